@@ -1,0 +1,1 @@
+"""Formulas: targets to coefficients, intercepts and leave-one-out values. Pure functions."""
