@@ -1,0 +1,54 @@
+# Everything runs in .venv, made on first use; python3 and make are all that must be there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help run test coverage lint doctest bench docs ci clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that ships with scikit-learn
+	$(BIN)/python examples/quickstart.py
+
+test: $(VENV)/test.stamp ## run the tests
+	$(BIN)/python -m pytest
+
+coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report
+
+lint: $(VENV)/test.stamp ## check style, types and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' \
+	    src/gramian $(wildcard README.md docs/*.md docs/*/*.md)
+
+bench: $(VENV)/plot.stamp ## measure speed against refits and peers
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+ci: ## all that a change must pass
+	.ci/run
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist docs/_build docs/auto_examples docs/api/generated src/*.egg-info
+	rm -rf .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+# A stamp says that .venv holds the package (editable) with one extra, as pyproject.toml has it.
+$(VENV)/core.stamp: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/%.stamp: $(VENV)/core.stamp
+	$(PIP) --editable ".[$*]"
+	@touch $@

@@ -1,0 +1,16 @@
+"""Settings that every test shares."""
+
+import pytest
+from hypothesis import settings
+from threadpoolctl import threadpool_limits
+
+# Edit scripts of any length, the same ones in every run.
+settings.register_profile("gramian", deadline=None, derandomize=True, database=None)
+settings.load_profile("gramian")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_blas_thread():
+    """A second BLAS thread only makes the first wait on matrices as small as those of the tests."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
