@@ -1,0 +1,104 @@
+"""The array functions that `gram` and `machines` share, in place where it matters.
+
+Everything below works on the *upper* triangle of a square Fortran-ordered buffer and leaves the
+strict lower triangle as it is, so that one buffer can hold two symmetric matrices. The buffer is
+always passed whole: SciPy's wrappers silently copy a view of a larger array, and an update of
+the copy would be lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+Array = NDArray[Any]
+
+# Up to this many right-hand sides, one matrix-vector product each is faster than a matrix-matrix
+# product, which packs the matrix first.
+_FEW_COLUMNS = 6
+
+
+def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
+    """``S @ X`` for the symmetric S in one triangle of ``buffer``; half a pass per few columns."""
+    if X.shape[1] == 0:
+        return np.zeros_like(X, order="F")
+    if X.shape[1] > _FEW_COLUMNS:
+        (symm,) = get_blas_funcs(("symm",), (buffer,))
+        return symm(1.0, buffer, X, lower=lower)
+    (symv,) = get_blas_funcs(("symv",), (buffer,))
+    out = np.empty(X.shape, dtype=buffer.dtype, order="F")
+    for j in range(X.shape[1]):
+        out[:, j] = symv(1.0, buffer, X[:, j], lower=lower)
+    return out
+
+
+def add_outer(buffer: Array, W: Array, sign: float) -> None:
+    """``S += sign · W Wᵀ`` in the upper triangle, in place: a symmetric rank-k update."""
+    if W.shape[1] == 0:
+        return
+    (syrk,) = get_blas_funcs(("syrk",), (buffer,))
+    updated = syrk(sign, W, beta=1.0, c=buffer, lower=0, overwrite_c=1)
+    assert updated.ctypes.data == buffer.ctypes.data, "the rank-k update must happen in place"
+
+
+def factor_cholesky(buffer: Array) -> int:
+    """``S = RᵀR``: R replaces S in the upper triangle. Returns 0, or the 1-based bad pivot."""
+    (potrf,) = get_lapack_funcs(("potrf",), (buffer,))
+    factor, info = potrf(buffer, lower=0, clean=0, overwrite_a=1)
+    assert factor.ctypes.data == buffer.ctypes.data, "the factorisation must happen in place"
+    return int(info)
+
+
+def invert_cholesky(buffer: Array) -> None:
+    """``(RᵀR)⁻¹`` replaces R in the upper triangle."""
+    (potri,) = get_lapack_funcs(("potri",), (buffer,))
+    inverse, info = potri(buffer, lower=0, overwrite_c=1)
+    assert info == 0 and inverse.ctypes.data == buffer.ctypes.data
+
+
+def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
+    """R of ``RᵀR + rowsᵀ rows`` replaces R: the backward-stable positive update, by Householder."""
+    (tpqrt,) = get_lapack_funcs(("tpqrt",), (buffer,))
+    block = min(32, buffer.shape[0])
+    factor, _, _, info = tpqrt(
+        0, block, buffer, np.asfortranarray(rows), overwrite_a=1, overwrite_b=1
+    )
+    assert info == 0 and factor.ctypes.data == buffer.ctypes.data
+
+
+def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
+    """``R⁻¹ X`` (or ``R⁻ᵀ X``) for the upper triangle R of ``buffer``."""
+    if X.shape[1] == 0 or buffer.shape[0] == 0:
+        return np.array(X, dtype=buffer.dtype, order="F")
+    (trsm,) = get_blas_funcs(("trsm",), (buffer,))
+    return trsm(1.0, buffer, X, lower=0, trans_a=int(transposed))
+
+
+def reciprocal_condition(buffer: Array, norm: float) -> float:
+    """Estimate of ``1 / (‖S‖₁ ‖S⁻¹‖₁)`` from the Cholesky factor in the upper triangle, O(n²)."""
+    (pocon,) = get_lapack_funcs(("pocon",), (buffer,))
+    rcond, info = pocon(buffer, norm)
+    assert info == 0
+    return float(rcond)
+
+
+def small_cholesky(S: Array) -> tuple[Array, int]:
+    """Lower L of a small ``S = L Lᵀ`` and 0, or the 1-based index of the first bad pivot."""
+    (potrf,) = get_lapack_funcs(("potrf",), (S,))
+    L, info = potrf(S, lower=1, clean=1)
+    return L, int(info)
+
+
+def scale_by_cholesky(U: Array, L: Array) -> Array:
+    """``U L⁻ᵀ``, so that ``W Wᵀ = U (L Lᵀ)⁻¹ Uᵀ`` for the result W."""
+    (trsm,) = get_blas_funcs(("trsm",), (U,))
+    return trsm(1.0, L, U, side=1, lower=1, trans_a=1)
+
+
+def solve_lower(L: Array, X: Array) -> Array:
+    """``L⁻¹ X`` for a small lower triangular L."""
+    (trsm,) = get_blas_funcs(("trsm",), (L,))
+    return trsm(1.0, L, X, lower=1)

@@ -1,0 +1,118 @@
+"""The Cholesky factor, backward stable in both directions: for a small ridge.
+
+``A = RᵀR`` with R upper triangular in order of arrival. Appending borders R::
+
+    R' = [ R  R⁻ᵀ a ]      ρ² = α − ‖R⁻ᵀ a‖², the Schur complement
+         [ 0    ρ   ]
+
+Removing row i leaves a rank-one *positive* update of the trailing block: with ``r = R[i, i+1:]``,
+``R₃'ᵀ R₃' = R₃ᵀ R₃ + r rᵀ``. Neither direction subtracts, so neither loses digits.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from gramian._arrays import (
+    Array,
+    add_rows_to_cholesky,
+    reciprocal_condition,
+    solve_upper,
+)
+from gramian.gram._factor import SlotFactor
+from gramian.gram._inverse import schur_cholesky
+from gramian.gram._slots import SlotMatrix, spare_capacity
+
+
+class CholeskyFactor(SlotFactor):
+    """R in the upper triangle of a `SlotMatrix`; a free slot is a unit row and column.
+
+    Slots are taken in order and not reused before the buffer is closed up, because R is
+    triangular in the order of its slots. Memory as for the live inverse.
+    """
+
+    name: ClassVar[str] = "cholesky"
+
+    def __init__(self, matrix: SlotMatrix) -> None:
+        super().__init__(matrix)
+        self._cholesky()
+
+    @property
+    def matrix(self) -> SlotMatrix:
+        """The storage, to hand over to another factor."""
+        return self._matrix
+
+    def condition(self) -> float:
+        """Estimate of the condition number of A in the 1-norm, O(n²)."""
+        return 1.0 / max(reciprocal_condition(self._matrix.buffer, self.norm()), 1e-300)
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, cross: Array, corner: Array) -> None:
+        """Border R: one triangular solve, O(n² k); see `Factor`."""
+        slots = self._reserve(cross.shape[1])
+        by_slot = self._matrix.scatter(cross)
+        half = solve_upper(self._matrix.buffer, by_slot, transposed=True)
+        L = schur_cholesky(half, corner, half)
+        self._matrix.write(slots, cross, corner)
+        first, last = slots[0], slots[-1] + 1
+        self._matrix.buffer[:first, first:last] = half[:first]
+        square = self._matrix.buffer[first:last, first:last]
+        square[:] = np.tril(square, -1) + L.T
+
+    def remove(self, positions: Array) -> None:
+        """Rotate the removed rows of R into those below them, O(n² k); see `Factor`."""
+        matrix, slots = self._matrix, self._matrix.slots[positions]
+        rows = np.zeros((len(slots), matrix.capacity), dtype=self.dtype)
+        for row, j in zip(rows, slots, strict=True):
+            row[j + 1 :] = matrix.buffer[j, j + 1 :]
+        rows[:, slots] = 0.0
+        matrix.wipe(positions)
+        matrix.buffer[slots, slots] = 1.0
+        add_rows_to_cholesky(matrix.buffer, rows)
+        if matrix.capacity > 2 * spare_capacity(self.n):
+            self._resize(spare_capacity(self.n))
+
+    def refactor(self) -> None:
+        self._cholesky()
+
+    # -- the inverse ----------------------------------------------------------------------------
+
+    def apply_inverse(self, B: Array) -> Array:
+        half = solve_upper(self._matrix.buffer, self._matrix.scatter(B), transposed=True)
+        return solve_upper(self._matrix.buffer, half)[self._matrix.slots]
+
+    def diagonal(self) -> Array:
+        """``diag(P)``, the squared row norms of R⁻¹: O(n³) and n² of memory."""
+        return np.einsum("ij,ij->i", *(2 * [self._inverse_root()]))[self._matrix.slots]
+
+    def square_diagonal(self, weights: Array) -> Array:
+        """``diag(P diag(weights) P)`` from P, O(n³) and 2 n² of memory."""
+        root = self._inverse_root()[self._matrix.slots]
+        P = root @ root.T
+        return np.einsum("ij,ij,i->j", P, P, weights)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _inverse_root(self) -> Array:
+        R = np.triu(self._matrix.buffer)
+        (trtri,) = get_lapack_funcs(("trtri",), (R,))
+        root, info = trtri(R, lower=0, overwrite_c=1)
+        assert info == 0
+        return root
+
+    def _reserve(self, k: int) -> Array:
+        """The k slots after the last occupied one."""
+        start = int(self._matrix.slots[-1]) + 1 if self.n else 0
+        if start + k > self._matrix.capacity:
+            self._resize(spare_capacity(self.n + k))
+            start = self.n
+        return np.arange(start, start + k)
+
+    def _resize(self, capacity: int) -> None:
+        self._matrix.resize(capacity)
+        free = np.arange(self.n, capacity)
+        self._matrix.buffer[free, free] = 1.0

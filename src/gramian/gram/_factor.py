@@ -1,0 +1,162 @@
+"""What every factorisation of a growing and shrinking matrix A can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from gramian._arrays import Array, factor_cholesky
+from gramian.gram._errors import NotPositiveDefiniteError
+from gramian.gram._slots import SlotMatrix
+
+
+class Factor(ABC):
+    """A symmetric positive definite matrix A, kept as it is and in factored form.
+
+    Samples are rows and columns of A, in order of arrival: an append adds at the end, a removal
+    closes the gap. A itself is stored and never updated arithmetically, so that every solution
+    can be held to the true system and the factored form rebuilt from it.
+
+    Appends and removals are atomic: one that raises leaves the factor as it was.
+    """
+
+    name: ClassVar[str]
+
+    # -- the matrix -----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of samples."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype:
+        """Of all arrays that come and go."""
+
+    @abstractmethod
+    def matrix_diagonal(self) -> Array:
+        """``diag(A)``."""
+
+    @abstractmethod
+    def multiply(self, X: Array) -> Array:
+        """``A @ X`` with the true A, O(n²) per few columns."""
+
+    @abstractmethod
+    def rows(self, positions: Array) -> Array:
+        """Rows of the true A, O(n) each."""
+
+    @abstractmethod
+    def norm(self) -> float:
+        """``‖A‖₁``, O(n²)."""
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def append(self, cross: Array, corner: Array) -> Array | None:
+        """Enter k samples: ``cross`` (n×k) is A[held, new], ``corner`` (k×k) is A[new, new].
+
+        Returns W of shape (n+k, k) with ``P_after = P_before + W Wᵀ`` (P_before padded by zeros)
+        where that is a by-product, else None.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            If the Schur complement of the new samples is not positive definite.
+        """
+
+    @abstractmethod
+    def remove(self, positions: Array) -> Array | None:
+        """Take k samples out and wipe what is theirs.
+
+        Returns W of shape (n, k), n counted before, with ``P_after = P_before − W Wᵀ`` where that
+        is a by-product, else None. ``W[positions]`` is lower triangular.
+        """
+
+    @abstractmethod
+    def refactor(self) -> None:
+        """Rebuild the factored form from A, O(n³)."""
+
+    # -- the inverse ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def apply_inverse(self, B: Array) -> Array:
+        """``P @ B`` by the factored form alone, O(n²) per few columns."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """``diag(P)``."""
+
+    @abstractmethod
+    def square_diagonal(self, weights: Array) -> Array:
+        """``diag(P diag(weights) P)``."""
+
+    def columns(self, positions: Array) -> Array:
+        """Columns of P, shape (n, k)."""
+        unit = np.zeros((self.n, len(positions)), dtype=self.dtype, order="F")
+        unit[positions, np.arange(len(positions))] = 1.0
+        return self.apply_inverse(unit)
+
+    def solve(self, B: Array, start: Array | None = None) -> tuple[Array, float]:
+        """``X = A⁻¹ B`` and ``max |B − A X|``, held to the true system.
+
+        Iterative refinement ``X ← X + P (B − A X)``, with P as preconditioner, for as long as it
+        halves the residual, O(n²) per step. What is left then is rounding error of the product
+        A X itself, or P has drifted too far to be of use: the caller knows the scale.
+        """
+        X = self.apply_inverse(B) if start is None else start
+        residual = B - self.multiply(X)
+        error = float(np.abs(residual).max(initial=0.0))
+        while error > 0.0:
+            refined = X + self.apply_inverse(residual)
+            residual = B - self.multiply(refined)
+            previous, error = error, float(np.abs(residual).max())
+            if not error < previous:
+                return X, previous
+            X = refined
+            if error > previous / 2:
+                break
+        return X, error
+
+    def inverse_drift(self, positions: Array) -> float:
+        """``max |A P − I|`` over the given rows and columns, O(n) each."""
+        product = self.rows(positions) @ self.columns(positions)
+        return float(np.abs(product - np.eye(len(positions))).max(initial=0.0))
+
+
+class SlotFactor(Factor):
+    """A factor in the upper triangle of a `SlotMatrix`, with A in the lower."""
+
+    def __init__(self, matrix: SlotMatrix) -> None:
+        self._matrix = matrix
+
+    @property
+    def n(self) -> int:
+        return self._matrix.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._matrix.buffer.dtype
+
+    def matrix_diagonal(self) -> Array:
+        return self._matrix.diagonal[self._matrix.slots]
+
+    def multiply(self, X: Array) -> Array:
+        return self._matrix.multiply(X)
+
+    def rows(self, positions: Array) -> Array:
+        return self._matrix.rows(positions)
+
+    def norm(self) -> float:
+        return self._matrix.norm()
+
+    def _cholesky(self) -> None:
+        """Put R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""
+        self._matrix.copy_to_upper()
+        info = factor_cholesky(self._matrix.buffer)
+        if info:
+            schur = float(self._matrix.buffer[info - 1, info - 1])
+            position = int(np.flatnonzero(self._matrix.slots == info - 1)[0])
+            raise NotPositiveDefiniteError(position, schur, 0.0)

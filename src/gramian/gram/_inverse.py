@@ -1,0 +1,205 @@
+"""The live inverse: P = A⁻¹ explicitly, with deferred rank-one updates.
+
+Entering and leaving are symmetric low-rank updates of the whole buffer, no data moved::
+
+    append into slot j   u = P k,  c = k(x,x) + λ − kᵀu,  u_j = −1,  P ← P + u uᵀ / c
+    remove slot i        p = P e_i,                                   P ← P − p pᵀ / p_i
+
+k samples at once are the same with n×k blocks and a k×k Cholesky of the Schur complement. The
+updates are held back, ``P = P₀ + W S Wᵀ`` with signs S, and folded into P₀ by one symmetric
+rank-k product when enough are pending: a removal then reads one column and makes no pass over
+the matrix, an append makes one.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from gramian._arrays import (
+    Array,
+    add_outer,
+    invert_cholesky,
+    scale_by_cholesky,
+    small_cholesky,
+    symmetric_product,
+)
+from gramian.gram._errors import NotPositiveDefiniteError
+from gramian.gram._factor import SlotFactor
+from gramian.gram._slots import SlotMatrix, spare_capacity
+from gramian.kernels import row_blocks
+
+PENDING = 32
+
+
+def schur_threshold(corner: Array, n: int) -> float:
+    """A Schur complement below this is rounding error: ``n eps`` of the largest diagonal entry."""
+    largest = float(np.abs(np.diagonal(corner)).max(initial=0.0))
+    return max(n, 1) * float(np.finfo(corner.dtype).eps) * largest
+
+
+def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
+    """Lower Cholesky factor of the Schur complement ``corner − crossᵀ P cross`` of new samples.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        Naming the first new sample whose pivot is not above `schur_threshold`.
+    """
+    S = corner - cross.T @ inverse_cross
+    L, info = small_cholesky(S)
+    pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
+    threshold = schur_threshold(corner, len(cross))
+    low = np.flatnonzero(pivots <= threshold)
+    if len(low):
+        raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold)
+    if info:
+        # LAPACK leaves the offending pivot in place of its square root.
+        raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), threshold)
+    return L
+
+
+class LiveInverse(SlotFactor):
+    """P in the upper triangle of a `SlotMatrix`; a free slot is a zero row and column.
+
+    Memory: (17/16 n)² numbers, and ``PENDING`` vectors. Peak while growing: 2.2 n².
+    """
+
+    name: ClassVar[str] = "inverse"
+
+    def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
+        super().__init__(matrix)
+        self._signs: list[float] = []
+        if not cholesky_done:
+            self._cholesky()
+        self._invert()
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, cross: Array, corner: Array) -> Array:
+        """Enter k samples: one pass over P for k = 1, level-3 products for more; see `Factor`."""
+        slots = self._reserve(cross.shape[1])
+        by_slot = self._matrix.scatter(cross)
+        U = self._product(by_slot)
+        L = schur_cholesky(by_slot, corner, U)
+        U[slots] = -np.eye(len(slots))
+        W = scale_by_cholesky(U, L)
+        self._matrix.write(slots, cross, corner)
+        self._defer(W, 1.0)
+        return W[self._matrix.slots]
+
+    def remove(self, positions: Array) -> Array | None:
+        """Take k samples out, O(n (pending + k)) and no pass over P; see `Factor`.
+
+        When more than half of the samples go, what stays is factored anew: that is cheaper.
+        """
+        if len(positions) > self.n // 2:
+            self._matrix.wipe(positions)
+            self._matrix.resize(spare_capacity(self.n))
+            self.refactor()
+            return None
+        slots = self._matrix.slots[positions]
+        columns = self._slot_columns(slots)
+        L, info = small_cholesky(columns[slots])
+        if info:
+            raise NotPositiveDefiniteError(
+                int(positions[info - 1]), float(L[info - 1, info - 1]), 0.0
+            )
+        W = scale_by_cholesky(columns, L)
+        by_arrival = W[self._matrix.slots]
+        self._defer(W, -1.0)
+        self._pending[slots] = 0.0
+        self._matrix.wipe(positions)
+        if self._matrix.capacity > 2 * spare_capacity(self.n):
+            self._resize(spare_capacity(self.n))
+        return by_arrival
+
+    def refactor(self) -> None:
+        self._cholesky()
+        self._invert()
+
+    def fold(self) -> None:
+        """Bring all pending updates into P₀: one pass by a symmetric rank-k product."""
+        W, signs = self._updates()
+        for sign in (1.0, -1.0):
+            add_outer(self._matrix.buffer, W[:, signs == sign], sign)
+        W[:] = 0.0
+        self._signs = []
+
+    # -- the inverse ----------------------------------------------------------------------------
+
+    def apply_inverse(self, B: Array) -> Array:
+        return self._product(self._matrix.scatter(B))[self._matrix.slots]
+
+    def columns(self, positions: Array) -> Array:
+        return self._slot_columns(self._matrix.slots[positions])[self._matrix.slots]
+
+    def diagonal(self) -> Array:
+        W, signs = self._updates()
+        p = self._matrix.buffer.diagonal() + np.square(W) @ signs
+        return p[self._matrix.slots]
+
+    def square_diagonal(self, weights: Array) -> Array:
+        self.fold()
+        out = np.empty(self.n, dtype=self.dtype)
+        for block in row_blocks(self.n, self._matrix.capacity, self.dtype.itemsize):
+            columns = self._slot_columns(self._matrix.slots[block])[self._matrix.slots]
+            out[block] = np.einsum("ij,ij,i->j", columns, columns, weights)
+        return out
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, object]:
+        """Fold first: what is written down holds no trace of a removed sample."""
+        self.fold()
+        return self.__dict__.copy()
+
+    def _invert(self) -> None:
+        matrix = self._matrix
+        invert_cholesky(matrix.buffer)
+        free = np.flatnonzero(~matrix.occupied())
+        matrix.buffer[free, free] = 0.0
+        self._pending = np.zeros((matrix.capacity, PENDING), dtype=self.dtype, order="F")
+        self._signs = []
+
+    def _reserve(self, k: int) -> Array:
+        """k free slots, growing the buffer if there are not as many."""
+        if self.n + k > self._matrix.capacity:
+            self._resize(spare_capacity(self.n + k))
+        return np.flatnonzero(~self._matrix.occupied())[:k]
+
+    def _resize(self, capacity: int) -> None:
+        self.fold()
+        self._matrix.resize(capacity)
+        self._pending = np.zeros((capacity, PENDING), dtype=self.dtype, order="F")
+
+    def _defer(self, W: Array, sign: float) -> None:
+        """Add an update to the pending ones; fold when they are full, at once when W is wide."""
+        k = W.shape[1]
+        if len(self._signs) + k > PENDING:
+            self.fold()
+        if k > PENDING:
+            add_outer(self._matrix.buffer, W, sign)
+        else:
+            held = len(self._signs)
+            self._pending[:, held : held + k] = W
+            self._signs += [sign] * k
+
+    def _updates(self) -> tuple[Array, Array]:
+        """The pending W and signs: ``P = P₀ + W diag(signs) Wᵀ``."""
+        return self._pending[:, : len(self._signs)], np.array(self._signs, dtype=self.dtype)
+
+    def _product(self, X: Array) -> Array:
+        """``P @ X`` by slot."""
+        W, signs = self._updates()
+        return symmetric_product(self._matrix.buffer, X) + W @ (signs[:, None] * (W.T @ X))
+
+    def _slot_columns(self, slots: Array) -> Array:
+        """Columns of P by slot, read from the upper triangle and the pending updates."""
+        W, signs = self._updates()
+        out = W @ (signs[:, None] * W[slots].T)
+        for column, j in zip(out.T, slots, strict=True):
+            column[: j + 1] += self._matrix.buffer[: j + 1, j]
+            column[j + 1 :] += self._matrix.buffer[j, j + 1 :]
+        return out

@@ -1,0 +1,34 @@
+"""Ask for memory before taking it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_MEMINFO = Path("/proc/meminfo")
+
+
+def available_memory() -> int | None:
+    """Bytes that can be allocated now, or None where the system does not tell."""
+    if _MEMINFO.exists():
+        for line in _MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    if "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def require_memory(nbytes: int, purpose: str) -> None:
+    """Raise MemoryError, saying how much is missing, if ``nbytes`` cannot be had.
+
+    Nothing is allocated. Where the system does not tell what is free, nothing is checked either,
+    and NumPy's own error comes at the allocation.
+    """
+    free = available_memory()
+    if free is not None and nbytes > free:
+        raise MemoryError(
+            f"{purpose} needs {nbytes / 2**30:.1f} GiB, and this machine has "
+            f"{free / 2**30:.1f} GiB free. Give fewer samples, or float32 ones (half the memory), "
+            f"or use OrthogonalKernelClassifier or OrthogonalKernelRegressor, which hold no square matrix."
+        )

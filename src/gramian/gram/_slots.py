@@ -1,0 +1,162 @@
+"""A symmetric matrix that samples enter and leave without any data being moved.
+
+One square buffer holds two symmetric matrices of the same samples::
+
+    upper triangle, with the diagonal    a factor of A: its inverse P, or R with A = RᵀR
+    strict lower triangle                A itself, as the kernel gave it (its diagonal is apart)
+
+so that a residual against the *true* system costs half a memory pass, a factor can be rebuilt at
+any time without evaluating a kernel, and both together take one n² of memory.
+
+A sample occupies a **slot**, a row and column of the buffer. Slots are an affair of this layer:
+``slots[i]`` is the slot of the i-th sample in order of arrival, which is the only order that the
+layers below see. In a free slot A has a zero row and column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gramian._arrays import Array, symmetric_product
+from gramian.gram._memory import require_memory
+from gramian.kernels import row_blocks
+
+RowBlock = Callable[[slice, slice], Array]
+
+
+def spare_capacity(n: int) -> int:
+    """Slots for n samples and a sixteenth more.
+
+    Growing by a sixteenth copies n² numbers every n/16 appends, 16 n each, which an append of
+    n² / 2 does not feel; and old and new buffer together stay below 2.2 n² where doubling would
+    take 5 n².
+    """
+    return n + max(8, n // 16)
+
+
+class SlotMatrix:
+    """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
+
+    Parameters
+    ----------
+    n : int
+    diagonal : ndarray of shape (n,)
+        Of A, that is with the ridge.
+    row_block : callable
+        ``row_block(rows, columns)`` returns that block of A; its diagonal entries are ignored.
+        Only blocks that touch the lower triangle are asked for.
+    """
+
+    def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
+        n, dtype = len(diagonal), diagonal.dtype
+        capacity = spare_capacity(n)
+        require_memory(capacity**2 * dtype.itemsize, f"Holding the Gram matrix of {n} samples")
+        self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F")
+        self.diagonal = np.zeros(capacity, dtype=dtype)
+        self.diagonal[:n] = diagonal
+        self.slots = np.arange(n)
+        for rows in row_blocks(n, n, dtype.itemsize):
+            self.buffer[rows, : rows.stop] = row_block(rows, slice(0, rows.stop))
+
+    @property
+    def n(self) -> int:
+        return len(self.slots)
+
+    @property
+    def capacity(self) -> int:
+        return len(self.diagonal)
+
+    def occupied(self) -> Array:
+        """Boolean mask over the slots."""
+        mask = np.zeros(self.capacity, dtype=bool)
+        mask[self.slots] = True
+        return mask
+
+    def scatter(self, X: Array) -> Array:
+        """Rows in order of arrival to rows by slot, zero where a slot is free."""
+        out = np.zeros((self.capacity, X.shape[1]), dtype=self.buffer.dtype, order="F")
+        out[self.slots] = X
+        return out
+
+    # -- the true matrix ------------------------------------------------------------------------
+
+    def multiply(self, X: Array) -> Array:
+        """``A @ X`` in order of arrival: half a memory pass."""
+        # The diagonal of the buffer belongs to the factor. It is lent to A for the product, not
+        # corrected for afterwards: diag(P) can be 1/λ, and the difference would lose those digits.
+        lent = self.buffer.diagonal().copy()
+        np.fill_diagonal(self.buffer, self.diagonal)
+        product = symmetric_product(self.buffer, self.scatter(X), lower=True)
+        np.fill_diagonal(self.buffer, lent)
+        return product[self.slots]
+
+    def rows(self, positions: Array) -> Array:
+        """Rows of A in order of arrival, O(n) each."""
+        out = np.empty((len(positions), self.n), dtype=self.buffer.dtype)
+        for row, j in zip(out, self.slots[positions], strict=True):
+            row[:] = np.concatenate(
+                [self.buffer[j, :j], self.diagonal[j : j + 1], self.buffer[j + 1 :, j]]
+            )[self.slots]
+        return out
+
+    def norm(self) -> float:
+        """``‖A‖₁``, the largest absolute row sum: one pass."""
+        sums = np.abs(self.diagonal)
+        for block in row_blocks(self.capacity, self.capacity, self.buffer.itemsize):
+            lower = np.tril(self.buffer[block, : block.stop], block.start - 1)
+            np.abs(lower, out=lower)
+            sums[block] += lower.sum(axis=1)
+            sums[: block.stop] += lower.sum(axis=0)
+        return float(sums.max(initial=0.0))
+
+    # -- edits of the true matrix ---------------------------------------------------------------
+
+    def write(self, slots: Array, cross: Array, corner: Array) -> None:
+        """Enter samples into free slots: ``cross`` is A[held, new], ``corner`` is A[new, new]."""
+        columns = self.scatter(cross)
+        columns[slots] = corner
+        for j, column in zip(slots, columns.T, strict=True):
+            self.buffer[j, :j] = column[:j]
+            self.buffer[j + 1 :, j] = column[j + 1 :]
+        self.diagonal[slots] = np.diagonal(corner)
+        self.slots = np.concatenate([self.slots, slots])
+
+    def wipe(self, positions: Array) -> None:
+        """Zero every number of these samples in both triangles and give their slots back."""
+        slots = self.slots[positions]
+        self.buffer[slots, :] = 0.0
+        self.buffer[:, slots] = 0.0
+        self.diagonal[slots] = 0.0
+        self.slots = np.delete(self.slots, positions)
+
+    def copy_to_upper(self) -> None:
+        """Overwrite the upper triangle by A, with 1 on the diagonal of free slots."""
+        for block in row_blocks(self.capacity, self.capacity, self.buffer.itemsize):
+            start, stop = block.start, block.stop
+            self.buffer[start:stop, stop:] = self.buffer[stop:, start:stop].T
+            square = np.tril(self.buffer[block, block], -1)
+            self.buffer[block, block] = square + square.T
+        np.fill_diagonal(self.buffer, np.where(self.occupied(), self.diagonal, 1.0))
+
+    def resize(self, capacity: int) -> None:
+        """Move to a buffer of another size; slots are closed up in their present order.
+
+        The order of the slots is kept, so each triangle stays a triangle. Old and new buffer
+        exist at once; nothing has changed if the allocation fails.
+        """
+        require_memory(
+            capacity**2 * self.buffer.itemsize, f"Growing the Gram matrix to {capacity} slots"
+        )
+        used, n = np.sort(self.slots), self.n
+        buffer = np.zeros((capacity, capacity), dtype=self.buffer.dtype, order="F")
+        diagonal = np.zeros(capacity, dtype=self.buffer.dtype)
+        if n and used[-1] == n - 1:
+            buffer[:n, :n] = self.buffer[:n, :n]
+        else:
+            for new, old in enumerate(used):
+                buffer[:n, new] = self.buffer[used, old]
+        diagonal[:n] = self.diagonal[used]
+        self.slots = np.searchsorted(used, self.slots)
+        self.buffer, self.diagonal = buffer, diagonal
