@@ -1,0 +1,25 @@
+"""Data sets: generated, shipped with scikit-learn, read from a folder, or fetched and verified."""
+
+from gramian.datasets._dataset import Dataset, Partition
+from gramian.datasets._generators import (
+    make_banana,
+    make_ringnorm,
+    make_sinc,
+    make_twelve_points,
+    make_twonorm,
+    make_waveform,
+)
+from gramian.datasets._load import load, names
+
+__all__ = [
+    "Dataset",
+    "Partition",
+    "load",
+    "make_banana",
+    "make_ringnorm",
+    "make_sinc",
+    "make_twelve_points",
+    "make_twonorm",
+    "make_waveform",
+    "names",
+]
