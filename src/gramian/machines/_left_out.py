@@ -94,12 +94,17 @@ class ClassTargets:
         a, b = self._levels(self._counts)
         return self._columns(np.where(self.indicators > 0, a, -b))
 
+    def combine(self, V: Array) -> Array:
+        """What is linear in the targets (..., t), from its values for the class indicators."""
+        return self._combined(V, *self._levels(self._counts))
+
+    def combine_left_out(self, F: Array) -> Array:
+        """Leave-one-out decision values (..., n, t) from those for the class indicators."""
+        return self._combined(F, *self._left_out_levels)
+
     def decisions(self, F: Array) -> Array:
         """Leave-one-out decision values (..., n, t) from those for the `fitted` columns."""
-        if self.kind == "signs":
-            return F
-        a, b = self._left_out_levels
-        return self._columns((a + b) * F - b * F.sum(axis=-1, keepdims=True))
+        return F if self.kind == "signs" else self.combine_left_out(F)
 
     def pullback(self, G: Array) -> Array:
         """A gradient with respect to `decisions` as one with respect to their argument."""
@@ -134,6 +139,9 @@ class ClassTargets:
         total = counts.sum(axis=-1, keepdims=True)
         rest = counts @ (1.0 - np.eye(self.n_classes))  # exactly 0 where all others are
         return _divide(total, counts), _divide(total, rest)
+
+    def _combined(self, V: Array, a: Array, b: Array) -> Array:
+        return self._columns((a + b) * V - b * V.sum(axis=-1, keepdims=True))
 
     def _columns(self, values: Array) -> Array:
         """Two classes have one output, that of the second."""
