@@ -9,7 +9,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 # Public name -> the module that defines it.
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "KernelDiscriminant": "gramian.estimators",
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

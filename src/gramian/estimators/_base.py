@@ -1,0 +1,226 @@
+"""What every live estimator shares: validation, ids, samples and transactions."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.estimators._rows import make_rows
+
+
+class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
+    """An estimator that learns one more sample and forgets one, by id.
+
+    A machine fills in four methods: `_build` from all samples, `_enter` for new ones, `_leave` for
+    those that go, and `_check_targets` for y. Each is called before the samples themselves are
+    stored or dropped, and either does all of its work or raises: then the model is as it was.
+    """
+
+    # -- the contract ---------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None, ids=None):
+        """Learn from scratch.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the square kernel matrix of the samples.
+        y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of k means the same as k copies of the sample. Samples of weight 0 are not
+            held.
+        ids : array-like of shape (n_samples,), optional
+            Unique integers or strings to forget samples by; 0, 1, 2, … by default.
+
+        Returns
+        -------
+        self
+        """
+        with self._transaction():
+            self._check_parameters()
+            X, y = self._check_samples(X, y, reset=True)
+            weight = self._check_weight(sample_weight, X)
+            self._begin(X, y, weight, None if ids is None else check_ids(ids, len(y)))
+        return self
+
+    def forget(self, ids):
+        """Forget samples exactly: the model becomes the one that never saw them.
+
+        Hyper-parameters that were chosen by leave-one-out have seen them, and stay until
+        `reselect` or `fit`.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        positions = positions_of(self._ids, ids)
+        if len(positions) == 0:
+            return self
+        with self._transaction():
+            self._leave(positions)
+            self._rows.remove(positions)
+            self._ids = np.delete(self._ids, positions)
+            self._y = np.delete(self._y, positions, axis=0)
+            self._weight = np.delete(self._weight, positions)
+            self._changed()
+        return self
+
+    @property
+    def ids_(self):
+        """Ids of the samples that the model holds, in order of arrival."""
+        check_is_fitted(self)
+        return self._ids.copy()
+
+    @property
+    def X_fit_(self):
+        """The samples that the model holds, in the order of `ids_`."""
+        check_is_fitted(self)
+        return self._rows.rows
+
+    @property
+    def y_fit_(self):
+        """Their labels or targets, in the order of `ids_`."""
+        check_is_fitted(self)
+        return self._y.copy()
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_ids")
+
+    # -- for the machines -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _check_parameters(self):
+        """Raise ValueError if a constructor parameter cannot be used."""
+
+    @abstractmethod
+    def _check_targets(self, y):
+        """Targets as an array, ready to be stored."""
+
+    @abstractmethod
+    def _build(self, X, y, weight):
+        """Learn from these samples alone."""
+
+    @abstractmethod
+    def _enter(self, X, y, weight):
+        """Learn these samples besides those held."""
+
+    @abstractmethod
+    def _leave(self, positions):
+        """Forget the samples at these positions."""
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _partial_fit(self, X, y, ids, sample_weight):
+        """Learn more samples; the first call learns from scratch."""
+        fitted = self.__sklearn_is_fitted__()
+        with self._transaction():
+            if not fitted:
+                self._check_parameters()
+            X, y = self._check_samples(X, y, reset=not fitted)
+            weight = self._check_weight(sample_weight, X)
+            own = None if ids is None else check_ids(ids, len(y))
+            if fitted:
+                self._extend(X, y, weight, own)
+            else:
+                self._begin(X, y, weight, own)
+        return self
+
+    def _begin(self, X, y, weight, ids):
+        X, y, weight, ids = _drop_weightless(
+            X, y, weight, np.arange(len(y)) if ids is None else ids
+        )
+        self._build(X, y, weight)
+        self._rows = self._make_rows(X)
+        self._ids, self._y, self._weight = ids, y, weight
+        self._next_id = _after(ids, 0)
+        self._changed()
+
+    def _extend(self, X, y, weight, ids):
+        if ids is None:
+            ids = next_ids(self._ids, self._next_id, len(y))
+        check_new(self._ids, ids)
+        after = _after(ids, self._next_id)
+        X, y, weight, ids = _drop_weightless(X, y, weight, ids)
+        self._enter(X, y, weight)
+        self._rows.append(X)
+        self._ids = np.concatenate([self._ids, ids])
+        self._y = np.concatenate([self._y, y.astype(np.result_type(self._y, y), copy=False)])
+        self._weight = np.concatenate([self._weight, weight])
+        self._next_id = after
+        self._changed()
+
+    def _make_rows(self, X):
+        """Storage for the samples."""
+        return make_rows(X)
+
+    def _changed(self):
+        """Drop what was derived from the samples before."""
+        self._derived = {}
+
+    def _derive(self, name, compute):
+        """A value derived from what the model holds, computed once between edits."""
+        if name not in self._derived:
+            self._derived[name] = compute()
+        return self._derived[name]
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Restore every attribute if the block raises.
+
+        Attributes are replaced, not changed, within a transaction; what is changed in place
+        (factor, rows) changes in one atomic step after everything that can fail.
+        """
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _check_samples(self, X, y, *, reset) -> tuple[Any, Any]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32] if reset else self._rows.rows.dtype,
+            multi_output=True,
+            y_numeric=False,
+        )
+        return X, self._check_targets(y)
+
+    def _check_queries(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._rows.rows.dtype)
+
+    def _check_weight(self, sample_weight, X):
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def _drop_weightless(X, y, weight, ids):
+    """Samples of weight 0 say nothing: leave them out."""
+    some = weight > 0
+    if some.all():
+        return X, y, weight, ids
+    if not some.any():
+        raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
+    return X[some], y[some], weight[some], ids[some]
+
+
+def _after(ids, start):
+    """The first number that no sample has had yet."""
+    return max(start, int(ids.max()) + 1) if ids.dtype.kind == "i" and len(ids) else start

@@ -1,0 +1,175 @@
+"""Classifiers on the Gram matrix: classes that come and go, weights, leave-one-out."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators._gram import GramEstimator, _flat
+from gramian.machines._left_out import ClassTargets
+
+
+class GramClassifier(ClassifierMixin, GramEstimator):
+    """One output per class (one for two classes), all on one shared factor.
+
+    The solver's columns are the class indicators. Targets are linear combinations of those whose
+    weights follow the class sizes, so that Fisher targets stay right as classes grow and shrink.
+    """
+
+    # -- the contract ---------------------------------------------------------------------------
+
+    def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
+        """Learn more samples; the model becomes the one fitted to all of them at once.
+
+        Hyper-parameters are chosen on the first call and stay until `reselect` or `fit`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
+        y : array-like of shape (n_samples,)
+            May bring new classes.
+        classes : array-like, optional
+            Classes to be kept in `classes_` even while they have no samples.
+        ids : array-like of shape (n_samples,), optional
+            Unique integers or strings; the next numbers by default.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        with self._transaction():
+            if classes is not None:
+                self._declared = np.unique([*self._declared_classes(), *classes])
+            return self._partial_fit(X, y, ids, sample_weight)
+
+    def decision_function(self, X):
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
+        return _flat(self._outputs(X))
+
+    def predict(self, X):
+        """The class of each sample."""
+        return self._labels(self._outputs(X))
+
+    def loo_decision_function(self):
+        """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
+        return _flat(self._loo_outputs())
+
+    def loo_predict(self):
+        """The class of each held sample by the model without it, in the order of `ids_`."""
+        return self._labels(self._loo_outputs())
+
+    def loo_score(self):
+        """Accuracy of `loo_predict`, weighted by the sample weights."""
+        return float(np.average(self.loo_predict() == self._y, weights=self._weight))
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None, ids=None):
+        with self._transaction():
+            self.__dict__.pop("_declared", None)
+            return super().fit(X, y, sample_weight=sample_weight, ids=ids)
+
+    fit.__doc__ = GramEstimator.fit.__doc__
+
+    def _check_targets(self, y):
+        check_classification_targets(y)
+        if y.ndim > 1 and y.shape[1] == 1:
+            y = y[:, 0]
+        return y
+
+    def _build(self, X, y, weight):
+        self.classes_ = self._classes_of(y)
+        self._choose_hyperparameters(X, y, self._class_weighted(y, weight))
+        self._solver = self._solve_from_scratch(X, y, self._class_weighted(y, weight))
+
+    def _enter(self, X, y, weight):
+        before, self.classes_ = self.classes_, self._classes_of(np.append(self._y, y))
+        if self._reweighs():
+            y, weight = np.append(self._y, y), np.append(self._weight, weight)
+            self._rebalance(self._samples_with(X), y, weight)
+            return
+        # The solver's columns: the classes it knows first, then the new ones; then in order.
+        new = np.setdiff1d(self.classes_, before)
+        order = np.concatenate([before, new])
+        columns = (y[:, None] == order).astype(float)
+        self._append_to_solver(X, columns, self._class_weighted(y, weight))
+        self._solver.select_columns(np.argsort(order))
+
+    def _leave(self, positions):
+        y = np.delete(self._y, positions)
+        if len(np.unique(y)) < 2:
+            raise ValueError(
+                f"forget would leave {len(y)} samples of fewer than two classes; a classifier "
+                f"needs two. Fit it anew on other samples instead."
+            )
+        before, self.classes_ = self.classes_, self._classes_of(y)
+        if self._reweighs():
+            stay = np.delete(np.arange(len(self._y)), positions)
+            self._rebalance(self._samples_at(stay), y, self._weight[stay])
+            return
+        self._solver.remove(positions)
+        self._solver.select_columns(np.flatnonzero(np.isin(before, self.classes_)))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _columns(self, y):
+        return (y[:, None] == self.classes_).astype(float)
+
+    def _targets(self):
+        """The targets of the held samples."""
+        weight = self._class_weighted(self._y, self._weight)
+        labels = np.searchsorted(self.classes_, self._y)
+        return ClassTargets(labels, len(self.classes_), self._target_kind(), weight)
+
+    def _target_kind(self):
+        return "signs"
+
+    def _combine(self, values):
+        return self._targets().combine(values)
+
+    def _loo_outputs(self):
+        check_is_fitted(self)
+        return self._derive("loo", lambda: self._targets().combine_left_out(self._solver.loo()))
+
+    def _labels(self, outputs):
+        if outputs.shape[1] == 1:
+            return self.classes_[(outputs[:, 0] > 0).astype(int)]
+        return self.classes_[np.argmax(outputs, axis=1)]
+
+    def _declared_classes(self):
+        return getattr(self, "_declared", ())
+
+    def _classes_of(self, y):
+        """Sorted classes: those with samples and those declared."""
+        declared = self._declared_classes()
+        classes = np.union1d(declared, y) if len(declared) else np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: "
+                f"{classes[0]!s}."
+            )
+        return classes
+
+    # -- class weights --------------------------------------------------------------------------
+
+    def _reweighs(self):
+        """Whether every class weight depends on all samples, so that each edit is a rebuild."""
+        return isinstance(self.class_weight, str) and self.class_weight == "balanced"
+
+    def _rebalance(self, X, y, weight):
+        self._rebuild(X, y, self._class_weighted(y, weight), "the class weights changed")
+
+    def _class_weighted(self, y, weight):
+        """Sample weights times class weights."""
+        if self.class_weight is None:
+            return weight
+        values, labels = np.unique(y, return_inverse=True)
+        if self._reweighs():
+            per_class = len(y) / (len(values) * np.bincount(labels))
+        else:
+            per_class = np.array([self.class_weight.get(value, 1.0) for value in values.tolist()])
+        return weight * per_class[labels]

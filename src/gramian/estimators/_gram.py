@@ -1,0 +1,244 @@
+"""Estimators that stand on the Gram matrix of all held samples."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+
+from gramian.estimators._base import LiveEstimator
+from gramian.estimators._precomputed import PrecomputedRows, check_precomputed
+from gramian.estimators._solvers import MinimumNormSolver, RidgeSolver
+from gramian.gram import FACTORS, Refactorization
+from gramian.kernels import make_kernel, row_blocks
+
+GAMMAS = ("loo", "loo-ard", "scale", "auto")
+
+
+class GramEstimator(LiveEstimator):
+    """Kernel, solver, and predictions as ``K(x, held) Z + b``.
+
+    A machine says which formula it is (`_machine`), how strong its ridge is (`_ridge`), and how
+    its targets become columns (`_columns`).
+    """
+
+    # -- the contract ---------------------------------------------------------------------------
+
+    @property
+    def X_fit_(self):
+        """The samples that the model holds, in the order of `ids_`.
+
+        With ``kernel="precomputed"``, their kernel matrix.
+        """
+        check_is_fitted(self)
+        return self._solver.gram_rows() if self._precomputed else self._rows.rows
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs)."""
+        return _flat(self._coefficients()[1])
+
+    @property
+    def intercept_(self):
+        """Intercept, a number or an array of shape (n_outputs,)."""
+        return _flat(self._coefficients()[0])
+
+    @property
+    def factor_(self):
+        """Name of the factor in use: "inverse", "cholesky", "qr", or "svd" at ridge 0."""
+        check_is_fitted(self)
+        return self._solver.factor_name
+
+    @property
+    def refactorizations_(self):
+        """Records of when and why the factor was rebuilt since the last fit."""
+        check_is_fitted(self)
+        return list(self._solver.refactorizations)
+
+    def drift(self):
+        """Measured relative residual of the present solution in the true system, O(n²)."""
+        check_is_fitted(self)
+        return self._solver.drift()
+
+    def refactor(self):
+        """Rebuild the factor from the kernel matrix, O(n³). Returns self."""
+        check_is_fitted(self)
+        with self._transaction():
+            self._solver.refactor("asked for")
+            self._changed()
+        return self
+
+    # -- for the machines -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _columns(self, y):
+        """Targets y as columns for the solver, shape (n, t)."""
+
+    @abstractmethod
+    def _strength(self):
+        """The ridge λ in use, once hyper-parameters are chosen."""
+
+    def _combine(self, values):
+        """What is linear in the targets, from its values for the solver's columns."""
+        return values
+
+    @abstractmethod
+    def _given_strength(self):
+        """The ridge λ as a parameter says it: a number or "loo"."""
+
+    @abstractmethod
+    def _set_strength(self, strength):
+        """Take a ridge λ over into the attribute that the machine shows."""
+
+    # -- hyper-parameters -----------------------------------------------------------------------
+
+    def _choose_hyperparameters(self, X, y, weight):
+        """Set ``gamma_`` and the ridge from the parameters."""
+        gamma, strength = self.gamma, self._given_strength()
+        self.gamma_ = _default_gamma(gamma, X) if isinstance(gamma, str) else gamma
+        self._set_strength(strength)
+        self._kernel = self._make_kernel(self.gamma_)
+
+    def _make_kernel(self, gamma):
+        if self._precomputed:
+            return None
+        return make_kernel(
+            self.kernel,
+            gamma=gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def _solve_from_scratch(self, X, y, weight):
+        """A solver for these samples with the chosen hyper-parameters."""
+        if self._precomputed:
+            diagonal, block = np.diagonal(X).copy(), lambda rows, cols: X[rows, cols]
+        else:
+            diagonal = self._kernel.diagonal(X)
+            block = lambda rows, cols: self._kernel(X[rows], X[cols])  # noqa: E731
+        columns = self._columns(y).astype(X.dtype)
+        if self._strength() == 0:
+            return MinimumNormSolver(diagonal, block, columns)
+        return RidgeSolver(
+            self._machine,
+            diagonal,
+            block,
+            columns,
+            weight=weight,
+            ridge=self._strength(),
+            factor=self.factor,
+        )
+
+    def _append_to_solver(self, X, columns, weight):
+        """Let new samples enter the solver, in O(n²) for one."""
+        n = len(self._ids)
+        if self._precomputed:
+            cross, corner = X[:, :n].T, X[:, n:]
+        else:
+            cross, corner = self._kernel(self._rows.rows, X), self._kernel(X, X)
+        self._solver.append(cross, corner, columns.astype(X.dtype), weight)
+
+    def _rebuild(self, X, y, weight, reason):
+        """Solve from scratch, and keep the record of it."""
+        past = self._solver.refactorizations
+        self._solver = self._solve_from_scratch(X, y, weight)
+        event = Refactorization(reason, len(y), 0, self._solver.factor_name)
+        self._solver.refactorizations.extend([*past, event])
+
+    def _samples_with(self, X):
+        """The held samples followed by new ones."""
+        if not self._precomputed:
+            stack = sparse.vstack if sparse.issparse(X) else np.vstack
+            return stack([self._rows.rows, X])
+        n = len(self._ids)
+        return np.block([[self._solver.gram_rows(), X[:, :n].T], [X]])
+
+    def _samples_at(self, positions):
+        """Some of the held samples."""
+        if self._precomputed:
+            return self._solver.gram_rows()[np.ix_(positions, positions)]
+        return self._rows.rows[positions]
+
+    def _make_rows(self, X):
+        return PrecomputedRows(X.dtype) if self._precomputed else super()._make_rows(X)
+
+    # -- predicting -----------------------------------------------------------------------------
+
+    def _coefficients(self):
+        """Intercepts (t,) and coefficients (n, t) of the outputs."""
+        check_is_fitted(self)
+        return self._derive(
+            "coefficients", lambda: tuple(map(self._combine, self._solver.coefficients()))
+        )
+
+    def _outputs(self, X):
+        """``K(x, held) Z + b`` for queries, in blocks of bounded memory; shape (n, t)."""
+        X = self._check_queries(X)
+        intercept, Z = self._coefficients()
+        out = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype)
+        for rows in row_blocks(X.shape[0], len(Z), Z.itemsize):
+            K = X[rows] if self._precomputed else self._kernel(X[rows], self._rows.rows)
+            out[rows] = K @ Z + intercept
+        return out
+
+    # -- validation -----------------------------------------------------------------------------
+
+    @property
+    def _precomputed(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _check_samples(self, X, y, *, reset):
+        if not self._precomputed:
+            return super()._check_samples(X, y, reset=reset)
+        n_held = 0 if reset else len(self._ids)
+        X = check_precomputed(X, n_held, dtype=None if reset else self._rows.rows.dtype)
+        y = check_array(y, ensure_2d=False, allow_nd=False, dtype=None, input_name="y")
+        check_consistent_length(X, y)
+        return X, self._check_targets(y)
+
+    def _check_queries(self, X):
+        if not self._precomputed:
+            return super()._check_queries(X)
+        check_is_fitted(self)
+        X = check_array(X, dtype=self._rows.rows.dtype)
+        if X.shape[1] != len(self._ids):
+            raise ValueError(
+                f"X must hold the kernel values to each of the {len(self._ids)} samples of the "
+                f"model, in the order of ids_; got {X.shape[1]} columns."
+            )
+        return X
+
+    def _check_parameters(self):
+        if self.factor not in FACTORS:
+            raise ValueError(f"factor must be one of {FACTORS}, got {self.factor!r}.")
+        if not self._precomputed:
+            make_kernel(self.kernel, degree=self.degree, coef0=self.coef0)
+        if isinstance(self.gamma, str) and self.gamma not in GAMMAS:
+            raise ValueError(f"gamma must be > 0 or one of {GAMMAS}, got {self.gamma!r}.")
+        if not isinstance(self.gamma, str) and not np.all(np.asarray(self.gamma) > 0):
+            raise ValueError(f"gamma must be > 0 or one of {GAMMAS}, got {self.gamma!r}.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+
+def _default_gamma(name, X):
+    """1 / (n_features · variance) for "scale", 1 / n_features for "auto", as in scikit-learn."""
+    if name == "auto":
+        return 1.0 / X.shape[1]
+    squared = X.multiply(X).mean() if sparse.issparse(X) else np.square(X).mean()
+    variance = float(squared - X.mean() ** 2)
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _flat(values):
+    """One output stands for itself."""
+    return values[..., 0] if values.shape[-1] == 1 else values

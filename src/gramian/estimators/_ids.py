@@ -1,0 +1,90 @@
+"""Ids: the names by which samples are forgotten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian._arrays import Array
+
+
+def check_ids(ids: Any, n: int) -> Array:
+    """Caller's ids as a one-dimensional array of unique integers or strings.
+
+    Raises
+    ------
+    ValueError
+        If there are not n of them, if one comes twice, or if they are of another type.
+    """
+    array = np.atleast_1d(np.asarray(ids))
+    if array.dtype == object:
+        array = np.asarray(array.tolist())
+    if array.ndim != 1 or array.dtype.kind not in "iuU":
+        raise ValueError(
+            f"ids must be a one-dimensional array of integers or strings, got an array of "
+            f"dtype {array.dtype} and shape {array.shape}."
+        )
+    if len(array) != n:
+        raise ValueError(f"ids must name each sample: got {len(array)} ids for {n} samples.")
+    values, counts = np.unique(array, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(f"ids must be unique, got {values[counts > 1][0]!s} twice.")
+    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+
+
+def next_ids(held: Array, start: int, n: int) -> Array:
+    """Numbers from ``start`` on, for samples that came without ids.
+
+    Raises
+    ------
+    ValueError
+        If the held samples are named by strings.
+    """
+    if held.dtype.kind == "U":
+        raise ValueError(
+            "the samples of this model have ids of the caller's own, such as "
+            f"{held[0]!s}; pass `ids` for the new samples too."
+        )
+    return np.arange(start, start + n)
+
+
+def check_new(held: Array, new: Array) -> None:
+    """Raise ValueError unless ``new`` ids are of the same kind as the held and not among them."""
+    if held.dtype.kind != new.dtype.kind:
+        kinds = {"i": "integers", "U": "strings"}
+        raise ValueError(
+            f"ids must be {kinds[held.dtype.kind]} as those the model holds, got "
+            f"{kinds[new.dtype.kind]}."
+        )
+    repeated = new[np.isin(new, held)]
+    if len(repeated):
+        raise ValueError(
+            f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
+            f"sample another id."
+        )
+
+
+def positions_of(held: Array, ids: Any) -> Array:
+    """Where the given ids stand among the held, O((n + k) log n).
+
+    Raises
+    ------
+    ValueError
+        If an id is given twice or is not held.
+    """
+    asked = np.atleast_1d(np.asarray(ids))
+    if asked.size == 0:
+        return np.empty(0, dtype=int)
+    values, counts = np.unique(asked, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(f"forget got id {values[counts > 1][0]!s} twice.")
+    comparable = asked.dtype.kind == "U" if held.dtype.kind == "U" else asked.dtype.kind in "iu"
+    known = np.isin(asked, held) if comparable else np.zeros(len(asked), dtype=bool)
+    if not known.all():
+        raise ValueError(
+            f"forget got id {asked[~known][0]!s}, which the model does not hold "
+            f"(it holds {len(held)} samples)."
+        )
+    order = np.argsort(held)
+    return np.sort(order[np.searchsorted(held, asked, sorter=order)])

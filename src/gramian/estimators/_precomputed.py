@@ -1,0 +1,66 @@
+"""Samples that are known by their kernel values alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from gramian._arrays import Array, factor_cholesky
+
+
+class PrecomputedRows:
+    """Stands in for the samples of a precomputed kernel, which the factor holds already."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.rows = np.empty((0, 0), dtype=dtype)
+
+    def append(self, X: Array) -> None:
+        """Nothing to do: the factor holds the kernel values."""
+
+    def remove(self, positions: Array) -> None:
+        """Nothing to do: the factor has wiped the kernel values."""
+
+
+def check_precomputed(X: Any, n_held: int, dtype: Any = None) -> Array:
+    """Kernel values of k samples to the n_held held ones and to each other, (k, n_held + k).
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, if the values among the new samples are not symmetric, or if they
+        cannot come from a positive semi-definite kernel.
+    """
+    X = check_array(X, dtype=[np.float64, np.float32] if dtype is None else dtype)
+    k = len(X)
+    if X.shape[1] != n_held + k:
+        what = (
+            f"square, got shape {X.shape}"
+            if n_held == 0
+            else f"of shape ({k}, {n_held + k}): the values of {k} new samples to the {n_held} "
+            f"held ones, in the order of ids_, and then to each other; got {X.shape}"
+        )
+        raise ValueError(f"a precomputed kernel must be {what}.")
+    corner = X[:, n_held:]
+    scale = float(np.abs(np.diagonal(corner)).max())
+    asymmetry = float(np.abs(corner - corner.T).max())
+    if asymmetry > 1e3 * np.finfo(X.dtype).eps * max(scale, np.abs(corner).max()):
+        raise ValueError(
+            f"a precomputed kernel must be symmetric, but K and its transpose differ by "
+            f"{asymmetry:.2g}."
+        )
+    _check_semidefinite(corner, scale)
+    return X
+
+
+def _check_semidefinite(K: Array, scale: float) -> None:
+    """Raise ValueError if K has an eigenvalue clearly below zero, by a Cholesky attempt, O(n³/3)."""
+    n = len(K)
+    shifted = np.array(K, order="F")
+    shifted[np.diag_indices(n)] += 1e3 * n * np.finfo(K.dtype).eps * max(scale, 1e-300)
+    if factor_cholesky(shifted):
+        raise ValueError(
+            "a precomputed kernel must be positive semi-definite, but this one has a negative "
+            f"eigenvalue ({np.linalg.eigvalsh(K)[0]:.2g})."
+        )
