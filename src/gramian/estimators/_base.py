@@ -23,6 +23,11 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     stored or dropped, and either does all of its work or raises: then the model is as it was.
     """
 
+    _ids: Any
+    _rows: Any
+    _y: Any
+    _weight: Any
+
     # -- the contract ---------------------------------------------------------------------------
 
     def fit(self, X, y, sample_weight=None, ids=None):

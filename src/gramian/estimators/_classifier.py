@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from gramian.estimators._gram import GramEstimator, _flat
 from gramian.machines._left_out import ClassTargets
@@ -76,14 +76,13 @@ class GramClassifier(ClassifierMixin, GramEstimator):
     fit.__doc__ = GramEstimator.fit.__doc__
 
     def _check_targets(self, y):
+        y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        if y.ndim > 1 and y.shape[1] == 1:
-            y = y[:, 0]
         return y
 
     def _build(self, X, y, weight):
         self.classes_ = self._classes_of(y)
-        self._choose_hyperparameters(X, y, self._class_weighted(y, weight))
+        self._choose_hyperparameters(X, y, weight)
         self._solver = self._solve_from_scratch(X, y, self._class_weighted(y, weight))
 
     def _enter(self, X, y, weight):

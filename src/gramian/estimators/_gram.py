@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +14,7 @@ from gramian.estimators._precomputed import PrecomputedRows, check_precomputed
 from gramian.estimators._solvers import MinimumNormSolver, RidgeSolver
 from gramian.gram import FACTORS, Refactorization
 from gramian.kernels import make_kernel, row_blocks
+from gramian.machines._paths import Machine
 
 GAMMAS = ("loo", "loo-ard", "scale", "auto")
 
@@ -23,6 +25,10 @@ class GramEstimator(LiveEstimator):
     A machine says which formula it is (`_machine`), how strong its ridge is (`_ridge`), and how
     its targets become columns (`_columns`).
     """
+
+    _machine: Machine
+    _kernel: Any
+    _solver: Any
 
     # -- the contract ---------------------------------------------------------------------------
 
@@ -97,7 +103,7 @@ class GramEstimator(LiveEstimator):
     def _choose_hyperparameters(self, X, y, weight):
         """Set ``gamma_`` and the ridge from the parameters."""
         gamma, strength = self.gamma, self._given_strength()
-        self.gamma_ = _default_gamma(gamma, X) if isinstance(gamma, str) else gamma
+        self.gamma_ = _default_gamma(gamma, X, weight) if isinstance(gamma, str) else gamma
         self._set_strength(strength)
         self._kernel = self._make_kernel(self.gamma_)
 
@@ -230,13 +236,19 @@ class GramEstimator(LiveEstimator):
         return tags
 
 
-def _default_gamma(name, X):
-    """1 / (n_features · variance) for "scale", 1 / n_features for "auto", as in scikit-learn."""
+def _default_gamma(name, X, weight):
+    """1 / (n_features · variance) for "scale", 1 / n_features for "auto", as in scikit-learn.
+
+    The variance is that of all entries, weighted as if a sample were repeated.
+    """
+    d = X.shape[1]
     if name == "auto":
-        return 1.0 / X.shape[1]
-    squared = X.multiply(X).mean() if sparse.issparse(X) else np.square(X).mean()
-    variance = float(squared - X.mean() ** 2)
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return 1.0 / d
+    total = weight.sum() * d
+    squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
+    mean, mean_square = (float((weight @ values).sum()) / total for values in (X, squares))
+    variance = mean_square - mean**2
+    return 1.0 / (d * variance) if variance > 0 else 1.0
 
 
 def _flat(values):

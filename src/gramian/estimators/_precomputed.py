@@ -55,7 +55,7 @@ def check_precomputed(X: Any, n_held: int, dtype: Any = None) -> Array:
 
 
 def _check_semidefinite(K: Array, scale: float) -> None:
-    """Raise ValueError if K has an eigenvalue clearly below zero, by a Cholesky attempt, O(n³/3)."""
+    """Raise ValueError if K has an eigenvalue clearly below zero, by a Cholesky attempt, O(n³)."""
     n = len(K)
     shifted = np.array(K, order="F")
     shifted[np.diag_indices(n)] += 1e3 * n * np.finfo(K.dtype).eps * max(scale, 1e-300)

@@ -1,4 +1,4 @@
-"""What turns a Gram matrix and targets into coefficients, and keeps doing so as samples come and go.
+"""What turns a Gram matrix and targets into coefficients, also as samples come and go.
 
 A solver knows nothing of labels: its targets are columns, and everything it returns is linear in
 them. Both solvers are atomic: an edit that raises leaves them as they were.
