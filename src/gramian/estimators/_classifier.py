@@ -96,22 +96,25 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         order = np.concatenate([before, new])
         columns = (y[:, None] == order).astype(float)
         self._append_to_solver(X, columns, self._class_weighted(y, weight))
-        self._solver.select_columns(np.argsort(order))
+        if len(new):
+            self._solver.select_columns(np.argsort(order))
 
     def _leave(self, positions):
         y = np.delete(self._y, positions)
-        if len(np.unique(y)) < 2:
+        present = np.unique(y)
+        if len(present) < 2:
             raise ValueError(
                 f"forget would leave {len(y)} samples of fewer than two classes; a classifier "
                 f"needs two. Fit it anew on other samples instead."
             )
-        before, self.classes_ = self.classes_, self._classes_of(y)
+        before, self.classes_ = self.classes_, self._classes_of(present)
         if self._reweighs():
             stay = np.delete(np.arange(len(self._y)), positions)
             self._rebalance(self._samples_at(stay), y, self._weight[stay])
             return
         self._solver.remove(positions)
-        self._solver.select_columns(np.flatnonzero(np.isin(before, self.classes_)))
+        if len(self.classes_) < len(before):
+            self._solver.select_columns(np.flatnonzero(np.isin(before, self.classes_)))
 
     # -- inside ---------------------------------------------------------------------------------
 

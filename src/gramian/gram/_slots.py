@@ -46,7 +46,7 @@ class SlotMatrix:
         Of A, that is with the ridge.
     row_block : callable
         ``row_block(rows, columns)`` returns that block of A; its diagonal entries are ignored.
-        Only blocks that touch the lower triangle are asked for.
+        Only blocks that touch the diagonal and what is right of it are asked for.
     """
 
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
@@ -58,7 +58,8 @@ class SlotMatrix:
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
         for rows in row_blocks(n, n, dtype.itemsize):
-            self.buffer[rows, : rows.stop] = row_block(rows, slice(0, rows.stop))
+            below = slice(rows.start, n)
+            self.buffer[below, rows] = row_block(rows, below).T
 
     @property
     def n(self) -> int:
@@ -105,10 +106,11 @@ class SlotMatrix:
         """``‖A‖₁``, the largest absolute row sum: one pass."""
         sums = np.abs(self.diagonal)
         for block in row_blocks(self.capacity, self.capacity, self.buffer.itemsize):
-            lower = np.tril(self.buffer[block, : block.stop], block.start - 1)
-            np.abs(lower, out=lower)
-            sums[block] += lower.sum(axis=1)
-            sums[: block.stop] += lower.sum(axis=0)
+            lower = np.abs(self.buffer[block.start :, block])
+            square = lower[: block.stop - block.start]
+            square[np.triu_indices(len(square))] = 0.0
+            sums[block.start :] += lower.sum(axis=1)
+            sums[block] += lower.sum(axis=0)
         return float(sums.max(initial=0.0))
 
     # -- edits of the true matrix ---------------------------------------------------------------
