@@ -29,19 +29,19 @@ def test_matrix_is_held_to_the_bit(n):
     np.testing.assert_array_equal(everything(matrix), A)
 
 
-def test_only_blocks_that_touch_the_lower_triangle_are_asked_for(monkeypatch):
+def test_each_pair_of_samples_is_asked_for_once(monkeypatch):
     monkeypatch.setattr(
         "gramian.gram._slots.row_blocks", lambda n, *_: (slice(i, i + 10) for i in range(0, n, 10))
     )
     A, asked = gram(30), []
-    A[np.triu_indices(30, 1)] = np.nan
+    A[np.tril_indices(30, -1)] = np.nan
 
     def row_block(rows, columns):
         asked.append((rows.start, rows.stop, columns.start, columns.stop))
         return A[rows, columns]
 
     matrix = SlotMatrix(np.diagonal(A).copy(), row_block)
-    assert asked == [(0, 10, 0, 10), (10, 20, 0, 20), (20, 30, 0, 30)]
+    assert asked == [(0, 10, 0, 30), (10, 20, 10, 30), (20, 30, 20, 30)]
     np.testing.assert_array_equal(everything(matrix), gram(30))
     matrix.copy_to_upper()
     np.testing.assert_array_equal(matrix.buffer[:30, :30], gram(30))
