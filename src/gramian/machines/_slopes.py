@@ -1,0 +1,196 @@
+"""Slopes of the membership functions, tuned until the training samples are recognised best.
+
+A sample goes to the class with the largest membership ``exp(−δᵢ²/αᵢ)``, which is the smallest
+tuned distance ``hᵢ = δᵢ²/αᵢ``. For one class i and all other slopes held, each sample has one
+threshold, ``δᵢ² / min_{j≠i} hⱼ``: it goes to class i where αᵢ lies above. The bounds L, U, V and K
+of kaieda2004, §7, are this threshold for samples of its cases 1, 2, 3 and 4; so tuning one slope
+is a walk over sorted thresholds, up or down, that wins some samples and gives up others.
+
+Thresholds are counted one by one, equal ones too, where eqs. (60) and (62) skip equals: so that
+l − 1 is the number of samples given up, and recognition never falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The tuned slopes and what they achieved.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (c,)
+    recognised : tuple of int
+        Training samples recognised with all slopes 1, after the margins were maximised, and after
+        each sweep. It never falls.
+    """
+
+    alpha: np.ndarray
+    recognised: tuple[int, ...]
+
+
+def memberships(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """``mᵢ(x) = exp(−δᵢ²(x)/αᵢ)``, degrees in [0, 1] that need not add up to 1 (eq. 3).
+
+    Far samples have degrees that round to 0 for all classes: choose the class by `class_nearest`.
+    """
+    return np.exp(-distances / alpha)
+
+
+def class_nearest(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Index of the class with the smallest tuned distance; of equal ones the first."""
+    return np.argmin(_tuned(distances, alpha), axis=1)
+
+
+def slopes_tune(
+    distances: np.ndarray, labels: np.ndarray, *, max_sacrifice: int = 10, eta: float = 0.1
+) -> Slopes:
+    """Tune all slopes from 1 (kaieda2004, §7.6).
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, c)
+        Squared distances δ² of the training samples from each class; 0 and infinity may occur.
+    labels : ndarray of shape (n,)
+        Index of each sample's class.
+    max_sacrifice : int
+        l_M: up to ``l_M − 1`` recognised samples are given up in one change of a slope.
+    eta : float
+        Where a slope comes to lie between the last sample won and the first one not to lose,
+        eqs. (70) and (71); in (0, 1).
+
+    Notes
+    -----
+    O(n c + n log n) for each class and sweep. Step 2 moves a slope into the middle of
+    ``[L(1), U(1)]``, which always holds the present slope, since both bounds are of samples now
+    recognised; where one of them is missing (no such sample, or no finite threshold) the slope
+    stays. Step 3 moves a slope only for a net gain. A change is dropped if a recount finds fewer
+    samples recognised, which rounding alone could bring about.
+    """
+    _check(distances, labels, max_sacrifice, eta)
+    alpha = np.ones(distances.shape[1])
+    recognised = [_recognised(distances, labels, alpha)]
+    alpha = _sweep(distances, labels, alpha, _centre)
+    recognised.append(_recognised(distances, labels, alpha))
+    resolve = partial(_resolve, max_sacrifice=max_sacrifice, eta=eta)
+    while len(recognised) == 2 or recognised[-1] > recognised[-2]:
+        alpha = _sweep(distances, labels, alpha, resolve)
+        recognised.append(_recognised(distances, labels, alpha))
+    return Slopes(alpha, tuple(recognised))
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """Thresholds of the slope of class i, for the samples of each case (kaieda2004, §7.1)."""
+
+    lower: np.ndarray  # case 1, eq. (58): lost when the slope falls to here
+    upper: np.ndarray  # case 2, eq. (61): lost when it rises to here
+    above: np.ndarray  # case 3, eq. (64): won when it rises past here
+    below: np.ndarray  # case 4, eq. (66): won when it falls past here
+
+
+def _thresholds(
+    distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, i: int
+) -> _Thresholds:
+    """Sort the samples that the slope of class i can win or lose into their cases; O(n c)."""
+    tuned = _tuned(distances, alpha)
+    nearest = np.argmin(tuned, axis=1)
+    tuned[:, i] = np.inf
+    rival = np.argmin(tuned, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        threshold = distances[:, i] / tuned.min(axis=1)
+    # 0/0 and ∞/∞: no slope makes a difference to this sample
+    swayed = ~np.isnan(threshold)
+    right, own = swayed & (nearest == labels), labels == i
+    wrong = swayed & (nearest != labels)
+    return _Thresholds(
+        lower=threshold[right & own],
+        upper=threshold[right & ~own],
+        above=threshold[wrong & own],
+        below=threshold[wrong & (nearest == i) & (rival == labels)],
+    )
+
+
+Move = Callable[[_Thresholds, float], float]
+
+
+def _sweep(distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, move: Move) -> np.ndarray:
+    """Let each class move its slope in turn, and keep what does not lower the count."""
+    count = _recognised(distances, labels, alpha)
+    for i in range(len(alpha)):
+        moved = alpha.copy()
+        moved[i] = move(_thresholds(distances, labels, alpha, i), alpha[i])
+        in_range = 0.0 < moved[i] < np.inf  # fails when a quotient of distances over- or underflows
+        if in_range and (now := _recognised(distances, labels, moved)) >= count:
+            alpha, count = moved, now
+    return alpha
+
+
+def _centre(thresholds: _Thresholds, alpha: float) -> float:
+    """The middle of the interval in which no sample is lost (kaieda2004, §7.3)."""
+    lower, upper = thresholds.lower, thresholds.upper
+    if not lower.size or not np.isfinite(upper).any():
+        return alpha
+    return 0.5 * lower.max() + 0.5 * upper.min()
+
+
+def _resolve(thresholds: _Thresholds, alpha: float, max_sacrifice: int, eta: float) -> float:
+    """Raise or lower the slope for the largest net gain, if there is one (eqs. 68-71)."""
+    gain_up, beta, upper = _best_stop(thresholds.upper, thresholds.above, np.inf, max_sacrifice)
+    # Downwards is upwards on the mirrored axis, which ends at 0.
+    gain_down, gamma, lower = _best_stop(-thresholds.lower, -thresholds.below, 0.0, max_sacrifice)
+    if max(gain_up, gain_down) <= 0:
+        return alpha
+    if gain_up < gain_down:
+        return -(gamma + eta * (lower - gamma))  # eq. (71)
+    if np.isinf(upper):
+        return beta / (1.0 - eta)  # eq. (71) with L = 0, for 1/α
+    return beta + eta * (upper - beta)  # eq. (70)
+
+
+def _best_stop(
+    costs: np.ndarray, gains: np.ndarray, end: float, max_sacrifice: int
+) -> tuple[int, float, float]:
+    """Where to stop on the way up: net gain, last threshold won, first threshold not reached.
+
+    The l-th stop is before the l-th cost, or before the end of the axis when the costs are used
+    up: it wins Inc(l), the gains below it, and loses l − 1 (kaieda2004, eqs. 62, 65, 68). Of stops
+    with equal net gain the first is taken, so between two equal costs none is.
+    """
+    stops = np.append(np.sort(costs), end)[:max_sacrifice]
+    gains = np.sort(gains)
+    won = np.searchsorted(gains, stops)
+    net = won - np.arange(len(stops))
+    best = int(np.argmax(net))
+    last = gains[won[best] - 1] if won[best] else -np.inf
+    return int(net[best]), float(last), float(stops[best])
+
+
+def _tuned(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """``h = δ²/α``; infinite where it overflows, as a class that is never chosen."""
+    with np.errstate(over="ignore"):
+        return distances / alpha
+
+
+def _recognised(distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray) -> int:
+    return int(np.count_nonzero(class_nearest(distances, alpha) == labels))
+
+
+def _check(distances: np.ndarray, labels: np.ndarray, max_sacrifice: int, eta: float) -> None:
+    if not (distances >= 0).all():
+        raise ValueError("squared distances must be >= 0, got a negative one or NaN.")
+    if labels.size and not 0 <= labels.min() <= labels.max() < distances.shape[1]:
+        raise ValueError(
+            f"labels must index the {distances.shape[1]} columns of the distances, got "
+            f"{labels.min()} to {labels.max()}."
+        )
+    if max_sacrifice < 1 or not 0 < eta < 1:
+        raise ValueError(
+            f"max_sacrifice must be >= 1 and eta in (0, 1), got {max_sacrifice!r} and {eta!r}."
+        )

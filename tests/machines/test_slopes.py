@@ -1,0 +1,172 @@
+"""Tuning of the slopes against a literal transcription of kaieda2004, §7."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from gramian.machines._slopes import class_nearest, memberships, slopes_tune
+
+
+def literal_cases(distances, labels, alpha, i):
+    """L, U, V and K of class i: eqs. (58), (61), (64), (66), sample by sample."""
+    L, U, V, K = [], [], [], []
+    for delta, y in zip(distances, labels, strict=True):
+        h = [d / a for d, a in zip(delta, alpha, strict=True)]
+        winner = h.index(min(h))
+        others = [j for j in range(len(h)) if j != i]
+        second = min(others, key=lambda j: h[j])
+        bound = delta[i] / h[second]
+        if winner == y == i:
+            L.append(bound)
+        elif winner == y:
+            U.append(bound)
+        elif y == i:
+            V.append(bound)
+        elif winner == i and second == y:
+            K.append(bound)
+    return L, U, V, K
+
+
+def literal_change(distances, labels, alpha, i, l_max, eta):
+    """Eqs. (60), (62), (65), (67)-(71): the new slope of class i."""
+    L, U, V, K = literal_cases(distances, labels, alpha, i)
+    best_up = best_down = (0, None)
+    for count in range(1, l_max + 1):
+        if count <= len(U) + 1:
+            upper = sorted(U)[count - 1] if count <= len(U) else np.inf
+            won = [v for v in V if v < upper]
+            if len(won) - count + 1 > best_up[0]:
+                beta = max(won)
+                open_end = beta / (1 - eta)
+                value = beta + eta * (upper - beta) if upper < np.inf else open_end
+                best_up = (len(won) - count + 1, value)
+        if count <= len(L) + 1:
+            lower = sorted(L, reverse=True)[count - 1] if count <= len(L) else 0.0
+            won = [k for k in K if k > lower]
+            if len(won) - count + 1 > best_down[0]:
+                gamma = min(won)
+                best_down = (len(won) - count + 1, gamma - eta * (gamma - lower))
+    best = best_up if best_up[0] >= best_down[0] else best_down
+    return alpha[i] if best[1] is None else best[1]
+
+
+def literal_tuning(distances, labels, l_max, eta):
+    """The procedure of §7.6 for distances without ties."""
+    distances, labels = distances.tolist(), labels.tolist()
+    alpha = [1.0] * len(distances[0])
+
+    def recognised():
+        tuned = [[d / a for d, a in zip(row, alpha, strict=True)] for row in distances]
+        return sum(h.index(min(h)) == y for h, y in zip(tuned, labels, strict=True))
+
+    counts = [recognised()]
+    for i in range(len(alpha)):
+        L, U, _, _ = literal_cases(distances, labels, alpha, i)
+        if L and U:
+            alpha[i] = 0.5 * (max(L) + min(U))
+    counts.append(recognised())
+    while len(counts) == 2 or counts[-1] > counts[-2]:
+        for i in range(len(alpha)):
+            alpha[i] = literal_change(distances, labels, alpha, i, l_max, eta)
+        counts.append(recognised())
+    return np.array(alpha), tuple(counts)
+
+
+def overlapping(n, c, seed):
+    """Distances that favour the own class, if only just, with classes of unequal scale."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, c, size=n)
+    distances = rng.chisquare(3, size=(n, c)) * rng.uniform(0.3, 3.0, size=c)
+    distances[np.arange(n), labels] *= 0.5
+    return distances, labels
+
+
+@pytest.mark.parametrize("c", [2, 3, 6])
+@pytest.mark.parametrize("l_max", [1, 3, 10])
+@pytest.mark.parametrize("seed", range(5))
+def test_tuning_is_the_literal_procedure(c, l_max, seed):
+    distances, labels = overlapping(60, c, seed)
+    tuned = slopes_tune(distances, labels, max_sacrifice=l_max, eta=0.1)
+    alpha, counts = literal_tuning(distances, labels, l_max, 0.1)
+    np.testing.assert_allclose(tuned.alpha, alpha, rtol=1e-12)  # the same quotients of quotients
+    assert tuned.recognised == counts
+
+
+awkward = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 1e-300, 1e300, np.inf])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_recognition_never_falls_whatever_the_distances(data):
+    n, c = data.draw(st.integers(1, 25)), data.draw(st.integers(1, 4))
+    distances = data.draw(arrays(float, (n, c), elements=awkward))
+    labels = data.draw(arrays(int, n, elements=st.integers(0, c - 1)))
+    l_max = data.draw(st.integers(1, 5))
+    before = distances.copy()
+    tuned = slopes_tune(distances, labels, max_sacrifice=l_max, eta=0.1)
+    assert (tuned.alpha > 0).all()
+    assert np.isfinite(tuned.alpha).all()
+    assert (np.diff(tuned.recognised) >= 0).all()
+    assert tuned.recognised[-1] == (class_nearest(distances, tuned.alpha) == labels).sum()
+    np.testing.assert_array_equal(distances, before)
+
+
+def test_equal_thresholds_are_each_counted():
+    # Raising the slope of class 1 past 2 wins a sample, but loses two that share the bound 1.5.
+    distances = np.array([[1.0, 1.5], [1.0, 1.5], [1.0, 2.0], [9.0, 1.0]])
+    labels = np.array([0, 0, 1, 1])
+    tuned = slopes_tune(distances, labels, max_sacrifice=10)
+    assert tuned.recognised == (3, 3, 3)
+
+
+def test_margins_put_the_slope_in_the_middle():
+    distances = np.array([[1.0, 4.0], [2.0, 4.0], [6.0, 2.0]])
+    tuned = slopes_tune(distances, np.array([0, 0, 1]))
+    first = 0.5 * (2 / 4 + 6 / 2)
+    lowest, highest = 2 / (6 / first), 4 / (2 / first)
+    np.testing.assert_allclose(tuned.alpha, [first, 0.5 * (lowest + highest)], rtol=1e-15)
+
+
+def test_a_slope_without_both_bounds_stays():
+    one_class = slopes_tune(np.array([[1.0], [2.0]]), np.array([0, 0]))
+    np.testing.assert_array_equal(one_class.alpha, [1.0])
+    never_near = slopes_tune(np.array([[1.0, np.inf], [2.0, np.inf]]), np.array([0, 0]))
+    np.testing.assert_array_equal(never_near.alpha, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("distances", "label", "expected"),
+    [([[2.0, 1.0], [3.0, 1.0]], 0, 3 / 0.9), ([[1.0, 2.0], [1.0, 3.0]], 1, 0.9 / 3)],
+    ids=["upwards", "downwards"],
+)
+def test_an_open_end_is_left_by_the_share_eta(distances, label, expected):
+    # All samples are of one class, and wrong: nothing can be lost before the axis ends.
+    tuned = slopes_tune(np.array(distances), np.full(2, label), eta=0.1)
+    assert tuned.recognised == (0, 0, 2, 2)
+    np.testing.assert_allclose(tuned.alpha, [expected, 1.0], rtol=1e-15)
+
+
+def test_memberships_are_degrees():
+    distances = np.array([[0.0, 1.0], [np.inf, 4.0]])
+    np.testing.assert_allclose(
+        memberships(distances, np.array([1.0, 2.0])),
+        [[1.0, np.exp(-0.5)], [0.0, np.exp(-2.0)]],
+        rtol=1e-15,
+    )
+
+
+@pytest.mark.parametrize(
+    ("distances", "labels", "options", "match"),
+    [
+        ([[-1.0, 1.0]], [0], {}, "must be >= 0"),
+        ([[np.nan, 1.0]], [0], {}, "must be >= 0"),
+        ([[1.0, 1.0]], [2], {}, "labels must index the 2 columns"),
+        ([[1.0, 1.0]], [0], {"max_sacrifice": 0}, "max_sacrifice must be >= 1"),
+        ([[1.0, 1.0]], [0], {"eta": 1.0}, r"eta in \(0, 1\)"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(distances, labels, options, match):
+    with pytest.raises(ValueError, match=match):
+        slopes_tune(np.array(distances), np.array(labels), **options)
