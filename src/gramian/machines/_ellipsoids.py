@@ -1,0 +1,362 @@
+"""Squared Mahalanobis distances from a class: in the input space, by SVD, by kernel components.
+
+``δ²(x) = (φ(x) − μ)ᵀ C⁺ (φ(x) − μ)``, with μ the mean and C the covariance (divided by the number
+of members) of the class's images φ (kaieda2004, eqs. 4 and 10). The three ellipsoids differ in φ
+and in what they make of a direction in which the class hardly varies:
+
+============ ===================== ========================================================
+ellipsoid    φ                     small variances
+============ ===================== ========================================================
+input        x itself              a Cholesky pivot below ζ becomes ζ
+svd          of the kernel         an eigenvalue below σ is inverted to 0, or to 1/σ
+kernel       of the kernel         an eigenvalue below ε becomes ε; so does that of a
+                                   direction spanned by unlabelled samples only
+============ ===================== ========================================================
+
+The kernel ellipsoid works in the coordinates v of `gramian.machines._independent`. There the
+eigenproblem (36) of the paper is that of the covariance of the members' rows v, and the further
+eigenvectors that it makes by Gram-Schmidt from unlabelled samples (eqs. 48-52) are the further
+coordinates that those samples bring to the factor. So (53) is, for a sequence of the members
+followed by unlabelled samples,
+
+``δ²(x) = Σⱼ (uⱼ·(v − v̄))² / max(λⱼ, ε) + ‖w − w̄‖² / ε``
+
+with v the coordinates along the members' independent vectors, w the others, and λ, u the
+eigenvalues and eigenvectors of the covariance of v. The paper says that ε "determines the minimum
+eigenvalue": taking that as the floor of λ, as above, gives its published rates; a cut or a ridge
+does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gramian.kernels import Kernel, row_blocks
+from gramian.machines._independent import (
+    Column,
+    Independent,
+    independent_remove,
+    triangular_coordinates,
+)
+
+
+def kernel_normalize(kernel: Kernel, n_features: int) -> Kernel:
+    """The kernel for many inputs: ``((1 + x·y)/(m + 1))^d`` or ``exp(−(γ/m) ‖x − y‖²)``.
+
+    kaieda2004, eqs. (72) and (73), with m = ``n_features`` and γ, coef0 in the place of 1. The
+    paper prints (73) without the square; it is read as (21) with γ/m for γ, which has it.
+    """
+    if kernel.name == "rbf":
+        return replace(kernel, gamma=kernel.gamma / n_features)
+    if kernel.name == "poly":
+        largest = kernel.gamma * n_features + kernel.coef0
+        return replace(kernel, gamma=kernel.gamma / largest, coef0=kernel.coef0 / largest)
+    raise ValueError(
+        f'only "poly" and "rbf" kernels have a normalised form, got {kernel.name!r}; '
+        "scale the samples instead."
+    )
+
+
+# --- in the input space -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class InputEllipsoid:
+    """Centre c and Cholesky factor L of the covariance of a class's samples."""
+
+    centre: np.ndarray
+    factor: np.ndarray
+
+    def distances(self, X: np.ndarray) -> np.ndarray:
+        """``δ² = ‖L⁻¹(x − c)‖²`` for each row of X (kaieda2004, eq. 4); O(d²) each."""
+        return (triangular_coordinates(self.factor, X - self.centre) ** 2).sum(axis=1)
+
+
+def input_ellipsoid(X: np.ndarray, zeta: float) -> InputEllipsoid:
+    """Centre and covariance of one class's samples (kaieda2004, eqs. 2, 5, 6); O(n d² + d³)."""
+    centre, covariance = _moments(X)
+    return InputEllipsoid(centre, cholesky_floor(covariance, zeta))
+
+
+def input_loo_distances(X: np.ndarray, zeta: float) -> np.ndarray:
+    """``δ²`` of each sample from the ellipsoid of the others; O(n d³).
+
+    Leaving one out changes the covariance by rank one, and is exact; the floor ζ is applied anew.
+    A class of one sample has no others: its distance is infinite.
+    """
+    n, d = X.shape
+    centre, covariance = _moments(X)
+    out = np.full(n, np.inf)
+    for rows in row_blocks(n if n > 1 else 0, d * d, X.itemsize):
+        offsets, covariances = _leave_out(X[rows] - centre, covariance, n)
+        solved = np.linalg.solve(cholesky_floor(covariances, zeta), offsets[:, :, None])
+        out[rows] = (solved**2).sum(axis=(1, 2))
+    return out
+
+
+def cholesky_floor(covariance: np.ndarray, zeta: float) -> np.ndarray:
+    """Cholesky factors in which a pivot below ζ is replaced by ζ (kaieda2004, after eq. 6).
+
+    ``covariance`` is one d × d matrix or a stack of them; O(d³) each.
+    """
+    if not zeta > 0:
+        raise ValueError(f"zeta must be > 0, got {zeta!r}.")
+    L = np.zeros_like(covariance)
+    for j in range(covariance.shape[-1]):
+        known = (L[..., j:, :j] @ L[..., j, :j, None])[..., 0]
+        column = covariance[..., j:, j] - known
+        pivot = np.sqrt(np.maximum(column[..., 0], zeta))
+        L[..., j:, j] = column / pivot[..., None]
+        L[..., j, j] = pivot
+    return L
+
+
+# --- by singular value decomposition ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SvdEllipsoid:
+    """The mean kernel column of a class and the operator ``A⁺ Z`` in its eigenvectors."""
+
+    mean: np.ndarray
+    operator: np.ndarray
+
+    def distances(self, cross: np.ndarray) -> np.ndarray:
+        """``δ² = ‖A⁺ Z (k(X, x) − K1/n)‖²`` for each row k(x, X) of ``cross`` (eq. 25); O(n²)."""
+        return (((cross - self.mean) @ self.operator) ** 2).sum(axis=1)
+
+
+def svd_ellipsoid(
+    K: np.ndarray, sigma: float, inverse_of_small: Literal["zero", "sigma"] = "sigma"
+) -> SvdEllipsoid:
+    """The ellipsoid of a class with Gram matrix K (kaieda2004, eqs. 11-27); O(n³).
+
+    ``A = Z K Z`` with ``Z = (I − 11ᵀ/n) / √n``, which is its own square root up to the factor.
+    An eigenvalue of A below σ has the inverse 0 (eq. 26) or 1/σ (eq. 27). Both agree on exact
+    null vectors u of A, for then ``uᵀZk(X, x) = 0`` whatever x.
+    """
+    if not sigma > 0:
+        raise ValueError(f"sigma must be > 0, got {sigma!r}.")
+    if inverse_of_small not in ("zero", "sigma"):
+        raise ValueError(f'inverse_of_small must be "zero" or "sigma", got {inverse_of_small!r}.')
+    mean = K.mean(axis=0)
+    A = (K - mean - mean[:, None] + mean.mean()) / len(K)
+    values, vectors = np.linalg.eigh(A)
+    inverses = 1.0 / np.maximum(values, sigma)
+    if inverse_of_small == "zero":
+        inverses[values < sigma] = 0.0
+    vectors -= vectors.mean(axis=0)
+    return SvdEllipsoid(mean, vectors * (inverses / np.sqrt(len(K))))
+
+
+def svd_loo_distances(
+    K: np.ndarray, sigma: float, inverse_of_small: Literal["zero", "sigma"] = "sigma"
+) -> np.ndarray:
+    """``δ²`` of each sample from the ellipsoid of the others, by n decompositions: O(n⁴).
+
+    A class of one sample has no others: its distance is infinite.
+    """
+    n = len(K)
+    out = np.full(n, np.inf)
+    for i in range(n if n > 1 else 0):
+        others = np.delete(np.arange(n), i)
+        ellipsoid = svd_ellipsoid(K[np.ix_(others, others)], sigma, inverse_of_small)
+        out[i] = ellipsoid.distances(K[i : i + 1, others])[0]
+    return out
+
+
+# --- by kernel principal components -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KernelEllipsoid:
+    """The ellipsoid of a class in the coordinates of its independent vectors.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (m, m)
+        Cholesky factor of the Gram matrix of the independent vectors, members' before others'.
+    centre : ndarray of shape (m,)
+        Mean of the members' coordinates.
+    axes : ndarray of shape (k, k)
+        Eigenvectors ``u = Lᵀρ`` of eq. (36), as columns, along the k members' coordinates.
+    eigenvalues : ndarray of shape (m,)
+        ``max(λ, ε)`` for the axes, then ε.
+    epsilon : float
+        ε, the least eigenvalue and that of a direction without members.
+    """
+
+    factor: np.ndarray
+    centre: np.ndarray
+    axes: np.ndarray
+    eigenvalues: np.ndarray
+    epsilon: float
+
+    def distances(self, cross: np.ndarray) -> np.ndarray:
+        """``δ²`` for each row ``k(x, B)`` of ``cross``, B the independent vectors; O(m²) each."""
+        return self.distances_at(triangular_coordinates(self.factor, cross))
+
+    def distances_at(self, coordinates: np.ndarray) -> np.ndarray:
+        """``δ² = Σ yⱼ²/λⱼ`` for samples given by coordinates (kaieda2004, eqs. 31 and 53)."""
+        return self.components(coordinates) ** 2 @ (1.0 / self.eigenvalues)
+
+    def components(self, coordinates: np.ndarray) -> np.ndarray:
+        """Kernel principal components y, one row for each sample (kaieda2004, eqs. 38 and 52)."""
+        y = coordinates - self.centre
+        k = len(self.axes)
+        y[:, :k] = y[:, :k] @ self.axes
+        return y
+
+    def query_distances(
+        self, cross: np.ndarray, diagonal: np.ndarray, mean: np.ndarray, tau: float
+    ) -> np.ndarray:
+        """``δ²`` with one more eigenvector for each query that the span does not hold.
+
+        A query's squared distance from the span is ``r² = k(x, x) − ‖v‖²`` (kaieda2004, eq. 57).
+        Where it exceeds τ, its component along the new direction, eq. (52), is
+        ``r − (mean − v·v̄)/r`` with eigenvalue ε. No query sees another.
+
+        Parameters
+        ----------
+        cross : ndarray of shape (q, m)
+            ``k(x, B)`` for each query x.
+        diagonal : ndarray of shape (q,)
+            ``k(x, x)``.
+        mean : ndarray of shape (q,)
+            Mean of ``k(x, xⱼ)`` over all members xⱼ of the class, discarded ones too.
+        """
+        v = triangular_coordinates(self.factor, cross)
+        squared = diagonal - np.einsum("ij,ij->i", v, v)
+        outside = squared > tau
+        r = np.sqrt(squared[outside])
+        out = self.distances_at(v)
+        out[outside] += (r - (mean - v @ self.centre)[outside] / r) ** 2 / self.epsilon
+        return out
+
+
+def kernel_ellipsoid(sequence: Independent, n_members: int, epsilon: float) -> KernelEllipsoid:
+    """The ellipsoid of the first ``n_members`` samples of a sequence (kaieda2004, eqs. 35-53).
+
+    Samples after the members are unlabelled: they add directions of variance ε, and leave the
+    centre and the covariance alone. They are the unit vectors of the input space (§6.2), or these
+    and all queries at once (§8.1.1), when each distance depends on all queries and on their order.
+    O(n k² + k³) for k independent members.
+    """
+    if not epsilon > 0:
+        raise ValueError(f"epsilon must be > 0, got {epsilon!r}.")
+    k = int(np.searchsorted(sequence.basis, n_members))
+    members = sequence.coordinates[:n_members]
+    _, covariance = _moments(members[:, :k])
+    values, axes = np.linalg.eigh(covariance)
+    eigenvalues = np.full(len(sequence.basis), epsilon, dtype=members.dtype)
+    eigenvalues[:k] = np.maximum(values, epsilon)
+    return KernelEllipsoid(sequence.factor, members.mean(axis=0), axes, eigenvalues, epsilon)
+
+
+def kernel_loo_distances(
+    sequence: Independent,
+    n_members: int,
+    column: Column,
+    diagonal: np.ndarray,
+    tau: float,
+    epsilon: float,
+    *,
+    queries: bool = False,
+) -> np.ndarray:
+    """``δ²`` of each member from the ellipsoid of the others, exactly.
+
+    A discarded member is in no one's coordinates: without it the centre and the covariance change
+    by rank one. Without an independent vector the selection is repeated from its place on.
+
+    Parameters
+    ----------
+    sequence, n_members, epsilon
+        As for `kernel_ellipsoid`.
+    column, diagonal, tau
+        As for `independent_select`, of the same sequence.
+    queries : bool
+        The member left out is a query of `KernelEllipsoid.query_distances`.
+
+    Notes
+    -----
+    O(k³) for each discarded member, one partial selection of O(n m²) for each of the k others.
+    A class of one sample has no others: its distance is infinite.
+    """
+    out = np.full(n_members, np.inf)
+    if n_members == 1:
+        return out
+    independent = sequence.basis[sequence.basis < n_members]
+    discarded = np.delete(np.arange(n_members), independent)
+    out[discarded] = _loo_discarded(sequence, n_members, discarded, epsilon)
+    for i in independent:
+        out[i] = _loo_independent(sequence, n_members, i, column, diagonal, tau, epsilon, queries)
+    return out
+
+
+def _loo_independent(
+    sequence: Independent,
+    n_members: int,
+    i: int,
+    column: Column,
+    diagonal: np.ndarray,
+    tau: float,
+    epsilon: float,
+    queries: bool,
+) -> float:
+    """Leave-one-out ``δ²`` of the independent vector i, by selection without it."""
+    others = np.delete(np.arange(len(diagonal)), i)
+
+    def column_of_others(j: int) -> np.ndarray:
+        return column(others[j])[others]
+
+    rest = independent_remove(sequence, i, column_of_others, diagonal[others], tau)
+    ellipsoid = kernel_ellipsoid(rest, n_members - 1, epsilon)
+    values = column(i)[others]
+    cross = values[None, rest.basis]
+    if not queries:
+        return ellipsoid.distances(cross)[0]
+    mean = values[: n_members - 1].mean(keepdims=True)
+    return ellipsoid.query_distances(cross, diagonal[i : i + 1], mean, tau)[0]
+
+
+def _loo_discarded(
+    sequence: Independent, n_members: int, discarded: np.ndarray, epsilon: float
+) -> np.ndarray:
+    """Leave-one-out ``δ²`` of members that are not independent vectors."""
+    k = int(np.searchsorted(sequence.basis, n_members))
+    members = sequence.coordinates[:n_members]
+    centre, covariance = _moments(members[:, :k])
+    further = members[discarded, k:] - members[:, k:].mean(axis=0)
+    out = (further**2).sum(axis=1) * (n_members / (n_members - 1)) ** 2 / epsilon
+    for rows in row_blocks(len(discarded), k * k, members.itemsize):
+        centred = members[discarded[rows], :k] - centre
+        offsets, covariances = _leave_out(centred, covariance, n_members)
+        values, axes = np.linalg.eigh(covariances)
+        y = (offsets[:, None, :] @ axes)[:, 0]
+        out[rows] += (y**2 / np.maximum(values, epsilon)).sum(axis=1)
+    return out
+
+
+# --- shared -------------------------------------------------------------------------------------
+
+
+def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance, divided by the number of rows (kaieda2004, eqs. 2 and 5)."""
+    centre = X.mean(axis=0)
+    centred = X - centre
+    return centre, centred.T @ centred / len(X)
+
+
+def _leave_out(
+    centred: np.ndarray, covariance: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each row's offset from the mean of the other samples, and the others' covariance.
+
+    For ``d = x − c``: offset ``a d`` and covariance ``a (C − d dᵀ/(n − 1))``, ``a = n/(n − 1)``.
+    """
+    a = n / (n - 1)
+    outer = centred[:, :, None] * centred[:, None, :]
+    return a * centred, a * (covariance - outer / (n - 1))
