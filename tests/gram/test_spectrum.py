@@ -23,7 +23,8 @@ def test_moments_equal_the_explicit_inverse(n, weighted, power):
 
     moments = decompose(K.copy(), weight).moments(Y, RIDGES, power=power)
 
-    assert moments.R.shape == (3, n, 3) and moments.s.shape == moments.p.shape == (3, n)
+    assert moments.R.shape == (3, n, 3)
+    assert moments.s.shape == moments.p.shape == (3, n)
     for index, ridge in enumerate(RIDGES):
         P = np.linalg.inv(K + ridge * D)
         M = P if power == 1 else P @ D @ P
@@ -47,7 +48,7 @@ def test_squared_is_the_spectrum_of_the_squared_matrix():
 
 def test_a_ridge_too_small_for_an_indefinite_matrix_is_refused():
     spectrum = decompose(np.diag([-0.5, 1.0]))
-    with pytest.raises(ValueError, match="ridge must exceed 0.5 here, got 0.1"):
+    with pytest.raises(ValueError, match=r"ridge must exceed 0\.5 here, got 0\.1"):
         spectrum.moments(np.ones((2, 1)), np.array([0.1, 1.0]))
 
 

@@ -1,12 +1,13 @@
 """One eigendecomposition serves a whole path of ridges.
 
-With D = diag(1/weight) and ``D^-½ K D^-½ = V diag(e) Vᵀ``, let ``W = D^-½ V``, so that ``WᵀDW = I``.
-Then, for every ridge λ::
+With D = diag(1/weight) and ``D^-½ K D^-½ = V diag(e) Vᵀ``, let ``W = D^-½ V``, so that
+``WᵀDW = I``. Then, for every ridge λ::
 
     P(λ) = (K + λD)⁻¹ = W diag(1/(e + λ)) Wᵀ
     P D P             = W diag(1/(e + λ)²) Wᵀ
 
-so that P·B costs O(n²) per column and ``diag P = (W∘W) (1/(e + λ))``, for all ridges in one product.
+so that P·B costs O(n²) per column, and the diagonals ``(W∘W) (1/(e + λ))`` of P for all ridges are
+one product.
 """
 
 from __future__ import annotations

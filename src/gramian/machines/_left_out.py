@@ -1,6 +1,6 @@
 """Class targets, and how they change when a sample leaves.
 
-Column j of the targets says "class j or not": ``a_j`` for its own samples and ``−b_j`` for the rest,
+Column j of the targets says "class j or not": ``a_j`` for its own samples, ``−b_j`` for the rest,
 
 ======== ============================ ====================================
 kind     a_j                          b_j
@@ -35,6 +35,7 @@ class Responses:
 
     values: Array
     """Of shape (n, t)."""
+    weight: Array | None = None
 
     @property
     def fitted(self) -> Array:
@@ -56,7 +57,7 @@ class Responses:
 
     def take(self, index: Array) -> Responses:
         """The targets of some samples."""
-        return Responses(self.values[index])
+        return Responses(self.values[index], None if self.weight is None else self.weight[index])
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,9 @@ class ClassTargets:
     def _columns(self, values: Array) -> Array:
         """Two classes have one output, that of the second."""
         return values[..., 1:] if self.n_classes == 2 else values
+
+
+Targets = Responses | ClassTargets
 
 
 def _divide(numerator: Array, denominator: Array) -> Array:

@@ -1,0 +1,117 @@
+"""Criteria on leave-one-out decision values: how well would the machine do on a new sample?
+
+With ``f`` the leave-one-out values, ``y`` the targets of `own`, averages taken with the weights:
+
+========= ====================================================================== ==============
+name      formula                                                                for
+========= ====================================================================== ==============
+error     mean [the class of largest f is not the sample's]                      classification
+squared   mean Σ_j (f_j − y_j)², as Allen's PRESS                                 both
+hinge     mean Σ_j max(0, (y_j − f_j) sign y_j)²                                 classification
+log       min over a ≥ 0 of the mean of −Σ_k q_k log softmax(a z)_k              classification
+========= ====================================================================== ==============
+
+``log`` is the log-loss after the best temperature 1/a, so that the scale of f does not matter; z
+are the class scores and q the smoothed labels of `_calibration`. All but ``error`` are smooth.
+Values have the leading axes of f, so that one call serves a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from gramian._arrays import Array
+from gramian.machines._calibration import class_scores, fit_scale, smoothed_labels
+from gramian.machines._left_out import ClassTargets, Targets
+
+
+def error_rate(F: Array, targets: ClassTargets) -> Array:
+    """Share of samples whose left-out value names another class; a value of 0 names the first."""
+    return (class_scores(F).argmax(axis=-1) != targets.labels) @ _shares(targets)
+
+
+def squared_error(F: Array, targets: Targets) -> Array:
+    """Mean over samples of the squared distance to the targets."""
+    return np.sum((F - targets.own) ** 2, axis=-1) @ _shares(targets)
+
+
+def squared_error_gradient(F: Array, targets: Targets) -> Array:
+    """Of `squared_error`, with respect to F."""
+    return 2.0 * _shares(targets)[:, None] * (F - targets.own)
+
+
+def squared_hinge(F: Array, targets: ClassTargets) -> Array:
+    """As `squared_error`, where values beyond their target cost nothing."""
+    return np.sum(_shortfall(F, targets) ** 2, axis=-1) @ _shares(targets)
+
+
+def squared_hinge_gradient(F: Array, targets: ClassTargets) -> Array:
+    """Of `squared_hinge`, with respect to F."""
+    return -2.0 * _shares(targets)[:, None] * _shortfall(F, targets) * np.sign(targets.own)
+
+
+def log_loss(F: Array, targets: ClassTargets) -> Array:
+    """Log-loss against smoothed labels at the best temperature."""
+    Z, q, shares = class_scores(F), _smoothed(targets), _shares(targets)
+    scaled = fit_scale(Z, q, shares)[..., None, None] * Z
+    return -np.sum(q * log_softmax(scaled, axis=-1), axis=-1) @ shares
+
+
+def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
+    """Of `log_loss`, with respect to F; the temperature, being optimal, has no part in it."""
+    Z, q, shares = class_scores(F), _smoothed(targets), _shares(targets)
+    a = fit_scale(Z, q, shares)
+    G = a * shares[:, None] * (softmax(a * Z, axis=-1) - q)
+    return G[:, -F.shape[1] :]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion by name, its value, its gradient where it is smooth.
+
+    A prior costs nats, as any minus log density. ``log`` and ``error`` count in nats per sample
+    (an error as one). Squares are relative: with Gaussian residuals of unknown variance, a mean
+    square E is ``½ log E`` nats per sample.
+    """
+
+    name: str
+    value: Callable[..., Array]
+    gradient: Callable[..., Array] | None = None
+    relative: bool = False
+
+    def penalized(self, value: Array, penalty: float, n: float) -> Array:
+        """The criterion with a prior that costs ``penalty`` nats, for n samples."""
+        if self.relative:
+            return value * np.exp(2.0 * penalty / n)
+        return value + penalty / n
+
+
+CRITERIA = {
+    criterion.name: criterion
+    for criterion in (
+        Criterion("error", error_rate),
+        Criterion("squared", squared_error, squared_error_gradient, relative=True),
+        Criterion("hinge", squared_hinge, squared_hinge_gradient, relative=True),
+        Criterion("log", log_loss, log_loss_gradient),
+    )
+}
+
+
+def _shares(targets: Targets) -> Array:
+    """Weights that sum to one."""
+    if targets.weight is None:
+        n = len(targets.own)
+        return np.full(n, 1.0 / n)
+    return targets.weight / targets.weight.sum()
+
+
+def _shortfall(F: Array, targets: ClassTargets) -> Array:
+    return np.maximum(0.0, (targets.own - F) * np.sign(targets.own))
+
+
+def _smoothed(targets: ClassTargets) -> Array:
+    return smoothed_labels(targets.labels, targets.n_classes, targets.weight)

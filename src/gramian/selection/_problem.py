@@ -1,0 +1,101 @@
+"""What is tuned: a machine, its samples and targets, and a kernel that waits for its width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+
+from gramian._arrays import Array
+from gramian.gram._spectrum import Spectrum, decompose
+from gramian.kernels import Kernel
+from gramian.machines._left_out import ClassTargets, Targets
+from gramian.machines._paths import Machine
+
+_DISTANCES = {
+    "rbf": lambda X: euclidean_distances(X, squared=True),
+    "laplacian": lambda X: manhattan_distances(X),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A machine to tune on given samples.
+
+    Parameters
+    ----------
+    machine : Machine
+    targets : ClassTargets or Responses
+        With the sample weights, if any.
+    samples : array-like of shape (n, d)
+        Or the kernel matrix itself, when there is no ``kernel``.
+    kernel : callable, optional
+        ``kernel(gamma)`` is a `Kernel`; gamma is a number, or one per feature.
+    """
+
+    machine: Machine
+    targets: Targets
+    samples: Any
+    kernel: Callable[[Any], Kernel] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.samples.shape[0]
+
+    @property
+    def has_width(self) -> bool:
+        """Whether the kernel has a width to tune."""
+        return self.kernel is not None and self.kernel(1.0).name in _DISTANCES
+
+    def gram(self, gamma: Any) -> Array:
+        """The kernel matrix, as a new array."""
+        if self.kernel is None:
+            return np.array(self.samples)
+        return self.kernel(gamma)(self.samples, self.samples)
+
+    def spectrum(self, gamma: Any) -> Spectrum:
+        """Of the kernel matrix with the weights, O(n³)."""
+        return decompose(self.gram(gamma), self.targets.weight)
+
+    def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
+        """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
+        F = self.machine.loo_path(spectrum, self.targets.fitted, ridges)
+        return self.targets.decisions(F)
+
+    def take(self, index: Array) -> Problem:
+        """The same problem on some of the samples."""
+        rows = self.samples[index]
+        samples = rows[:, index] if self.kernel is None else rows
+        return Problem(self.machine, self.targets.take(index), samples, self.kernel)
+
+    def typical_gamma(self) -> float:
+        """One over the median distance between samples that differ; 1 where none do."""
+        assert self.kernel is not None
+        distances = _DISTANCES[self.kernel(1.0).name](self.samples)
+        distances = distances[np.triu_indices(self.n, 1)]
+        apart = distances > 1e-10 * distances.max(initial=0.0)  # equal samples, up to rounding
+        return float(1.0 / np.median(distances[apart])) if apart.any() else 1.0
+
+
+def subsample(problem: Problem, size: int, rng: np.random.RandomState) -> Problem:
+    """About ``size`` samples at random, classes in proportion, at least two of each.
+
+    The problem itself when it is no larger.
+    """
+    if problem.n <= size:
+        return problem
+    order = rng.permutation(problem.n)
+    targets = problem.targets
+    if not isinstance(targets, ClassTargets):
+        return problem.take(np.sort(order[:size]))
+    labels = targets.labels[order]
+    quota = np.maximum(2, np.bincount(labels, minlength=targets.n_classes) * size // problem.n)
+    rank = np.empty(problem.n, dtype=int)  # how many of the same class come before
+    for k in range(targets.n_classes):
+        members = np.flatnonzero(labels == k)
+        rank[members] = np.arange(len(members))
+    return problem.take(np.sort(order[rank < quota[labels]]))

@@ -1,0 +1,87 @@
+"""What a search found, and the way it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian._arrays import Array
+
+
+class Trial(NamedTuple):
+    """One setting and what it is worth; the callback is called with these."""
+
+    stage: str
+    """``"subsample"`` or ``"all samples"``."""
+    n: int
+    """Number of samples that the criterion was computed on."""
+    gamma: Any
+    """Width, a number or one per feature."""
+    ridge: float
+    value: float
+    """The criterion."""
+    objective: float
+    """The criterion with the prior on the width: what the search minimises."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen hyper-parameters, and every setting whose criterion was computed on the way.
+
+    Attributes
+    ----------
+    gamma : float, ndarray or None
+        Chosen or given; None for kernels without a width.
+    ridge : float
+    criterion : str
+    value : float
+        The criterion of the chosen setting.
+    stages, sizes, gammas, ridges, values : ndarray of shape (n_trials,)
+        The searched path: stage, number of samples, width (the geometric mean where there is one
+        per feature), ridge, and criterion.
+    """
+
+    gamma: Any
+    ridge: float
+    criterion: str
+    value: float
+    stages: Array
+    sizes: Array
+    gammas: Array
+    ridges: Array
+    values: Array
+
+
+@dataclass
+class Trace:
+    """Keeps what was tried, and tells the callback."""
+
+    callback: Callable[[Trial], None] | None = None
+    blocks: list[tuple[str, int, float, Array, Array]] = field(default_factory=list)
+
+    def add(self, trial: Trial, ridges: Array, values: Array) -> Trial:
+        """Record a path of ridges of which ``trial`` is the best."""
+        width = np.nan if trial.gamma is None else float(np.exp(np.mean(np.log(trial.gamma))))
+        self.blocks.append((trial.stage, trial.n, width, ridges, values))
+        if self.callback is not None:
+            self.callback(trial)
+        return trial
+
+    def selection(self, best: Trial, criterion: str) -> Selection:
+        """The result, once the search is over."""
+        stages, sizes, widths, ridges, values = zip(*self.blocks, strict=True)
+        lengths = [len(block) for block in ridges]
+        return Selection(
+            gamma=best.gamma,
+            ridge=best.ridge,
+            criterion=criterion,
+            value=best.value,
+            stages=np.repeat(stages, lengths),
+            sizes=np.repeat(sizes, lengths),
+            gammas=np.repeat(widths, lengths),
+            ridges=np.concatenate(ridges),
+            values=np.concatenate(values),
+        )

@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from gramian.kernels import make_kernel
+from gramian.machines import _paths
+from gramian.machines._criteria import CRITERIA
+from gramian.machines._left_out import ClassTargets, Responses
+from gramian.selection import Problem, select
+from gramian.selection._search import SUBSAMPLE
+
+MACHINES = [_paths.KERNEL_RIDGE, _paths.LS_SVM, _paths.KDA_RMSE, _paths.KFD, _paths.KFD_PENALIZED]
+
+
+def rbf(gamma):
+    return make_kernel("rbf", gamma=gamma)
+
+
+def rings(n, n_classes=2, seed=0):
+    """Classes as noisy rings of growing radius."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % n_classes
+    angle, radius = rng.uniform(0, 2 * np.pi, n), 1.0 + labels + 0.2 * rng.standard_normal(n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), labels
+
+
+def ring_problem(n, machine=_paths.KDA_RMSE, n_classes=2, kind="signs"):
+    X, labels = rings(n, n_classes)
+    return Problem(machine, ClassTargets(labels, n_classes, kind), X, rbf)
+
+
+def criterion_by_refits(problem, gamma, ridge, name):
+    """The criterion at one setting from n kernel ridge refits."""
+    K, Y = problem.gram(gamma), problem.targets.own
+    F = np.empty_like(Y)
+    for i in range(problem.n):
+        stay = np.arange(problem.n) != i
+        A = K[np.ix_(stay, stay)] + ridge * np.eye(problem.n - 1)
+        F[i] = K[i, stay] @ np.linalg.solve(A, Y[stay])
+    return CRITERIA[name].value(F, problem.targets)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("kind", ["signs", "fisher"])
+def test_rings_are_told_apart(machine, kind):
+    problem = ring_problem(90, machine, n_classes=3, kind=kind)
+    found = select(problem, random_state=0)
+    F = problem.loo_path(problem.spectrum(found.gamma), np.array([found.ridge]))
+    assert CRITERIA["error"].value(F, problem.targets) < 0.1
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_value_is_that_of_real_refits(criterion):
+    problem = ring_problem(40, _paths.KERNEL_RIDGE)
+    found = select(problem, criterion=criterion, random_state=0)
+    expected = criterion_by_refits(problem, found.gamma, found.ridge, criterion)
+    # The temperature of the log-loss is found to 1e-5, the loss to its square.
+    np.testing.assert_allclose(found.value, expected, rtol=1e-8)
+
+
+def test_no_setting_of_a_fine_grid_is_much_better():
+    problem = ring_problem(60, _paths.KERNEL_RIDGE)
+    found = select(problem, random_state=0)
+    ridges = np.geomspace(1e-6, 60.0, 60)
+    grid = [
+        CRITERIA["log"].value(problem.loo_path(problem.spectrum(g), ridges), problem.targets).min()
+        for g in np.geomspace(1e-3, 1e2, 60)
+    ]
+    assert found.value < min(grid) + 2.0 / problem.n  # the prior may cost a nat or two
+
+
+def test_regression_finds_a_smooth_function():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (80, 1))
+    Y = np.sin(2 * X) + 0.1 * rng.standard_normal((80, 1))
+    found = select(Problem(_paths.LS_SVM, Responses(Y), X, rbf), random_state=0)
+    assert found.criterion == "squared"
+    assert found.value < 2 * 0.1**2
+
+
+@pytest.mark.parametrize("fixed", [{"gamma": 0.7}, {"ridge": 0.2}, {"gamma": 0.7, "ridge": 0.2}])
+def test_what_is_given_stays(fixed):
+    found = select(ring_problem(30), **fixed, random_state=0)
+    for name, value in fixed.items():
+        assert getattr(found, name) == value
+    assert np.isfinite(found.value)
+
+
+def test_large_problems_begin_on_a_subsample():
+    problem = ring_problem(SUBSAMPLE + 100, n_classes=3)
+    trials = []
+    found = select(problem, random_state=0, callback=trials.append)
+    stages = [trial.stage for trial in trials]
+    whole = stages.index("all samples")
+    assert set(stages[:whole]) == {"subsample"}
+    assert set(stages[whole:]) == {"all samples"}
+    assert {trial.n for trial in trials[whole:]} == {problem.n}
+    assert all(trial.n <= SUBSAMPLE for trial in trials[:whole])
+    assert len(stages[whole:]) <= 7
+    assert found.value == min(t.value for t in trials if t.gamma == found.gamma and t.n > SUBSAMPLE)
+
+
+def test_a_search_is_repeatable():
+    problem = ring_problem(SUBSAMPLE + 50)
+    first, again = (select(problem, random_state=3) for _ in range(2))
+    assert (first.gamma, first.ridge) == (again.gamma, again.ridge)
+    np.testing.assert_array_equal(first.values, again.values)
+
+
+def test_a_start_is_searched_around():
+    problem = ring_problem(SUBSAMPLE + 50)
+    cold = select(problem, random_state=0)
+    trials = []
+    warm = select(problem, start=(cold.gamma, cold.ridge), random_state=0, callback=trials.append)
+    assert {trial.stage for trial in trials} == {"all samples"}
+    assert trials[0].gamma == cold.gamma
+    assert warm.value <= cold.value * (1 + 1e-9) + 1.0 / problem.n
+
+
+def test_the_path_is_kept():
+    found = select(ring_problem(30), random_state=0)
+    lengths = {len(getattr(found, n)) for n in ("stages", "sizes", "gammas", "ridges", "values")}
+    assert len(lengths) == 1
+    assert lengths.pop() > 100
+    at = (found.gammas == found.gamma) & (found.ridges == found.ridge)
+    np.testing.assert_allclose(found.values[at], found.value)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 9])
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("kind", ["signs", "fisher"])
+def test_few_samples(n, machine, kind):
+    found = select(ring_problem(n, machine, kind=kind), random_state=0)
+    assert np.isfinite([found.gamma, found.ridge, found.value]).all()
+    assert found.ridge > 0
+    assert found.gamma > 0
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("case", ["copies", "all equal", "constant feature", "singletons", "zero"])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_awkward_samples(machine, case, criterion):
+    X, labels = rings(24, 3)
+    if case == "copies":
+        X, labels = np.repeat(X[:6], 4, axis=0), np.repeat(labels[:6], 4)
+    elif case == "all equal":
+        X = np.full_like(X, 3.0)
+    elif case == "constant feature":
+        X[:, 1] = 1e6
+    elif case == "singletons":
+        labels = np.where(np.arange(24) < 22, 0, np.arange(24) - 21)
+    else:
+        X = np.zeros_like(X)
+    problem = Problem(machine, ClassTargets(labels, 3, "fisher"), X, rbf)
+    found = select(problem, criterion=criterion, random_state=0)
+    assert np.isfinite([found.gamma, found.ridge, found.value]).all()
+    assert np.isfinite(found.values).all()
+
+
+def test_precomputed_kernels_tune_the_ridge():
+    X, labels = rings(50)
+    by_function = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf), gamma=0.5)
+    K = rbf(0.5)(X, X)
+    before = K.copy()
+    given = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), K), gamma=None)
+    assert given.ridge == by_function.ridge
+    assert given.gamma is None
+    np.testing.assert_array_equal(K, before)
+
+
+def test_precomputed_kernels_are_subsampled_on_both_sides():
+    problem = ring_problem(20)
+    K = problem.gram(0.5)
+    taken = Problem(problem.machine, problem.targets, K).take(np.array([1, 5, 6]))
+    np.testing.assert_array_equal(taken.samples, K[np.ix_([1, 5, 6], [1, 5, 6])])
+
+
+def test_sparse_samples():
+    X, labels = rings(40)
+    targets = ClassTargets(labels, 2)
+    dense = select(Problem(_paths.LS_SVM, targets, X, rbf), random_state=0)
+    compressed = Problem(_paths.LS_SVM, targets, sparse.csr_array(X), rbf)
+    found = select(compressed, random_state=0)
+    # Distances of sparse rows round differently.
+    np.testing.assert_allclose([found.gamma, found.ridge], [dense.gamma, dense.ridge], rtol=1e-6)
+
+
+def test_indefinite_kernels_get_a_ridge_that_suffices():
+    K = np.diag([2.0, 1.0, -0.5, 0.3])
+    targets = ClassTargets(np.array([0, 1, 0, 1]), 2)
+    assert select(Problem(_paths.LS_SVM, targets, K), gamma=None).ridge > 0.5
+
+
+def test_weights_count():
+    X, labels = rings(40)
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, 40)
+    found = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2, "signs", weight), X, rbf))
+    plain = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf))
+    assert found.value != plain.value
+
+
+def test_errors_say_what_to_do():
+    problem = ring_problem(10)
+    with pytest.raises(ValueError, match="gamma='loo' needs a kernel with a width"):
+        select(Problem(problem.machine, problem.targets, problem.gram(1.0)), gamma="loo")
+    with pytest.raises(ValueError, match="ridge must be > 0 or \"loo\", got 'best'"):
+        select(problem, ridge="best")
+    with pytest.raises(ValueError, match="gamma must be > 0 or \"loo\", got 'scale'"):
+        select(problem, gamma="scale")
+    regression = Problem(_paths.LS_SVM, Responses(np.ones((10, 1))), problem.samples, rbf)
+    with pytest.raises(ValueError, match=r"criterion must be one of \('squared',\) here"):
+        select(regression, criterion="log")
+    with pytest.raises(ValueError, match="needs at least 2 samples, got 1"):
+        select(problem.take(np.array([0])))
