@@ -2,8 +2,8 @@
 
 One square buffer holds two symmetric matrices of the same samples::
 
-    upper triangle, with the diagonal    a factor of A: its inverse P, or R with A = RᵀR
-    strict lower triangle                A itself, as the kernel gave it (its diagonal is apart)
+    upper triangle           a factor of A: its inverse P, or R with A = RᵀR
+    strict lower triangle    A itself, as the kernel gave it; its diagonal is apart
 
 so that a residual against the *true* system costs half a memory pass, a factor can be rebuilt at
 any time without evaluating a kernel, and both together take one n² of memory.
@@ -85,12 +85,10 @@ class SlotMatrix:
 
     def multiply(self, X: Array) -> Array:
         """``A @ X`` in order of arrival: half a memory pass."""
-        # The diagonal of the buffer belongs to the factor. It is lent to A for the product, not
-        # corrected for afterwards: diag(P) can be 1/λ, and the difference would lose those digits.
-        lent = self.buffer.diagonal().copy()
-        np.fill_diagonal(self.buffer, self.diagonal)
-        product = symmetric_product(self.buffer, self.scatter(X), lower=True)
-        np.fill_diagonal(self.buffer, lent)
+        Z = self.scatter(X)
+        product = symmetric_product(self.buffer, Z, lower=True)
+        # The diagonal of the buffer is the factor's: take it out again, and add that of A.
+        product += (self.diagonal - self.buffer.diagonal())[:, None] * Z
         return product[self.slots]
 
     def rows(self, positions: Array) -> Array:

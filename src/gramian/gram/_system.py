@@ -185,8 +185,8 @@ class LiveSystem:
         self._X, _ = self.factor.solve(self.B)
         self._norm = self.factor.norm()
         self._unchecked = self._since_full_check = self._probe = 0
-        # A fresh inverse has a drift of its own, cond(A) eps or so. It is rebuilt at a hundred times
-        # that, or where little more than half of the digits of leave-one-out values are left.
+        # A fresh inverse has a drift of its own, cond(A) eps or so. It is rebuilt at a hundred
+        # times that, or where little more than half of the digits of leave-one-out values are left.
         fresh = self.factor.inverse_drift(self._probes())
         self._inverse_tolerance = max(1e2 * fresh, 1e-1 * np.sqrt(np.finfo(self.B.dtype).eps))
 
