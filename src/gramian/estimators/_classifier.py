@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from gramian.estimators._gram import GramEstimator, _flat
+from gramian.machines._calibration import fit_calibration, probabilities
 from gramian.machines._left_out import ClassTargets
 
 
@@ -54,6 +55,14 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         """The class of each sample."""
         return self._labels(self._outputs(X))
 
+    def predict_proba(self, X):
+        """Class probabilities, calibrated on the exact leave-one-out decision values.
+
+        ``softmax(a z + b)`` with scale a and biases b fitted to the left-out values, Platt's
+        sigmoid for two classes; shape (n_samples, n_classes).
+        """
+        return probabilities(self._outputs(X), self._calibration())
+
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         return _flat(self._loo_outputs())
@@ -83,7 +92,7 @@ class GramClassifier(ClassifierMixin, GramEstimator):
     def _build(self, X, y, weight):
         self.classes_ = self._classes_of(y)
         self._choose_hyperparameters(X, y, weight)
-        self._solver = self._solve_from_scratch(X, y, self._class_weighted(y, weight))
+        self._solver = self._solve_from_scratch(X, y, self._solver_weight(y, weight))
 
     def _enter(self, X, y, weight):
         before, self.classes_ = self.classes_, self._classes_of(np.append(self._y, y))
@@ -95,7 +104,7 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         new = np.setdiff1d(self.classes_, before)
         order = np.concatenate([before, new])
         columns = (y[:, None] == order).astype(float)
-        self._append_to_solver(X, columns, self._class_weighted(y, weight))
+        self._append_to_solver(X, columns, self._solver_weight(y, weight))
         if len(new):
             self._solver.select_columns(np.argsort(order))
 
@@ -123,8 +132,11 @@ class GramClassifier(ClassifierMixin, GramEstimator):
 
     def _targets(self):
         """The targets of the held samples."""
-        weight = self._class_weighted(self._y, self._weight)
-        labels = np.searchsorted(self.classes_, self._y)
+        return self._derive("targets", lambda: self._selection_targets(self._y, self._weight))
+
+    def _selection_targets(self, y, weight):
+        weight = self._solver_weight(y, weight)
+        labels = np.searchsorted(self.classes_, y)
         return ClassTargets(labels, len(self.classes_), self._target_kind(), weight)
 
     def _target_kind(self):
@@ -156,6 +168,13 @@ class GramClassifier(ClassifierMixin, GramEstimator):
             )
         return classes
 
+    def _calibration(self):
+        labels = np.searchsorted(self.classes_, self._y)
+        return self._derive(
+            "calibration",
+            lambda: fit_calibration(self._loo_outputs(), labels, len(self.classes_), self._weight),
+        )
+
     # -- class weights --------------------------------------------------------------------------
 
     def _reweighs(self):
@@ -163,9 +182,9 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         return isinstance(self.class_weight, str) and self.class_weight == "balanced"
 
     def _rebalance(self, X, y, weight):
-        self._rebuild(X, y, self._class_weighted(y, weight), "the class weights changed")
+        self._rebuild(X, y, self._solver_weight(y, weight), "the class weights changed")
 
-    def _class_weighted(self, y, weight):
+    def _solver_weight(self, y, weight):
         """Sample weights times class weights."""
         if self.class_weight is None:
             return weight

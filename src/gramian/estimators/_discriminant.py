@@ -45,14 +45,20 @@ class KernelDiscriminant(GramClassifier):
     class_weight : dict or "balanced", optional
         Multiplies the sample weights. ``"balanced"`` depends on all samples, so that every edit
         then is a rebuild in O(n³).
+    criterion : {"log", "squared", "hinge", "error"}, optional
+        What leave-one-out minimises; the log-loss by default.
     random_state : int, RandomState or None
         Of the subsample on which the search by leave-one-out begins.
+    callback : callable, optional
+        Called with a record of every setting that the search tries.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
         What was chosen or given.
+    selection_ : Selection or None
+        The searched path, where something was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
     ids_, X_fit_, y_fit_ : ndarray
@@ -91,7 +97,9 @@ class KernelDiscriminant(GramClassifier):
         targets="signs",
         factor="auto",
         class_weight=None,
+        criterion=None,
         random_state=None,
+        callback=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -102,7 +110,9 @@ class KernelDiscriminant(GramClassifier):
         self.targets = targets
         self.factor = factor
         self.class_weight = class_weight
+        self.criterion = criterion
         self.random_state = random_state
+        self.callback = callback
 
     def _check_parameters(self):
         super()._check_parameters()

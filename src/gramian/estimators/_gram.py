@@ -15,6 +15,7 @@ from gramian.estimators._solvers import MinimumNormSolver, RidgeSolver
 from gramian.gram import FACTORS, Refactorization
 from gramian.kernels import make_kernel, row_blocks
 from gramian.machines._paths import Machine
+from gramian.selection import Problem, select
 
 GAMMAS = ("loo", "loo-ard", "scale", "auto")
 
@@ -98,21 +99,66 @@ class GramEstimator(LiveEstimator):
     def _set_strength(self, strength):
         """Take a ridge λ over into the attribute that the machine shows."""
 
+    @abstractmethod
+    def _selection_targets(self, y, weight):
+        """The targets as `gramian.selection` takes them."""
+
+    def _solver_weight(self, y, weight):
+        """The weights that the solver sees."""
+        return weight
+
     # -- hyper-parameters -----------------------------------------------------------------------
 
-    def _choose_hyperparameters(self, X, y, weight):
-        """Set ``gamma_`` and the ridge from the parameters."""
-        gamma, strength = self.gamma, self._given_strength()
-        self.gamma_ = _default_gamma(gamma, X, weight) if isinstance(gamma, str) else gamma
+    def reselect(self):
+        """Choose the hyper-parameters anew on what the model holds, from where they are.
+
+        After this, nothing in the model has seen a sample that was forgotten. Returns self.
+        """
+        check_is_fitted(self)
+        with self._transaction():
+            X = self.X_fit_
+            start = (self.gamma_, self._strength())
+            self._choose_hyperparameters(X, self._y, self._weight, start=start)
+            weight = self._solver_weight(self._y, self._weight)
+            self._rebuild(X, self._y, weight, "the hyper-parameters were chosen anew")
+            self._changed()
+        return self
+
+    def _choose_hyperparameters(self, X, y, weight, start=None):
+        """Set ``gamma_`` and the ridge, searching for those that are "loo"."""
+        gamma, strength = self._given_gamma(X, weight), self._given_strength()
+        self.selection_ = None
+        if isinstance(gamma, str) or isinstance(strength, str):
+            kernel = None if self._precomputed else self._make_kernel
+            self.selection_ = select(
+                Problem(self._machine, self._selection_targets(y, weight), X, kernel),
+                gamma=gamma,
+                ridge=strength,
+                criterion=self.criterion,
+                start=start,
+                random_state=self.random_state,
+                callback=self.callback,
+            )
+            gamma, strength = self.selection_.gamma, self.selection_.ridge
+        self.gamma_ = gamma
         self._set_strength(strength)
-        self._kernel = self._make_kernel(self.gamma_)
+        self._kernel = self._make_kernel(gamma)
+
+    def _given_gamma(self, X, weight):
+        """A number, "loo" or "loo-ard"; None for kernels without gamma."""
+        if self.kernel not in ("rbf", "laplacian", "poly"):
+            return None
+        searched = isinstance(self.gamma, str) and self.gamma in ("loo", "loo-ard")
+        if not isinstance(self.gamma, str) or (searched and self.kernel != "poly"):
+            return self.gamma
+        return _default_gamma("scale" if searched else self.gamma, X, weight)
 
     def _make_kernel(self, gamma):
         if self._precomputed:
             return None
         return make_kernel(
             self.kernel,
-            gamma=gamma,
+            gamma=1.0 if gamma is None else gamma,
             degree=self.degree,
             coef0=self.coef0,
             params=self.kernel_params,
