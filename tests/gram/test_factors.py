@@ -44,8 +44,6 @@ KNOWN_BUGS = {
     ("given_twice", "inverse"): "positions are not checked",
     ("given_twice", "cholesky"): "positions are not checked; R is then silently wrong",
     ("given_twice", "qr"): "positions are not checked; Q and R lose another sample",
-    ("right_hand_side", "inverse-multiply"): "multiply keeps A's diagonal in P when it raises",
-    ("right_hand_side", "cholesky-multiply"): "multiply keeps A's diagonal in R when it raises",
     ("needs_no_memory", "inverse"): "shrinking asks for memory after the samples are wiped",
     ("needs_no_memory", "cholesky"): "shrinking asks for memory after the samples are wiped",
     ("no_samples_changes", "cholesky-append"): "append of no samples indexes slots[0]",
