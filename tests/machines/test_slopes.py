@@ -30,30 +30,28 @@ def literal_cases(distances, labels, alpha, i):
 
 
 def literal_change(distances, labels, alpha, i, l_max, eta):
-    """Eqs. (60), (62), (65), (67)-(71): the new slope of class i."""
+    """Eqs. (60), (62), (65), (67)-(71): the new slope of class i; equal bounds each cost one."""
     L, U, V, K = literal_cases(distances, labels, alpha, i)
     best_up = best_down = (0, None)
-    for count in range(1, l_max + 1):
-        if count <= len(U) + 1:
-            upper = sorted(U)[count - 1] if count <= len(U) else np.inf
-            won = [v for v in V if v < upper]
-            if len(won) - count + 1 > best_up[0]:
-                beta = max(won)
-                open_end = beta / (1 - eta)
-                value = beta + eta * (upper - beta) if upper < np.inf else open_end
-                best_up = (len(won) - count + 1, value)
-        if count <= len(L) + 1:
-            lower = sorted(L, reverse=True)[count - 1] if count <= len(L) else 0.0
-            won = [k for k in K if k > lower]
-            if len(won) - count + 1 > best_down[0]:
-                gamma = min(won)
-                best_down = (len(won) - count + 1, gamma - eta * (gamma - lower))
+    for upper in [*sorted(set(U)), np.inf][:l_max]:
+        won = [v for v in V if v < upper]
+        net = len(won) - sum(u < upper for u in U)
+        if net > best_up[0]:
+            beta = max(won)
+            value = beta + eta * (upper - beta) if upper < np.inf else beta / (1 - eta)
+            best_up = (net, value)
+    for lower in [*sorted(set(L), reverse=True), 0.0][:l_max]:
+        won = [k for k in K if k > lower]
+        net = len(won) - sum(x > lower for x in L)
+        if net > best_down[0]:
+            gamma = min(won)
+            best_down = (net, gamma - eta * (gamma - lower))
     best = best_up if best_up[0] >= best_down[0] else best_down
     return alpha[i] if best[1] is None else best[1]
 
 
 def literal_tuning(distances, labels, l_max, eta):
-    """The procedure of §7.6 for distances without ties."""
+    """The procedure of §7.6."""
     distances, labels = distances.tolist(), labels.tolist()
     alpha = [1.0] * len(distances[0])
 
@@ -86,8 +84,11 @@ def overlapping(n, c, seed):
 @pytest.mark.parametrize("c", [2, 3, 6])
 @pytest.mark.parametrize("l_max", [1, 3, 10])
 @pytest.mark.parametrize("seed", range(5))
-def test_tuning_is_the_literal_procedure(c, l_max, seed):
+@pytest.mark.parametrize("equals", [False, True])
+def test_tuning_is_the_literal_procedure(c, l_max, seed, equals):
     distances, labels = overlapping(60, c, seed)
+    if equals:
+        distances = np.ceil(distances)
     tuned = slopes_tune(distances, labels, max_sacrifice=l_max, eta=0.1)
     alpha, counts = literal_tuning(distances, labels, l_max, 0.1)
     np.testing.assert_allclose(tuned.alpha, alpha, rtol=1e-12)  # the same quotients of quotients
@@ -113,12 +114,20 @@ def test_recognition_never_falls_whatever_the_distances(data):
     np.testing.assert_array_equal(distances, before)
 
 
-def test_equal_thresholds_are_each_counted():
+def test_equal_bounds_are_each_counted():
     # Raising the slope of class 1 past 2 wins a sample, but loses two that share the bound 1.5.
     distances = np.array([[1.0, 1.5], [1.0, 1.5], [1.0, 2.0], [9.0, 1.0]])
     labels = np.array([0, 0, 1, 1])
     tuned = slopes_tune(distances, labels, max_sacrifice=10)
     assert tuned.recognised == (3, 3, 3)
+
+
+def test_one_step_over_an_equal_bound_may_win_more_than_it_costs():
+    # Two samples share the bound 1.5; three are won past 2. That is one bound to pass: l = 2.
+    distances = np.array([[1.0, 1.5]] * 2 + [[1.0, 2.0]] * 3 + [[9.0, 1.0]])
+    labels = np.array([0, 0, 1, 1, 1, 1])
+    assert slopes_tune(distances, labels, max_sacrifice=1).recognised[-1] == 3
+    assert slopes_tune(distances, labels, max_sacrifice=2).recognised[-1] == 4
 
 
 def test_margins_put_the_slope_in_the_middle():

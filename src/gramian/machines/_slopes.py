@@ -6,8 +6,9 @@ threshold, ``δᵢ² / min_{j≠i} hⱼ``: it goes to class i where αᵢ lies a
 of kaieda2004, §7, are this threshold for samples of its cases 1, 2, 3 and 4; so tuning one slope
 is a walk over sorted thresholds, up or down, that wins some samples and gives up others.
 
-Thresholds are counted one by one, equal ones too, where eqs. (60) and (62) skip equals: so that
-l − 1 is the number of samples given up, and recognition never falls.
+Bounds are distinct values, eqs. (60) and (62), and passing l − 1 of them costs l − 1 samples in
+eqs. (68) and (69). Samples that share a bound are all lost with it: here each is counted, so that
+recognition never falls. The result depends on the order of the classes, which are tuned in turn.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def slopes_tune(
     labels : ndarray of shape (n,)
         Index of each sample's class.
     max_sacrifice : int
-        l_M: up to ``l_M − 1`` recognised samples are given up in one change of a slope.
+        l_M: a change of one slope passes at most ``l_M − 1`` distinct bounds, giving up the
+        recognised samples whose bounds they are.
     eta : float
         Where a slope comes to lie between the last sample won and the first one not to lose,
         eqs. (70) and (71); in (0, 1).
@@ -159,14 +161,16 @@ def _best_stop(
 ) -> tuple[int, float, float]:
     """Where to stop on the way up: net gain, last threshold won, first threshold not reached.
 
-    The l-th stop is before the l-th cost, or before the end of the axis when the costs are used
-    up: it wins Inc(l), the gains below it, and loses l − 1 (kaieda2004, eqs. 62, 65, 68). Of stops
-    with equal net gain the first is taken, so between two equal costs none is.
+    The l-th stop is before the l-th distinct cost, or before the end of the axis when the costs
+    are used up (kaieda2004, eqs. 60 and 62). It wins Inc(l), the gains below it, and loses all
+    costs below it. Of stops with equal net gain the first is taken.
     """
-    stops = np.append(np.sort(costs), end)[:max_sacrifice]
+    bounds, counts = np.unique(costs, return_counts=True)
+    stops = np.append(bounds, end)[:max_sacrifice]
+    lost = np.append(0, np.cumsum(counts))[: len(stops)]
     gains = np.sort(gains)
     won = np.searchsorted(gains, stops)
-    net = won - np.arange(len(stops))
+    net = won - lost
     best = int(np.argmax(net))
     last = gains[won[best] - 1] if won[best] else -np.inf
     return int(net[best]), float(last), float(stops[best])
