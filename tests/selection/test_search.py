@@ -205,7 +205,7 @@ def test_errors_say_what_to_do():
         select(Problem(problem.machine, problem.targets, problem.gram(1.0)), gamma="loo")
     with pytest.raises(ValueError, match="ridge must be > 0 or \"loo\", got 'best'"):
         select(problem, ridge="best")
-    with pytest.raises(ValueError, match="gamma must be > 0 or \"loo\", got 'scale'"):
+    with pytest.raises(ValueError, match='gamma must be > 0, "loo" or "loo-ard", got \'scale\''):
         select(problem, gamma="scale")
     regression = Problem(_paths.LS_SVM, Responses(np.ones((10, 1))), problem.samples, rbf)
     with pytest.raises(ValueError, match=r"criterion must be one of \('squared',\) here"):

@@ -83,11 +83,18 @@ class Criterion:
     gradient: Callable[..., Array] | None = None
     relative: bool = False
 
-    def penalized(self, value: Array, penalty: float, n: float) -> Array:
+    def penalized(self, value: float, penalty: float, n: int) -> float:
         """The criterion with a prior that costs ``penalty`` nats, for n samples."""
         if self.relative:
             return value * np.exp(2.0 * penalty / n)
         return value + penalty / n
+
+    def penalized_slopes(self, value: float, penalty: float, n: int) -> tuple[float, float]:
+        """Derivatives of `penalized` with respect to ``value`` and ``penalty``."""
+        if self.relative:
+            factor = np.exp(2.0 * penalty / n)
+            return factor, 2.0 / n * value * factor
+        return 1.0, 1.0 / n
 
 
 CRITERIA = {

@@ -9,6 +9,11 @@ import numpy as np
 
 from gramian._arrays import Array
 from gramian.machines._criteria import Criterion
+from gramian.machines._gradients import (
+    differentiate,
+    feature_width_derivatives,
+    width_derivative,
+)
 from gramian.selection._problem import Problem
 from gramian.selection._result import Trace, Trial
 
@@ -18,13 +23,18 @@ _ZOOM = 8
 
 @dataclass(frozen=True)
 class WidthPrior:
-    """Log gamma is normal around ``center`` with deviation ``deviation``, feature by feature."""
+    """Log gamma is normal around ``log center``, independently for each width there is.
+
+    The deviation is in natural logarithms; an infinite one is no prior.
+    """
 
     center: float
     deviation: float
 
     def penalty(self, gamma: Any) -> float:
         """Minus log density, up to a constant, in nats."""
+        if np.isinf(self.deviation):  # also where there is no width
+            return 0.0
         return float(0.5 * np.sum(self._standardized(gamma) ** 2))
 
     def gradient(self, gamma: Any) -> Array:
@@ -32,7 +42,10 @@ class WidthPrior:
         return self._standardized(gamma) / self.deviation
 
     def _standardized(self, gamma: Any) -> Array:
-        return np.log(np.asarray(gamma) / self.center) / self.deviation
+        return np.atleast_1d(np.log(np.divide(gamma, self.center))) / self.deviation
+
+
+NO_PRIOR = WidthPrior(1.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ class Objective:
 
     problem: Problem
     criterion: Criterion
-    prior: WidthPrior | None
+    prior: WidthPrior
     ridge: float | None
     stage: str
     trace: Trace
@@ -77,11 +90,20 @@ class Objective:
         ridges = np.array([ridge])
         return self._best(gamma, ridges, self._values(self.problem.spectrum(gamma), ridges))
 
-    def penalized(self, value: Any, gamma: Any) -> Any:
-        """The criterion with the prior on the width."""
-        if self.prior is None:
-            return value
-        return self.criterion.penalized(value, self.prior.penalty(gamma), self.problem.n)
+    def derivatives(self, gamma: Any, ridge: float) -> tuple[Trial, Array, float]:
+        """One setting, with the derivatives of the objective by log gamma and log ridge, O(n³)."""
+        problem = self.problem
+        K = problem.gram(gamma).astype(float)
+        found = differentiate(problem.machine, self.criterion, K, problem.targets, ridge)
+        if np.ndim(gamma) == 0:
+            by_width = np.array([width_derivative(K, found.gram)])
+        else:
+            by_width = feature_width_derivatives(K, found.gram, problem.samples, gamma)
+        penalty = self.prior.penalty(gamma)
+        slope, penalty_slope = self.criterion.penalized_slopes(found.value, penalty, problem.n)
+        by_width = slope * by_width + penalty_slope * self.prior.gradient(gamma)
+        trial = self._best(gamma, np.array([ridge]), np.array([found.value]))
+        return trial, by_width, slope * ridge * found.ridge
 
     def _values(self, spectrum: Any, ridges: Array) -> Array:
         F = self.problem.loo_path(spectrum, ridges)
@@ -96,7 +118,7 @@ class Objective:
             gamma,
             float(ridges[best]),
             value,
-            float(self.penalized(value, gamma)),
+            self.criterion.penalized(value, self.prior.penalty(gamma), self.problem.n),
         )
         return self.trace.add(trial, ridges, values)
 
@@ -118,5 +140,4 @@ def ridge_grid(values: Array) -> Array:
 
 def _between_neighbours(grid: Array, best: int) -> Array:
     above, below = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    fine = np.geomspace(above, below, _ZOOM + 2)[1:-1]
-    return fine
+    return np.geomspace(above, below, _ZOOM + 2)[1:-1]

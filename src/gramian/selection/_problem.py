@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from gramian._arrays import Array
@@ -49,7 +50,16 @@ class Problem:
     @property
     def has_width(self) -> bool:
         """Whether the kernel has a width to tune."""
-        return self.kernel is not None and self.kernel(1.0).name in _DISTANCES
+        return self._kernel_name in _DISTANCES
+
+    @property
+    def has_feature_widths(self) -> bool:
+        """Whether each feature can have its own width."""
+        return self._kernel_name == "rbf" and not issparse(self.samples)
+
+    @property
+    def _kernel_name(self) -> str:
+        return "precomputed" if self.kernel is None else self.kernel(1.0).name
 
     def gram(self, gamma: Any) -> Array:
         """The kernel matrix, as a new array."""
@@ -74,8 +84,7 @@ class Problem:
 
     def typical_gamma(self) -> float:
         """One over the median distance between samples that differ; 1 where none do."""
-        assert self.kernel is not None
-        distances = _DISTANCES[self.kernel(1.0).name](self.samples)
+        distances = _DISTANCES[self._kernel_name](self.samples)
         distances = distances[np.triu_indices(self.n, 1)]
         apart = distances > 1e-10 * distances.max(initial=0.0)  # equal samples, up to rounding
         return float(1.0 / np.median(distances[apart])) if apart.any() else 1.0

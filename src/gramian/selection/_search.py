@@ -8,6 +8,7 @@ whatever the number of ridges.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,20 @@ from sklearn.utils import check_random_state
 
 from gramian.machines._criteria import CRITERIA, Criterion
 from gramian.machines._left_out import ClassTargets
-from gramian.selection._objective import Objective, WidthPrior
+from gramian.selection._objective import NO_PRIOR, Objective, WidthPrior
+from gramian.selection._polish import descend, simplex
 from gramian.selection._problem import Problem, subsample
 from gramian.selection._result import Selection, Trace, Trial
 
 SUBSAMPLE = 400
 PRIOR_DEVIATION = 2.0
+FEATURE_DEVIATION = 1.0
 _GRID = 4.0 ** np.arange(-4, 4)
 _STEP = np.log(2.0)
 _TOLERANCE = 0.15
 _EVALUATIONS = 6
+_FEW_STEPS = 15
+_MANY_STEPS = 60
 
 
 def select(
@@ -33,6 +38,7 @@ def select(
     gamma: Any = "loo",
     ridge: float | str = "loo",
     criterion: str | None = None,
+    search: str = "path",
     start: tuple[Any, float] | None = None,
     random_state: Any = None,
     callback: Callable[[Trial], None] | None = None,
@@ -42,11 +48,16 @@ def select(
     Parameters
     ----------
     problem : Problem
-    gamma : "loo", number, array or None
-        ``"loo"`` tunes it; otherwise it is taken as it is.
+    gamma : {"loo", "loo-ard"}, number, array or None
+        ``"loo"`` tunes one width, ``"loo-ard"`` one for each feature of an RBF kernel. Otherwise
+        it is taken as it is.
     ridge : "loo" or number
     criterion : {"log", "squared", "hinge", "error"}, optional
         The log-loss for classes, the squared error for responses.
+    search : {"path", "nelder-mead", "gradient"}
+        How the search goes on, on all samples, from the width found on a subsample: over widths
+        with the best of a path of ridges each; by the simplex of saadi2004 or by L-BFGS over both.
+        ``"loo-ard"`` always takes the last.
     start : (gamma, ridge), optional
         Search from here, on all samples from the first.
     random_state : int, RandomState or None
@@ -56,33 +67,59 @@ def select(
 
     Notes
     -----
-    A prior keeps the width from running off where the criterion is flat, or fits its own noise
-    (Cawley & Talbot 2010): log gamma is normal around the log of one over the median distance,
-    with deviation 2 (a factor of 7). It is worth at most a few nats in n times the criterion.
+    A prior keeps widths from running off where the criterion is flat, and from fitting its noise
+    (Cawley & Talbot 2010). A common width: log gamma is normal around that of one over the median
+    distance, with deviation 2. One width per feature: normal around the best common width, with
+    deviation 1, each. The prior's nats are added to n times the criterion.
     """
-    _check(problem, gamma, ridge)
-    trace = Trace(callback)
-    rule = _criterion(criterion, problem)
+    _check(problem, gamma, ridge, search)
+    trace, rule = Trace(callback), _criterion(criterion, problem, gamma, search)
     fixed = None if isinstance(ridge, str) else float(ridge)
     if not isinstance(gamma, str):
-        best = Objective(problem, rule, None, fixed, "all samples", trace).path(gamma)
-        return trace.selection(best, rule.name)
+        whole = Objective(problem, rule, NO_PRIOR, fixed, "all samples", trace)
+        return trace.selection(whole.path(gamma), rule.name)
     few = subsample(problem, SUBSAMPLE, check_random_state(random_state))
     prior = WidthPrior(few.typical_gamma(), PRIOR_DEVIATION)
     whole = Objective(problem, rule, prior, fixed, "all samples", trace)
-    trials = [whole.path(start[0])] if start is not None else _first_trials(few, whole)
-    return trace.selection(refine(whole, trials), rule.name)
+    part = whole if few is problem else replace(whole, problem=few, stage="subsample")
+    if gamma == "loo-ard":
+        best = _search_features(whole, part, start)
+    else:
+        best = _POLISH[search](whole, _first_trials(whole, part, start))
+    return trace.selection(best, rule.name)
 
 
-def _first_trials(few: Problem, whole: Objective) -> list[Trial]:
-    """Trials on all samples to refine: a grid, or the best width of a subsample."""
-    assert whole.prior is not None
-    widths = whole.prior.center * _GRID
-    if few is whole.problem:
-        return [whole.path(width) for width in widths]
-    part = Objective(few, whole.criterion, whole.prior, whole.ridge, "subsample", whole.trace)
-    best = refine(part, [part.path(width) for width in widths])
-    return [whole.path(best.gamma)]
+def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
+    """Trials on all samples to go on from: a grid, or the best width of a subsample."""
+    if start is not None:
+        return [whole.path(float(np.exp(np.mean(np.log(start[0])))))]
+    grid = [part.path(width) for width in part.prior.center * _GRID]
+    return grid if part is whole else [whole.path(refine(part, grid).gamma)]
+
+
+def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
+    """One width per feature: from the best common width, on a subsample and then on all."""
+    common = refine(whole, _first_trials(whole, part, start))
+    prior = WidthPrior(common.gamma, FEATURE_DEVIATION)
+    whole, part = replace(whole, prior=prior), replace(part, prior=prior)
+    widths = common.gamma if start is None else start[0]
+    trial = common._replace(gamma=widths * np.ones(whole.problem.samples.shape[1]))
+    if part.problem is not whole.problem and start is None:
+        trial = descend(part, trial, steps=_MANY_STEPS)
+    steps = _MANY_STEPS if part.problem is whole.problem else _FEW_STEPS
+    return descend(whole, trial, steps=steps)
+
+
+def _by_simplex(objective: Objective, trials: list[Trial]) -> Trial:
+    return simplex(objective, min(trials, key=_objective_of))
+
+
+def _by_gradient(objective: Objective, trials: list[Trial]) -> Trial:
+    return descend(objective, min(trials, key=_objective_of), steps=_FEW_STEPS)
+
+
+def _objective_of(trial: Trial) -> float:
+    return trial.objective
 
 
 def refine(objective: Objective, trials: list[Trial]) -> Trial:
@@ -96,7 +133,7 @@ def refine(objective: Objective, trials: list[Trial]) -> Trial:
         if x is None:
             break
         trials.append(objective.path(float(np.exp(x))))
-    return min(trials, key=lambda trial: trial.objective)
+    return min(trials, key=_objective_of)
 
 
 def _next_point(trials: list[Trial]) -> float | None:
@@ -118,27 +155,45 @@ def _next_point(trials: list[Trial]) -> float | None:
     return float(x[best] + move) if abs(move) > _TOLERANCE else None
 
 
-def _criterion(name: str | None, problem: Problem) -> Criterion:
+_POLISH = {"path": refine, "nelder-mead": _by_simplex, "gradient": _by_gradient}
+
+
+def _criterion(name: str | None, problem: Problem, gamma: Any, search: str) -> Criterion:
     classes = isinstance(problem.targets, ClassTargets)
     if name is None:
         name = "log" if classes else "squared"
     allowed = tuple(CRITERIA) if classes else ("squared",)
     if name not in allowed:
         raise ValueError(f"criterion must be one of {allowed} here, got {name!r}.")
+    if (search == "gradient" or _by_feature(gamma)) and CRITERIA[name].gradient is None:
+        raise ValueError(f"a search by gradient needs a smooth criterion, got {name!r}.")
     return CRITERIA[name]
 
 
-def _check(problem: Problem, gamma: Any, ridge: Any) -> None:
+def _check(problem: Problem, gamma: Any, ridge: Any, search: str) -> None:
     if problem.n < 2:
         raise ValueError(
             f"choosing by leave-one-out needs at least 2 samples, got {problem.n}. Give `gamma` "
             f"and the regularisation as numbers."
         )
-    if isinstance(gamma, str) and gamma != "loo":
-        raise ValueError(f'gamma must be > 0 or "loo", got {gamma!r}.')
-    if isinstance(gamma, str) and not problem.has_width:
+    if search not in _POLISH:
+        raise ValueError(f"search must be one of {tuple(_POLISH)}, got {search!r}.")
+    if isinstance(ridge, str) and ridge != "loo":
+        raise ValueError(f'ridge must be > 0 or "loo", got {ridge!r}.')
+    if isinstance(gamma, str):
+        _check_width(problem, gamma)
+
+
+def _check_width(problem: Problem, gamma: str) -> None:
+    if gamma not in ("loo", "loo-ard"):
+        raise ValueError(f'gamma must be > 0, "loo" or "loo-ard", got {gamma!r}.')
+    if not problem.has_width:
         raise ValueError(
             f'gamma={gamma!r} needs a kernel with a width, "rbf" or "laplacian". Give a number.'
         )
-    if isinstance(ridge, str) and ridge != "loo":
-        raise ValueError(f'ridge must be > 0 or "loo", got {ridge!r}.')
+    if gamma == "loo-ard" and not problem.has_feature_widths:
+        raise ValueError('gamma="loo-ard" needs the "rbf" kernel and dense samples.')
+
+
+def _by_feature(gamma: Any) -> bool:
+    return isinstance(gamma, str) and gamma == "loo-ard"
