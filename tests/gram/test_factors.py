@@ -392,6 +392,13 @@ def test_matrix_that_is_not_positive_definite_is_refused(build, bad):
         build(A)
 
 
+def test_matrix_with_not_a_number_is_refused(build):
+    A = gram(12)
+    A[3, 7] = A[7, 3] = np.nan
+    with pytest.raises((ValueError, NotPositiveDefiniteError)):
+        build(A)
+
+
 def test_not_a_number_is_refused(build):
     edited = Edited(build, gram(12), range(11))
     cross, corner = edited.blocks([11])
