@@ -14,6 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.estimators._rows import make_rows
 
+_HELD = ("_ids", "_y", "_weight", "_next_id")
+
 
 class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """An estimator that learns one more sample and forgets one, by id.
@@ -124,6 +126,32 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _leave(self, positions):
         """Forget the samples at these positions."""
+
+    # -- state ----------------------------------------------------------------------------------
+
+    def _get_state(self):
+        """All that the fitted model is, as plain values and arrays: for model files.
+
+        Samples, ids and targets, public fitted attributes, and what a machine adds. Nothing that
+        can be computed from these needs to be here.
+        """
+        check_is_fitted(self)
+        public = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith("_") and not name.startswith("_")
+        }
+        held = {name: getattr(self, name) for name in _HELD}
+        return {"held": held, "X": self.X_fit_, "public": public}
+
+    def _set_state(self, state):
+        """The inverse of `_get_state`, on an estimator with the same parameters."""
+        for name in _HELD:
+            setattr(self, name, state["held"][name])
+        for name, value in state["public"].items():
+            setattr(self, name, value)
+        self._rows = self._make_rows(state["X"])
+        self._changed()
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -125,6 +125,14 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         if len(self.classes_) < len(before):
             self._solver.select_columns(np.flatnonzero(np.isin(before, self.classes_)))
 
+    def _get_state(self):
+        return {**super()._get_state(), "declared": self._declared_classes()}
+
+    def _set_state(self, state):
+        if len(state["declared"]):
+            self._declared = np.asarray(state["declared"])
+        super()._set_state(state)
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _columns(self, y):

@@ -29,7 +29,7 @@ class GramEstimator(LiveEstimator):
 
     _machine: Machine
     _kernel: Any
-    _solver: Any
+    _live: Any
 
     # -- the contract ---------------------------------------------------------------------------
 
@@ -164,6 +164,32 @@ class GramEstimator(LiveEstimator):
             params=self.kernel_params,
         )
 
+    # -- state ----------------------------------------------------------------------------------
+
+    @property
+    def _solver(self):
+        """The solver; of a model that was read from a file, built when it is first needed."""
+        if self._live is None:
+            X = self._unbuilt if self._precomputed else self._rows.rows
+            weight = self._solver_weight(self._y, self._weight)
+            self._live = self._solve_from_scratch(X, self._y, weight)
+            self._unbuilt = None
+        return self._live
+
+    @_solver.setter
+    def _solver(self, solver):
+        self._live = solver
+
+    def _get_state(self):
+        return {**super()._get_state(), "coefficients": self._coefficients()}
+
+    def _set_state(self, state):
+        self._live = None
+        self._unbuilt = state["X"] if self._precomputed else None
+        super()._set_state(state)
+        self._kernel = self._make_kernel(self.gamma_)
+        self._derived["coefficients"] = tuple(state["coefficients"])
+
     # -- learning -------------------------------------------------------------------------------
 
     def _solve_from_scratch(self, X, y, weight):
@@ -215,6 +241,11 @@ class GramEstimator(LiveEstimator):
         if self._precomputed:
             return self._solver.gram_rows()[np.ix_(positions, positions)]
         return self._rows.rows[positions]
+
+    def _changed(self):
+        super()._changed()
+        if self._precomputed:
+            self.n_features_in_ = len(self._ids)
 
     def _make_rows(self, X):
         return PrecomputedRows(X.dtype) if self._precomputed else super()._make_rows(X)
