@@ -30,6 +30,7 @@ class GramEstimator(LiveEstimator):
     _machine: Machine
     _kernel: Any
     _live: Any
+    _unbuilt: Any
 
     # -- the contract ---------------------------------------------------------------------------
 
