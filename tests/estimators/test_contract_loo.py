@@ -1,0 +1,124 @@
+"""Leave-one-out of every estimator against n real refits, and what is read off it."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import accuracy_score, r2_score
+
+from tests.estimators.conftest import CLASSIFIERS, REPEATABLE, close_values, make_samples, values
+
+
+def left_out(model, weight=None):
+    """Values at each held sample of a model fitted to the others; classes are as in ``model``."""
+    X, y = model.X_fit_, model.y_fit_
+    weight = np.ones(len(y)) if weight is None else weight
+    found = []
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        fresh = clone(model)
+        declared = {"classes": model.classes_} if is_classifier(model) else {}
+        fresh.partial_fit(X[rest], y[rest], sample_weight=weight[rest], **declared)
+        found.append(values(fresh, X[i : i + 1])[0])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_equals_refits(estimator, classes):
+    X, y = make_samples(estimator, 24, classes=classes)
+    estimator.fit(X, y)
+    close_values(estimator.loo_decision_function(), left_out(estimator), updates=24)
+
+
+def test_equals_refits_after_edits(estimator):
+    X, y = make_samples(estimator, 40, classes=3)
+    estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).forget(range(3, 19))
+    estimator.loo_decision_function()
+    estimator.partial_fit(X[4:6], y[4:6]).forget([0, 40])
+    close_values(estimator.loo_decision_function(), left_out(estimator), updates=60)
+
+
+@pytest.mark.parametrize("counts", [(1, 11), (11, 1), (1, 1), (1, 5, 6), (1, 1, 1)])
+def test_class_of_one_sample(classifier, counts):
+    """Without it the class is empty: the model knows it, but nothing speaks for it."""
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = np.random.default_rng(0).standard_normal((len(y), 3))
+    classifier.fit(X, y)
+    close_values(classifier.loo_decision_function(), left_out(classifier), updates=12)
+    single = np.isin(y, np.flatnonzero(np.array(counts) == 1))
+    assert not (classifier.loo_predict() == y)[single].any()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weighted_equals_refits(estimator, classes):
+    X, y = make_samples(estimator, 24, classes=classes)
+    weight = np.random.default_rng(3).uniform(0.3, 3.0, 24)
+    estimator.fit(X[:18], y[:18], sample_weight=weight[:18])
+    estimator.partial_fit(X[18:], y[18:], sample_weight=weight[18:])
+    close_values(estimator.loo_decision_function(), left_out(estimator, weight), updates=30)
+
+
+def test_weighted_leaves_out_all_repetitions(repeatable):
+    X, y = make_samples(repeatable, 20)
+    weight = np.random.default_rng(3).integers(1, 4, 20)
+    repeatable.fit(X, y, sample_weight=weight)
+
+    def value(i):
+        rest = np.repeat(np.delete(np.arange(20), i), np.delete(weight, i))
+        return values(clone(repeatable).fit(X[rest], y[rest]), X[i : i + 1])[0]
+
+    expected = np.array([value(i) for i in range(20)])
+    close_values(repeatable.loo_decision_function(), expected, n=60)
+
+
+def test_class_weights_of_a_dict(classifier):
+    X, y = make_samples(classifier, 20, classes=3)
+    classifier.set_params(class_weight={0: 2.0, 2: 0.5}).fit(X, y)
+    close_values(classifier.loo_decision_function(), left_out(classifier))
+
+
+@pytest.mark.xfail(
+    reason="balanced weights are those with the sample, not those of the model without it",
+    raises=AssertionError,
+)
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in REPEATABLE])
+def test_balanced_class_weights(name):
+    classifier = clone(CLASSIFIERS[name])
+    X, y = make_samples(classifier, 20, classes=3)
+    classifier.set_params(class_weight="balanced").fit(X, y)
+    close_values(classifier.loo_decision_function(), left_out(classifier))
+
+
+def test_predictions_and_score_follow_the_values(classifier):
+    for classes in (2, 3):
+        X, y = make_samples(classifier, 24, classes=classes)
+        labels = np.array(["a", "b", "c"])
+        weight = np.random.default_rng(3).uniform(0.3, 3.0, 24)
+        model = clone(classifier).fit(X, labels[y], sample_weight=weight)
+        decision = model.loo_decision_function()
+        assert decision.shape == ((24,) if classes == 2 else (24, 3))
+        best = (decision > 0).astype(int) if classes == 2 else decision.argmax(axis=1)
+        np.testing.assert_array_equal(model.loo_predict(), labels[best])
+        expected = accuracy_score(labels[y], labels[best], sample_weight=weight)
+        assert model.loo_score() == pytest.approx(expected)
+
+
+def test_regression_score_follows_the_predictions(regressor):
+    X, y = make_samples(regressor, 24)
+    regressor.fit(X, y)
+    np.testing.assert_array_equal(regressor.loo_predict(), regressor.loo_decision_function())
+    assert regressor.loo_score() == pytest.approx(r2_score(y, regressor.loo_predict()))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities(classifier, classes):
+    X, y = make_samples(classifier, 40, classes=classes)
+    probability = classifier.fit(X[:30], y[:30]).predict_proba(X[30:])
+    assert probability.shape == (10, classes)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-12)  # a few eps of rounding
+    assert (probability >= 0).all()
+    decision = classifier.decision_function(X[30:])
+    if classes == 2:  # one increasing function of the decision value
+        order = np.argsort(decision)
+        assert (np.diff(probability[order, 1]) >= 0).all()
+    after = clone(classifier).fit(X, y).forget(range(30, 40)).predict_proba(X[30:])
+    np.testing.assert_allclose(after, probability, atol=1e-8)  # Newton stops at 1e-10
