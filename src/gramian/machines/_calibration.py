@@ -18,7 +18,7 @@ from scipy.special import log_softmax, softmax
 from gramian._arrays import Array
 
 _MAX_STEPS = 100
-_TOLERANCE = 1e-10
+_TOLERANCE = 1e-13
 
 
 class Calibration(NamedTuple):

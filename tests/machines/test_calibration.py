@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from gramian.machines._calibration import fit_calibration, probabilities, smoothed_labels
+
+
+def make_values(n_classes, *, n=60, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % n_classes)
+    columns = slice(1, None) if n_classes == 2 else slice(None)
+    F = 2.0 * np.eye(n_classes)[labels][:, columns] - 1.0
+    return F + noise * rng.standard_normal(F.shape), labels
+
+
+def cross_entropy(theta, F, labels, n_classes, weight):
+    """Of smoothed labels under softmax(a z + b), written out sample by sample."""
+    counts = [weight[labels == k].sum() for k in range(n_classes)]
+    total = 0.0
+    for f, label, w in zip(F, labels, weight, strict=True):
+        z = theta[0] * (np.array([0.0, f[0]]) if n_classes == 2 else f) + np.append(0.0, theta[1:])
+        log_p = z - z.max() - np.log(np.sum(np.exp(z - z.max())))
+        q = np.full(n_classes, 1.0 / (counts[label] + n_classes))
+        q[label] *= counts[label] + 1
+        total -= w * q @ log_p
+    return total / weight.sum()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e-6])
+def test_the_fit_is_the_minimum(n_classes, weighted, scale):
+    F, labels = make_values(n_classes)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(labels)) if weighted else None
+    found = fit_calibration(scale * F, labels, n_classes, weight)
+    w = np.ones(len(labels)) if weight is None else weight
+    best = minimize(cross_entropy, np.zeros(n_classes), args=(F, labels, n_classes, w), tol=1e-9)
+    # BFGS with numeric gradients finds the minimum to about 1e-6.
+    np.testing.assert_allclose(found.scale * scale, best.x[0], rtol=1e-4)
+    np.testing.assert_allclose(found.bias, np.append(0.0, best.x[1:]), atol=1e-4)
+    reached = cross_entropy(np.append(found.scale * scale, found.bias[1:]), F, labels, n_classes, w)
+    assert reached <= best.fun + 1e-9
+
+
+def test_two_classes_are_platts_sigmoid():
+    F, labels = make_values(2)
+    found = fit_calibration(F, labels, 2)
+    p = probabilities(F, found)
+    logit = found.scale * F[:, 0] + found.bias[1]
+    np.testing.assert_allclose(p[:, 1], 1.0 / (1.0 + np.exp(-logit)))
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_smoothed_labels_are_platts():
+    labels = np.array([0, 0, 0, 1])
+    np.testing.assert_allclose(smoothed_labels(labels, 2)[:, 1], [1 / 5, 1 / 5, 1 / 5, 2 / 3])
+    np.testing.assert_allclose(smoothed_labels(labels, 3).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_separable_values_keep_a_finite_fit(n_classes, scale):
+    F, labels = make_values(n_classes, noise=0.0)
+    found = fit_calibration(scale * F, labels, n_classes)
+    p = probabilities(scale * F, found)
+    assert np.isfinite(p).all()
+    assert np.all(p[np.arange(len(labels)), labels] > 0.8)
+    assert p.max() < 1.0
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 0, 0, 1], [0, 1, 2], [0, 0, 1, 1, 1, 1, 2]])
+def test_singletons(labels):
+    labels = np.array(labels)
+    n_classes = labels.max() + 1
+    F = np.random.default_rng(0).standard_normal((len(labels), 1 if n_classes == 2 else n_classes))
+    found = fit_calibration(F, labels, n_classes)
+    assert found.scale >= 0
+    p = probabilities(F, found)
+    assert np.isfinite(p).all()
+    assert p.min() > 0
+
+
+@pytest.mark.parametrize("factor", [-1.0, 0.0])
+def test_values_that_mislead_or_say_nothing_give_the_shares_of_the_classes(factor):
+    labels = np.array([0] * 30 + [1] * 10)
+    F = factor * np.where(labels == 1, 1.0, -1.0)[:, None]
+    found = fit_calibration(F, labels, 2)
+    p = probabilities(F, found)
+    np.testing.assert_allclose(p, p[:1].repeat(40, axis=0))
+    np.testing.assert_allclose(p[0, 1], smoothed_labels(labels, 2)[:, 1].mean())
+
+
+def test_an_outlier_far_away_does_not_break_newton():
+    F, labels = make_values(2)
+    F[0] *= -1e6
+    found = fit_calibration(F, labels, 2)
+    assert np.isfinite(found.scale)
+    assert found.scale >= 0
