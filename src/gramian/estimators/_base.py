@@ -230,7 +230,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             y,
             reset=reset,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32] if reset else self._rows.rows.dtype,
+            dtype=[np.float64, np.float32] if reset else self._rows.dtype,
             multi_output=True,
             y_numeric=False,
         )
@@ -238,7 +238,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _check_queries(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._rows.rows.dtype)
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._rows.dtype)
 
     def _check_weight(self, sample_weight, X):
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

@@ -31,6 +31,7 @@ class GramEstimator(LiveEstimator):
     _kernel: Any
     _live: Any
     _unbuilt: Any
+    _factors: tuple[str, ...] = FACTORS
 
     # -- the contract ---------------------------------------------------------------------------
 
@@ -46,12 +47,12 @@ class GramEstimator(LiveEstimator):
     @property
     def dual_coef_(self):
         """Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs)."""
-        return _flat(self._coefficients()[1])
+        return self._shaped(self._coefficients()[1])
 
     @property
     def intercept_(self):
         """Intercept, a number or an array of shape (n_outputs,)."""
-        return _flat(self._coefficients()[0])
+        return self._shaped(self._coefficients()[0])
 
     @property
     def factor_(self):
@@ -92,6 +93,10 @@ class GramEstimator(LiveEstimator):
         """What is linear in the targets, from its values for the solver's columns."""
         return values
 
+    def _shaped(self, values):
+        """Values of the outputs (..., t) as a caller sees them: one output stands for itself."""
+        return _flat(values)
+
     @abstractmethod
     def _given_strength(self):
         """The ridge λ as a parameter says it: a number or "loo"."""
@@ -130,9 +135,8 @@ class GramEstimator(LiveEstimator):
         gamma, strength = self._given_gamma(X, weight), self._given_strength()
         self.selection_ = None
         if isinstance(gamma, str) or isinstance(strength, str):
-            kernel = None if self._precomputed else self._make_kernel
             self.selection_ = select(
-                Problem(self._machine, self._selection_targets(y, weight), X, kernel),
+                self._selection_problem(X, y, weight),
                 gamma=gamma,
                 ridge=strength,
                 criterion=self.criterion,
@@ -144,6 +148,10 @@ class GramEstimator(LiveEstimator):
         self.gamma_ = gamma
         self._set_strength(strength)
         self._kernel = self._make_kernel(gamma)
+
+    def _selection_problem(self, X, y, weight):
+        kernel = None if self._precomputed else self._make_kernel
+        return Problem(self._machine, self._selection_targets(y, weight), X, kernel)
 
     def _given_gamma(self, X, weight):
         """A number, "loo" or "loo-ard"; None for kernels without gamma."""
@@ -280,7 +288,7 @@ class GramEstimator(LiveEstimator):
         if not self._precomputed:
             return super()._check_samples(X, y, reset=reset)
         n_held = 0 if reset else len(self._ids)
-        X = check_precomputed(X, n_held, dtype=None if reset else self._rows.rows.dtype)
+        X = check_precomputed(X, n_held, dtype=None if reset else self._rows.dtype)
         y = check_array(y, ensure_2d=False, allow_nd=False, dtype=None, input_name="y")
         check_consistent_length(X, y)
         return X, self._check_targets(y)
@@ -289,7 +297,7 @@ class GramEstimator(LiveEstimator):
         if not self._precomputed:
             return super()._check_queries(X)
         check_is_fitted(self)
-        X = check_array(X, dtype=self._rows.rows.dtype)
+        X = check_array(X, dtype=self._rows.dtype)
         if X.shape[1] != len(self._ids):
             raise ValueError(
                 f"X must hold the kernel values to each of the {len(self._ids)} samples of the "
@@ -298,8 +306,8 @@ class GramEstimator(LiveEstimator):
         return X
 
     def _check_parameters(self):
-        if self.factor not in FACTORS:
-            raise ValueError(f"factor must be one of {FACTORS}, got {self.factor!r}.")
+        if self.factor not in self._factors:
+            raise ValueError(f"factor must be one of {self._factors}, got {self.factor!r}.")
         if not self._precomputed:
             make_kernel(self.kernel, degree=self.degree, coef0=self.coef0)
         if isinstance(self.gamma, str) and self.gamma not in GAMMAS:

@@ -14,7 +14,7 @@ class PrecomputedRows:
     """Stands in for the samples of a precomputed kernel, which the factor holds already."""
 
     def __init__(self, dtype: np.dtype) -> None:
-        self.rows = np.empty((0, 0), dtype=dtype)
+        self.dtype = dtype
 
     def append(self, X: Array) -> None:
         """Nothing to do: the factor holds the kernel values."""

@@ -1,7 +1,7 @@
 """Growing and shrinking storage of samples, in order of arrival.
 
-Three kinds of samples, one interface: ``rows`` gives what is held, ``append`` adds at the end,
-``remove`` closes the gaps and leaves nothing of the removed rows behind.
+Three kinds of samples, one interface: ``rows`` gives what is held, ``take`` some of it, ``append``
+adds at the end, ``remove`` leaves nothing of the removed rows behind.
 """
 
 from __future__ import annotations
@@ -12,38 +12,67 @@ import numpy as np
 from scipy import sparse
 
 from gramian._arrays import Array
+from gramian.kernels import row_blocks
 
 
 class DenseRows:
-    """Dense samples in a buffer that doubles; O(k d) amortised to append, O(n d) to remove."""
+    """Dense samples in a buffer that doubles; O(k d) amortised to append and to remove.
+
+    A removed row is zeroed where it stands. The gaps are closed when all rows are read, when the
+    buffer is full, and when they take up half of it.
+    """
+
+    _places: Array | None  # where the held rows stand; None: at the beginning, without a gap
 
     def __init__(self, X: Array) -> None:
         self._buffer = np.array(X)
-        self._n = len(X)
+        self._places, self._end = None, len(X)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._buffer.dtype
 
     @property
     def rows(self) -> Array:
-        view = self._buffer[: self._n]
+        self._close_gaps()
+        view = self._buffer[: self._end]
         view.flags.writeable = False
         return view
 
+    def take(self, positions: Array) -> Array:
+        return self._buffer[positions if self._places is None else self._places[positions]]
+
     def append(self, X: Array) -> None:
-        n, k = self._n, len(X)
-        if n + k > len(self._buffer):
-            grown = np.zeros((2 * (n + k), *self._buffer.shape[1:]), dtype=self._buffer.dtype)
-            grown[:n] = self._buffer[:n]
-            self._buffer = grown
-        self._buffer[n : n + k] = X
-        self._n = n + k
+        if self._end + len(X) > len(self._buffer):
+            self._close_gaps()
+            self._grow(len(X))
+        start, self._end = self._end, self._end + len(X)
+        self._buffer[start : self._end] = X
+        if self._places is not None:
+            self._places = np.append(self._places, np.arange(start, self._end))
 
     def remove(self, positions: Array) -> None:
-        n = self._n
-        first, kept = positions.min(), n - len(positions)
-        stay = np.ones(n - first, dtype=bool)
-        stay[positions - first] = False
-        self._buffer[first:kept] = self._buffer[first:n][stay]
-        self._buffer[kept:n] = 0
-        self._n = kept
+        places = np.arange(self._end) if self._places is None else self._places
+        self._buffer[places[positions]] = 0
+        self._places = np.delete(places, positions)
+        if 2 * len(self._places) < self._end:
+            self._close_gaps()
+
+    def _grow(self, k: int) -> None:
+        n, shape = self._end, self._buffer.shape[1:]
+        if n + k > len(self._buffer):
+            grown = np.zeros((2 * (n + k), *shape), dtype=self._buffer.dtype)
+            grown[:n] = self._buffer[:n]
+            self._buffer = grown
+
+    def _close_gaps(self) -> None:
+        if self._places is None:
+            return
+        n = len(self._places)
+        for block in row_blocks(n, self._buffer.shape[1], self._buffer.itemsize):
+            self._buffer[block] = self._buffer[self._places[block]]  # from further down, always
+        self._buffer[n : self._end] = 0
+        self._places, self._end = None, n
 
 
 class SparseRows:
@@ -51,6 +80,13 @@ class SparseRows:
 
     def __init__(self, X: Any) -> None:
         self.rows = X.copy()
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.rows.dtype
+
+    def take(self, positions: Array) -> Any:
+        return self.rows[positions]
 
     def append(self, X: Any) -> None:
         self.rows = sparse.vstack([self.rows, X], format="csr", dtype=self.rows.dtype)

@@ -86,6 +86,10 @@ class RidgeSolver:
     def refactorizations(self) -> list[Refactorization]:
         return self.system.refactorizations
 
+    @property
+    def targets(self) -> Array:
+        return self.system.B[:, 1:]
+
     def append(self, cross: Array, corner: Array, targets: Array, weight: Array) -> None:
         A_corner = corner + np.diag(self.ridge / weight)
         self.system.append(cross, A_corner, _after_ones(targets))
@@ -108,7 +112,7 @@ class RidgeSolver:
     def loo(self) -> Array:
         """O(n t) for a penalised or free intercept, one O(n²) solve for that of least norm."""
         first = self._moments(self.system.solution(), self.system.inverse_diagonal())
-        targets = self.system.B[:, 1:]
+        targets = self.targets
         if self.machine.intercept_penalty is not None:
             return loo_bordered(targets, first, self.machine.intercept_penalty)
         D = self._inverse_weight.astype(self.system.B.dtype)
