@@ -1,0 +1,296 @@
+"""Forward selection of kernel columns by order-recursive orthogonal least squares (andelic2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from gramian._arrays import Array
+from gramian.machines._candidates import (
+    SELECTION,
+    Candidate,
+    ColumnBlock,
+    ColumnSource,
+    Selector,
+)
+from gramian.machines._orthogonal import OrthogonalRegression
+from gramian.machines._stopping import STOPPING, Path
+
+# λ is re-estimated for each column, but the residual and the hat diagonal follow only when it has
+# changed by this part of itself: GCV is flat at its minimum, and following costs O(n m t).
+_LAG = 0.02
+# A rest this many roundings long is noise, whatever `max_condition` allows.
+_ROUNDINGS = 128
+
+
+@dataclass(frozen=True)
+class ForwardRules:
+    """How to choose columns, how much to regularise, and when to stop.
+
+    Parameters
+    ----------
+    max_basis : int, optional
+        Largest number of centres; the bias is not counted. None for as many as there are samples.
+    selection : {"gain", "residual"}
+        How the next centre is found; see `gramian.machines._candidates`.
+    ridge : "gcv" or float
+        λ, re-estimated by generalised cross-validation for each column, or a number ≥ 0.
+    stopping : {"loo", "gcv", "bic", "lambda"}
+        Stop when the criterion has not improved by more than the factor 1 − ``tol`` for
+        ``patience`` columns, and go back to the size where it was best. ``"lambda"`` (the
+        paper's): stop when a column changes λ by at most ``tol`` of itself.
+    patience : int
+    tol : float
+    epsilon : float
+        Added to the diagonal of K.
+    max_condition : float
+        Columns that would make the ratio of the longest to the shortest q_j larger are passed
+        over.
+    penalize_bias : bool
+        The paper's bias is a column like the others, with the same ridge. False: it has none, and
+        adding a constant to the targets adds it to the predictions and changes nothing else.
+    """
+
+    max_basis: int | None = None
+    selection: str = "gain"
+    ridge: str | float = "gcv"
+    stopping: str = "loo"
+    patience: int = 20
+    tol: float = 1e-3
+    epsilon: float = 0.0
+    max_condition: float = 1e7
+    penalize_bias: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("selection", self.selection, SELECTION),
+            ("stopping", self.stopping, STOPPING),
+        ):
+            if value not in choices:
+                names = ", ".join(f'"{choice}"' for choice in choices)
+                raise ValueError(f"{name} must be {names}, got {value!r}.")
+        if isinstance(self.ridge, str):
+            if self.ridge != "gcv":
+                raise ValueError(f'ridge must be >= 0 or "gcv", got {self.ridge!r}.')
+        elif not self.ridge >= 0:
+            raise ValueError(f'ridge must be >= 0 or "gcv", got {self.ridge!r}.')
+        elif self.stopping == "lambda":
+            raise ValueError(
+                f'stopping="lambda" watches λ change and needs ridge="gcv", got {self.ridge!r}.'
+            )
+        for name, low in (("patience", 1), ("tol", 0), ("epsilon", 0), ("max_condition", 1)):
+            if not getattr(self, name) >= low:
+                raise ValueError(f"{name} must be >= {low}, got {getattr(self, name)!r}.")
+        if self.max_basis is not None and not self.max_basis >= 1:
+            raise ValueError(f"max_basis must be >= 1 or None, got {self.max_basis!r}.")
+
+
+@dataclass(frozen=True)
+class ForwardSelection:
+    """The result of `forward_select`.
+
+    The machine is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. Row or entry 0 of what is per column
+    belongs to the bias.
+
+    Attributes
+    ----------
+    samples, kernels : ndarray of shape (m,)
+        The centres in the order in which they were chosen, and the number of the kernel of each.
+    ridge : float
+    Q : ndarray of shape (m + 1, n)
+        Row j is the column q_j, times the roots of the weights. A view of all that the selection
+        had room for: let go of the result to free it.
+    U : ndarray of shape (m + 1, m + 1)
+        ``K_m = Q U`` for the columns chosen.
+    squares : ndarray of shape (m + 1,)
+        ``q_jᵀq_j``.
+    moments : ndarray of shape (m + 1, t)
+        ``q_jᵀY``.
+    orthogonal_weights : ndarray of shape (m + 1, t)
+    residual : ndarray of shape (n, t)
+        ``Y − K_m w``, without weights.
+    hat : ndarray of shape (n,)
+        Diagonal of the hat matrix.
+    loo_residual : ndarray of shape (n, t)
+        ``y_i − f₋ᵢ(x_i)``: row i left out, the centres and the penalty λ‖U w‖² kept.
+    path : Path
+        The criteria for each size on the way.
+    stop_reason : {"loo", "gcv", "bic", "lambda", "max_basis", "ill-conditioned", "exact", \
+"exhausted"}
+        Why no further column was tried: the criterion said so; ``max_basis`` was reached; 64
+        candidates in a row depended on the basis; nothing is left to fit; every sample is used.
+    penalty : ndarray of shape (m + 1,)
+        λ for each column, 0 for a bias that is not penalised.
+    """
+
+    samples: Array
+    kernels: Array
+    ridge: float
+    Q: Array
+    U: Array
+    squares: Array
+    moments: Array
+    orthogonal_weights: Array
+    residual: Array
+    hat: Array
+    loo_residual: Array
+    path: Path
+    stop_reason: str
+    penalty: Array
+
+    @property
+    def weights(self) -> Array:
+        """w of shape (m + 1, t), from ``U w = a`` (andelic2007: α̂ = U⁻¹ α̃)."""
+        return solve_triangular(self.U, self.orthogonal_weights, unit_diagonal=True)
+
+
+def forward_select(
+    columns: ColumnBlock,
+    Y: Array,
+    rules: ForwardRules,
+    *,
+    n_kernels: int = 1,
+    weight: Array | None = None,
+    start: tuple[Array, Array] | None = None,
+    rng: np.random.Generator | None = None,
+) -> ForwardSelection:
+    """Choose centres among the samples, one at a time (andelic2007, Alg. 1).
+
+    Minimises ``‖Y − K_m w‖² + λ ‖U w‖²``, the bias being column 0 of K_m, with one more column
+    at each step. U makes the columns orthogonal on the samples given: ``K_m = Q U``.
+
+    Parameters
+    ----------
+    columns : callable
+        ``columns(samples, kernel)`` of shape (len(samples), n): rows of the Gram matrix of one
+        kernel. No other part of it is ever computed.
+    Y : ndarray of shape (n, t)
+        Floating point; its type is that of all arrays here.
+    rules : ForwardRules
+    n_kernels : int
+        Each centre has one of the kernels 0, …, n_kernels − 1: that with the largest gain.
+    weight : ndarray of shape (n,), optional
+        Weights of the rows, > 0. They count as repetitions: also in GCV and BIC, whose number of
+        rows is their sum. The leave-one-out error takes a row out with all its weight.
+    start : pair of ndarray of shape (m₀,), optional
+        Samples and kernels to begin with. They stay, whatever the criteria say.
+    rng : numpy.random.Generator, optional
+        Draws the candidates of ``selection="gain"``; with seed 0 if not given.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a column of ``start`` depends on those before it.
+
+    Notes
+    -----
+    A step with m columns costs O(n (m + p + t)) for p = 64 candidates, and eight kernel columns
+    (``"gain"``), or O(n (m + t)) and one (``"residual"``). Memory n (m + 64 + 2 t) numbers, three
+    times n m while growing. A duplicate of a centre adds nothing and is passed over. With
+    ``ridge=0`` nothing but ``max_condition`` bounds the weights; GCV and leave-one-out are
+    infinite once there are as many columns as rows. λ has a ceiling, where the model is next to
+    constant: targets that no column explains.
+    """
+    weight = np.ones(len(Y), dtype=Y.dtype) if weight is None else weight
+    roots = np.sqrt(weight).astype(Y.dtype)
+    source = ColumnSource(columns, n_kernels, rules.epsilon, roots)
+    limit = max(1.0 / rules.max_condition, _ROUNDINGS * float(np.finfo(Y.dtype).eps))
+    selector = Selector(source, rules.selection, limit, rng or np.random.default_rng(0))
+    regression = OrthogonalRegression(
+        Y * roots[:, None], float(weight.sum()), free=int(not rules.penalize_bias)
+    )
+    regression.append(roots.copy(), np.empty(0, dtype=Y.dtype))
+    growth = _Growth(rules, selector, regression)
+    for sample, kernel in zip(*start, strict=True) if start is not None else ():
+        growth.enter(selector.get(regression.basis, int(sample), int(kernel)))
+    reason = growth.run()
+    growth.settle()
+    return _result(growth, roots[:, None], reason)
+
+
+def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
+    regression, basis = growth.regression, growth.regression.basis
+    penalty = np.full(basis.size, regression.ridge)
+    penalty[: regression.free] = 0.0
+    centres = np.array(growth.centres, dtype=np.intp).reshape(-1, 2)
+    return ForwardSelection(
+        samples=centres[:, 0],
+        kernels=centres[:, 1],
+        ridge=regression.ridge,
+        Q=basis.Q,
+        U=basis.U.copy(),
+        squares=basis.squares.copy(),
+        moments=regression.moments.copy(),
+        orthogonal_weights=regression.weights,
+        residual=regression.residual.T / roots,
+        hat=regression.hat,
+        loo_residual=regression.loo().T / roots,
+        path=growth.path,
+        stop_reason=reason,
+        penalty=penalty,
+    )
+
+
+class _Growth:
+    """The loop of Alg. 1 and what it has found so far."""
+
+    def __init__(
+        self, rules: ForwardRules, selector: Selector, regression: OrthogonalRegression
+    ) -> None:
+        self.rules, self.selector, self.regression = rules, selector, regression
+        self.centres: list[tuple[int, int]] = []
+        self.path = Path(total=regression.total)
+        rounding = regression.plain.shape[1] * float(np.finfo(regression.plain.dtype).eps)
+        self._nothing = (rounding * float(np.linalg.norm(regression.plain))) ** 2
+
+    def enter(self, candidate: Candidate) -> None:
+        """Make the candidate a column of the basis."""
+        self.regression.append(candidate.z, candidate.coefficients)
+        self.selector.appended(self.regression.basis)
+        self.centres.append((candidate.sample, candidate.kernel))
+
+    def run(self) -> str:
+        """Choose columns until there is a reason to stop; return the reason."""
+        while True:
+            self._record()
+            reason = self._reason()
+            if reason is not None:
+                return reason
+            candidate = self.selector.next(self.regression)
+            if candidate is None:
+                return "exhausted" if self.selector.exhausted else "ill-conditioned"
+            self.enter(candidate)
+
+    def settle(self) -> None:
+        """Go back to the size that the criterion liked best, and to its λ."""
+        best = self.path.best(self.rules.stopping)
+        size, ridge = self.path.size[best], self.path.ridge[best]
+        del self.centres[size:]
+        self.regression.truncate(size + 1, ridge)
+
+    def _reason(self) -> str | None:
+        rules, path = self.rules, self.path
+        if self.regression.shrinkage.residual <= self._nothing:
+            return "exact"
+        if path.ends(rules.stopping, rules.patience, rules.tol):
+            return rules.stopping
+        return "max_basis" if path.size[-1] == rules.max_basis else None
+
+    def _record(self) -> None:
+        """Re-estimate λ and write down the criteria of the present columns."""
+        regression, path, rules = self.regression, self.path, self.rules
+        shrinkage = regression.shrinkage
+        if isinstance(rules.ridge, str):
+            ridge = shrinkage.minimize_gcv(path.ridge[-1] if path.ridge else 0.0)
+        else:
+            ridge = rules.ridge
+        if abs(ridge - regression.ridge) > _LAG * ridge:
+            regression.set_ridge(ridge)
+        path.size.append(len(self.centres))
+        path.ridge.append(ridge)
+        path.gcv.append(shrinkage.gcv(ridge))
+        path.loo.append(float(np.square(regression.loo()).sum()) / regression.total)
+        path.bic.append(shrinkage.bic(ridge))
+        path.condition.append(regression.condition)

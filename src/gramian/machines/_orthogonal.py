@@ -1,0 +1,238 @@
+"""Least squares on a growing set of orthogonal columns (andelic2007).
+
+The columns k_1, k_2, … of a design matrix come one at a time. Each is split into a part in the
+span of those before it and a rest that is orthogonal to them::
+
+    q_m = k_m − Q Q⁺ k_m,    K_m = Q_m U_m,    U_m = [U_{m−1}  Q⁺k_m; 0  1]
+
+In the orthogonal columns ridge regression, ``min ‖Y − Q a‖² + λ ‖a‖²``, is one division each::
+
+    a_j = q_jᵀY / (λ + q_jᵀq_j),    E = Y − Q a,    h_i = Σ_j q_ij² / (λ + q_jᵀq_j)
+
+and ``w = U⁻¹ a`` are the weights of the columns as they came; the penalty on them is λ‖U w‖².
+A column less, a column more or another λ changes no other q_j. Leaving row i out while the q_j
+stay the functions they are gives the residual ``E_i / (1 − h_i)`` there.
+
+Columns are kept as the rows of arrays, so that each is contiguous and growing copies nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gramian._arrays import Array
+from gramian.kernels import row_blocks
+from gramian.machines._stopping import Shrinkage
+
+_FIRST_CAPACITY = 32
+
+
+class OrthogonalBasis:
+    """Columns q_j and the unit upper triangular U with ``K = Q U``.
+
+    The paper orthogonalises once and reports no need for more. But a pass leaves eps ‖k‖ of the
+    old directions in a rest that may be 10⁷ times shorter than k; the next columns inherit that,
+    and columns that depend on the basis slip in. Measured with an RBF kernel of 2,000 samples:
+    after one pass |cos(q_i, q_j)| reaches 1e-8 in good cases and 0.99 in bad ones, within 200
+    columns. A second pass leaves eps ‖q‖, so that twice is enough: 1e-15 at 1,000 columns.
+
+    Parameters
+    ----------
+    n : int
+        Length of the columns.
+    dtype : data type
+
+    Notes
+    -----
+    Memory n m + m² numbers for m columns, at most three times as much while growing.
+    """
+
+    def __init__(self, n: int, dtype: np.dtype) -> None:
+        self.size = 0
+        self._Q = np.empty((_FIRST_CAPACITY, n), dtype=dtype)
+        self._U = np.zeros((_FIRST_CAPACITY, _FIRST_CAPACITY), dtype=dtype)
+        self._squares = np.empty(_FIRST_CAPACITY, dtype=dtype)
+
+    @property
+    def Q(self) -> Array:
+        """Of shape (m, n): row j is the column q_j. A view."""
+        return self._Q[: self.size]
+
+    @property
+    def U(self) -> Array:
+        """Of shape (m, m). A view."""
+        return self._U[: self.size, : self.size]
+
+    @property
+    def squares(self) -> Array:
+        """``q_jᵀq_j``, of shape (m,). A view."""
+        return self._squares[: self.size]
+
+    def project(self, Z: Array) -> Array:
+        """Take from each row of Z its part in the span, in place: one pass, O(n m) per row.
+
+        Returns the coefficients ``Z Qᵀ diag(1/s)`` of what was taken, of shape (len(Z), m).
+        """
+        coefficients = (Z @ self.Q.T) / self.squares
+        Z -= coefficients @ self.Q
+        return coefficients
+
+    def append(self, z: Array, coefficients: Array) -> None:
+        """Enter a column that `project` has been applied to once, O(n m).
+
+        Parameters
+        ----------
+        z : ndarray of shape (n,)
+            The rest of the column. Changed in place: the second pass.
+        coefficients : ndarray of shape (m,)
+            Of the part that the first pass took.
+        """
+        if self.size == len(self._Q):
+            self._grow()
+        m = self.size
+        # andelic2007: q_m = k_m − K_{m−1} K⁺_{m−1} k_m and the last column of U_m
+        self._U[:m, m] = coefficients + self.project(z[None])[0]
+        self._U[m, m] = 1.0
+        self._Q[m] = z
+        self._squares[m] = z @ z
+        self.size = m + 1
+
+    def truncate(self, size: int) -> None:
+        """Drop all columns after the first ``size``. Their memory stays in reserve."""
+        self._U[:, size:] = 0.0
+        self.size = size
+
+    def _grow(self) -> None:
+        capacity = 2 * len(self._Q)
+        self._Q = resized(self._Q, capacity)
+        self._squares = resized(self._squares, capacity)
+        U = np.zeros((capacity, capacity), dtype=self._U.dtype)
+        U[: self.size, : self.size] = self.U
+        self._U = U
+
+
+class OrthogonalRegression:
+    """Ridge regression of targets on an `OrthogonalBasis` that grows.
+
+    Two residuals are kept: the plain one, ``Y − Q Q⁺ Y``, which no λ enters, and that of the
+    ridge regression with its hat diagonal. A new column changes them in O(n t) while λ stays
+    (andelic2007: ẽ_m = ẽ_{m−1} − q_m yᵀq_m / (λ + q_mᵀq_m)), another λ in O(n m t).
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, t)
+        For weighted rows, times the roots of the weights; the columns alike.
+    total : float
+        Sum of the weights.
+    free : int
+        This many columns, the first, have no ridge.
+
+    Attributes
+    ----------
+    basis : OrthogonalBasis
+    ridge : float
+    plain : ndarray of shape (t, n)
+        The residual of plain least squares.
+    residual : ndarray of shape (t, n)
+        The residual at ``ridge``.
+    hat : ndarray of shape (n,)
+        Diagonal of the hat matrix at ``ridge``.
+    """
+
+    def __init__(self, Y: Array, total: float, free: int = 0) -> None:
+        self.total, self.free, self.ridge = total, free, 0.0
+        self.basis = OrthogonalBasis(len(Y), Y.dtype)
+        self.plain = np.array(Y.T, order="C")
+        self.residual = self.plain.copy()
+        self.hat = np.zeros(len(Y), dtype=Y.dtype)
+        self._moments = np.empty((_FIRST_CAPACITY, Y.shape[1]), dtype=Y.dtype)
+
+    @property
+    def moments(self) -> Array:
+        """``c_j = q_jᵀY``, of shape (m, t). A view."""
+        return self._moments[: self.basis.size]
+
+    @property
+    def weights(self) -> Array:
+        """Orthogonal weights ``a_j = c_j / (λ + s_j)``, of shape (m, t)."""
+        return self.moments / self._divisors(self.ridge)[:, None]
+
+    @property
+    def condition(self) -> float:
+        """Condition number of Q, the ratio of the longest q_j to the shortest, bias left out."""
+        squares = self.basis.squares[1:]
+        return float(np.sqrt(squares.max() / squares.min())) if len(squares) else 1.0
+
+    @property
+    def shrinkage(self) -> Shrinkage:
+        """What GCV and BIC are computed from."""
+        return Shrinkage(
+            squares=self.basis.squares[self.free :],
+            moments=np.einsum("jk,jk->j", self.moments, self.moments)[self.free :],
+            residual=float(np.vdot(self.plain, self.plain)),
+            total=self.total,
+            outputs=len(self.plain),
+            free=min(self.free, self.basis.size),
+        )
+
+    def loo(self) -> Array:
+        """Residuals ``E_i / (1 − h_i)`` with row i left out, of shape (t, n).
+
+        Infinite where h_i = 1: the columns fit such a row whatever its target is.
+        """
+        left = 1.0 - self.hat
+        infinite = np.full_like(self.residual, np.inf)
+        open_rows = left > len(left) * np.finfo(left.dtype).eps
+        return np.divide(self.residual, left, out=infinite, where=open_rows)
+
+    def append(self, z: Array, coefficients: Array) -> None:
+        """Enter a column as `OrthogonalBasis.append` takes it; O(n m + n t)."""
+        self.basis.append(z, coefficients)
+        m = self.basis.size
+        if m > len(self._moments):
+            self._moments = resized(self._moments, 2 * m)
+        q, square = self.basis.Q[-1], self.basis.squares[-1]
+        moment = self.plain @ q  # = q·Y, since q is orthogonal to what `plain` lacks of Y
+        self._moments[m - 1] = moment
+        divisor = self._divisors(self.ridge)[-1]
+        subtract_outer(self.plain, moment / square, q)
+        subtract_outer(self.residual, moment / divisor, q)
+        self.hat += q * q / divisor
+
+    def set_ridge(self, ridge: float) -> None:
+        """Change λ: residual and hat diagonal anew, O(n m t)."""
+        squares, divisors = self.basis.squares, self._divisors(ridge)
+        lacking = self.moments * ((divisors - squares) / (squares * divisors))[:, None]
+        self.residual = self.plain + lacking.T @ self.basis.Q
+        self.hat = np.zeros_like(self.hat)
+        n_columns, n = self.basis.Q.shape
+        for block in row_blocks(n_columns, n, self.hat.itemsize):
+            self.hat += (1.0 / divisors[block]) @ np.square(self.basis.Q[block])
+        self.ridge = ridge
+
+    def truncate(self, size: int, ridge: float) -> None:
+        """Go back to the first ``size`` columns, with ``ridge``; O(n m t)."""
+        dropped = slice(size, self.basis.size)
+        slopes = self.moments[dropped] / self.basis.squares[dropped, None]
+        self.plain += slopes.T @ self.basis.Q[dropped]
+        self.basis.truncate(size)
+        self.set_ridge(ridge)
+
+    def _divisors(self, ridge: float) -> Array:
+        """``λ + s_j``, and s_j of a column without ridge."""
+        divisors = self.basis.squares + ridge
+        divisors[: self.free] = self.basis.squares[: self.free]
+        return divisors
+
+
+def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
+    """``rows −= outer(factors, vector)`` in place, row by row: no second array of that size."""
+    for row, factor in zip(rows, factors, strict=True):
+        row -= factor * vector
+
+
+def resized(buffer: Array, capacity: int) -> Array:
+    """A buffer with ``capacity`` rows that begins with those of ``buffer``."""
+    longer = np.empty((capacity, *buffer.shape[1:]), dtype=buffer.dtype)
+    longer[: len(buffer)] = buffer
+    return longer

@@ -1,0 +1,159 @@
+"""How much ridge orthogonal columns need, and when there are enough of them.
+
+Ridge regression on orthogonal columns q_j is one division for each of them. With
+``s_j = q_jᵀq_j``, ``c_j = q_jᵀY``, ``r₀ = ‖Y − Q Q⁺Y‖²`` and N rows, the squared residual, the
+degrees of freedom and generalised cross-validation are, for any λ and in O(m)::
+
+    RSS(λ) = r₀ + Σ_j λ² ‖c_j‖² / (s_j (λ + s_j)²)
+    df(λ)  = Σ_j s_j / (λ + s_j)
+    GCV(λ) = N RSS(λ) / (N − df(λ))²                                            (andelic2007)
+
+No term of RSS is negative, so nothing cancels however well the columns fit. The derivatives are
+``RSS' = 2 λ Σ ‖c_j‖² / (λ + s_j)³`` and ``df' = −Σ s_j / (λ + s_j)²``, and GCV' = 0 reads::
+
+    λ = RSS(λ) Σ s_j / (λ + s_j)²  /  ((N − df(λ)) Σ ‖c_j‖² / (λ + s_j)³)
+
+Where the right side is below λ, GCV' is positive, and the other way round: putting λ in on the
+right gives a better λ on the left. That is the paper's re-estimation formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gramian._arrays import Array
+
+STOPPING = ("gcv", "loo", "bic", "lambda")
+
+# λ stays below this multiple of the largest s_j: there every weight is shrunk to nothing already.
+_CEILING = 1e4
+_ITERATIONS = 100
+_PRECISION = 1e-6
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    """What the criteria need to know of a ridge regression on orthogonal columns.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (m,)
+        ``s_j`` of the columns with a ridge, > 0.
+    moments : ndarray of shape (m,)
+        ``‖c_j‖²``, summed over the outputs.
+    residual : float
+        ``r₀``, summed over the outputs.
+    total : float
+        N: the number of rows, or the sum of their weights, which count as repetitions.
+    outputs : int
+    free : int
+        Number of columns without a ridge (the bias, or none): each has one degree of freedom.
+    """
+
+    squares: Array
+    moments: Array
+    residual: float
+    total: float
+    outputs: int = 1
+    free: int = 0
+
+    def rss(self, ridge: float) -> float:
+        """The squared residual, summed over the outputs."""
+        s = self.squares
+        return self.residual + float(np.sum(self.moments * (ridge / (ridge + s)) ** 2 / s))
+
+    def df(self, ridge: float) -> float:
+        """Effective number of parameters of one output, the trace of the hat matrix."""
+        return self.free + float(np.sum(self.squares / (ridge + self.squares)))
+
+    def gcv(self, ridge: float) -> float:
+        """Generalised cross-validation, summed over the outputs; infinite when N ≤ df."""
+        left = self.total - self.df(ridge)
+        # What is left of N after subtracting all of it is rounding error.
+        if left <= len(self.squares) * np.finfo(float).eps * self.total:
+            return np.inf
+        return self.total * self.rss(ridge) / left**2
+
+    def bic(self, ridge: float) -> float:
+        """Bayesian information criterion of one output, ``N log(RSS / (N t)) + df log N``."""
+        rss = self.rss(ridge)
+        if rss == 0.0:
+            return -np.inf
+        log_error = float(np.log(rss / (self.total * self.outputs)))
+        return self.total * log_error + self.df(ridge) * float(np.log(self.total))
+
+    def reestimate(self, ridge: float) -> float:
+        """One pass of the re-estimation formula, O(m); see the module's head.
+
+        At most 10⁴ times the largest ``s_j``, which stands for infinity: it is reached when no
+        column has anything to do with the targets.
+        """
+        s = self.squares
+        down = float(np.sum(s / (ridge + s) ** 2)) * self.rss(ridge)
+        up = (self.total - self.df(ridge)) * float(np.sum(self.moments / (ridge + s) ** 3))
+        ceiling = _CEILING * float(s.max())
+        return down / up if down < ceiling * up else ceiling
+
+    def minimize_gcv(self, start: float) -> float:
+        """λ at the minimum of GCV downhill of ``start``, by re-estimation until it settles.
+
+        O(m) for each of usually five to twenty passes. GCV can have a second minimum, so the
+        result can depend on ``start``. Without a column to shrink λ stays at ``start``.
+        """
+        ridge = start
+        for _ in range(_ITERATIONS if len(self.squares) else 0):
+            last, ridge = ridge, self.reestimate(ridge)
+            if abs(ridge - last) <= _PRECISION * ridge:
+                break
+        return ridge
+
+
+@dataclass
+class Path:
+    """The criteria after each column, one entry for each size from the first one recorded."""
+
+    size: list[int] = field(default_factory=list)
+    ridge: list[float] = field(default_factory=list)
+    gcv: list[float] = field(default_factory=list)
+    loo: list[float] = field(default_factory=list)
+    bic: list[float] = field(default_factory=list)
+    condition: list[float] = field(default_factory=list)
+    total: float = 1.0
+    """N, which makes `bic` comparable with the logarithm of an error."""
+
+    def scores(self, criterion: str) -> Array:
+        """The criterion as the logarithm of an error: a difference of 0.01 is one per cent."""
+        if criterion == "bic":
+            return np.array(self.bic) / self.total
+        with np.errstate(divide="ignore"):  # an error of zero is the best of all, −inf
+            return np.log(np.array(getattr(self, criterion)))
+
+    def best(self, criterion: str) -> int:
+        """Index of the least entry; the last one for ``"lambda"``, which compares no sizes."""
+        if criterion == "lambda":
+            return len(self.size) - 1
+        return int(np.argmin(self.scores(criterion)))
+
+    def ends(self, criterion: str, patience: int, tol: float) -> bool:
+        """Whether the criterion says that there are enough columns."""
+        if criterion == "lambda":
+            return settled(self.ridge, tol)
+        return stalled(self.scores(criterion), patience, tol)
+
+
+def stalled(scores: Array, patience: int, tol: float) -> bool:
+    """Whether the last ``patience`` scores have not bettered all before by more than ``tol``."""
+    if len(scores) <= patience:
+        return False
+    return not scores[-patience:].min() < scores[:-patience].min() - tol
+
+
+def settled(ridges: Sequence[float], tol: float) -> bool:
+    """Whether the last column changed λ by at most ``tol`` of itself (andelic2007, Alg. 1).
+
+    Not before the third entry: the first is of the bias alone.
+    """
+    return len(ridges) > 2 and abs(ridges[-1] - ridges[-2]) <= tol * ridges[-1]
