@@ -38,27 +38,6 @@ REMOVALS = {
 }
 
 # What fails now, by test and factor, and why. An entry that passes fails the run: delete it then.
-KNOWN_BUGS = {
-    ("not_a_number", "inverse"): "a NaN pivot passes `pivots <= threshold`",
-    ("not_a_number", "cholesky"): "a NaN pivot passes `pivots <= threshold`",
-    ("given_twice", "inverse"): "positions are not checked",
-    ("given_twice", "cholesky"): "positions are not checked; R is then silently wrong",
-    ("given_twice", "qr"): "positions are not checked; Q and R lose another sample",
-    ("needs_no_memory", "inverse"): "shrinking asks for memory after the samples are wiped",
-    ("needs_no_memory", "cholesky"): "shrinking asks for memory after the samples are wiped",
-    ("no_samples_changes", "cholesky-append"): "append of no samples indexes slots[0]",
-    ("indefinite_append", "qr"): "QR pivots have no sign: an indefinite matrix is accepted",
-    ("not_positive_definite", "qr"): "QR does not look whether A is positive definite",
-}
-
-
-@pytest.fixture(autouse=True)
-def known_bug(request):
-    for (test, factor), reason in KNOWN_BUGS.items():
-        if test in request.node.name and f"[{factor}" in request.node.name:
-            request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
-
-
 # -- reads --------------------------------------------------------------------------------------
 
 

@@ -57,7 +57,7 @@ def test_an_unknown_amount_is_not_checked(monkeypatch):
         "auto",
         "inverse",
         "cholesky",
-        pytest.param("qr", marks=pytest.mark.xfail(strict=True, reason="QR asks for no memory")),
+        "qr",
     ],
 )
 def test_factorize_asks_before_it_allocates(monkeypatch, factor):
@@ -108,7 +108,6 @@ def ridge_only(n):
     return np.full(n, 2.0), lambda rows, columns: block[rows, columns]
 
 
-@pytest.mark.xfail(strict=True, reason="copy_to_upper and norm take n² temporaries below n = 3,000")
 @pytest.mark.parametrize("factor", ["inverse", "cholesky"])
 def test_peak_of_building(traced, factor):
     n = 1000
@@ -138,7 +137,6 @@ def test_peak_of_edits_and_reads(traced):
     assert peak(work) <= LIMIT * 8 * n**2
 
 
-@pytest.mark.xfail(strict=True, reason='refactoring under "auto" holds two buffers and blocks')
 def test_peak_of_refactoring(traced):
     n = 1000
     system = LiveSystem(*ridge_only(n), np.ones((n, 1)), "auto")

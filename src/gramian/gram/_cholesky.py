@@ -22,7 +22,7 @@ from gramian._arrays import (
     reciprocal_condition,
     solve_upper,
 )
-from gramian.gram._factor import SlotFactor
+from gramian.gram._factor import SlotFactor, check_positions
 from gramian.gram._inverse import schur_cholesky
 from gramian.gram._slots import SlotMatrix, spare_capacity
 
@@ -40,11 +40,6 @@ class CholeskyFactor(SlotFactor):
         super().__init__(matrix)
         self._cholesky()
 
-    @property
-    def matrix(self) -> SlotMatrix:
-        """The storage, to hand over to another factor."""
-        return self._matrix
-
     def condition(self) -> float:
         """Estimate of the condition number of A in the 1-norm, O(n²)."""
         return 1.0 / max(reciprocal_condition(self._matrix.buffer, self.norm()), 1e-300)
@@ -53,6 +48,8 @@ class CholeskyFactor(SlotFactor):
 
     def append(self, cross: Array, corner: Array) -> None:
         """Border R: one triangular solve, O(n² k); see `Factor`."""
+        if not cross.shape[1]:
+            return
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
         half = solve_upper(self._matrix.buffer, by_slot, transposed=True)
@@ -65,6 +62,7 @@ class CholeskyFactor(SlotFactor):
 
     def remove(self, positions: Array) -> None:
         """Rotate the removed rows of R into those below them, O(n² k); see `Factor`."""
+        check_positions(positions, self.n)
         matrix, slots = self._matrix, self._matrix.slots[positions]
         rows = np.zeros((len(slots), matrix.capacity), dtype=self.dtype)
         for row, j in zip(rows, slots, strict=True):
@@ -106,7 +104,7 @@ class CholeskyFactor(SlotFactor):
 
     def _reserve(self, k: int) -> Array:
         """The k slots after the last occupied one."""
-        start = int(self._matrix.slots[-1]) + 1 if self.n else 0
+        start = int(self._matrix.slots.max(initial=-1)) + 1
         if start + k > self._matrix.capacity:
             self._resize(spare_capacity(self.n + k))
             start = self.n

@@ -12,6 +12,16 @@ from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._slots import SlotMatrix
 
 
+def check_positions(positions: Array, n: int) -> None:
+    """Raise unless the positions are distinct and each that of one of the n samples."""
+    order = np.sort(positions)
+    if len(order) and not 0 <= order[0] <= order[-1] < n:
+        raise IndexError(f"positions must be in 0 … {n - 1}, got {order[0]} … {order[-1]}.")
+    repeated = order[1:][order[1:] == order[:-1]]
+    if len(repeated):
+        raise ValueError(f"positions must be distinct, got {repeated[0]} twice.")
+
+
 class Factor(ABC):
     """A symmetric positive definite matrix A, kept as it is and in factored form.
 
@@ -120,9 +130,9 @@ class Factor(ABC):
                 break
         return X, error
 
-    def inverse_drift(self, positions: Array) -> float:
-        """``max |A P − I|`` over the given rows and columns, O(n) each."""
-        product = self.rows(positions) @ self.columns(positions)
+    def inverse_drift(self, positions: Array, rows: Array | None = None) -> float:
+        """``max |A P − I|`` over the given rows (of A, if at hand) and columns, O(n) each."""
+        product = (self.rows(positions) if rows is None else rows) @ self.columns(positions)
         return float(np.abs(product - np.eye(len(positions))).max(initial=0.0))
 
 
@@ -140,6 +150,11 @@ class SlotFactor(Factor):
     def dtype(self) -> np.dtype:
         return self._matrix.buffer.dtype
 
+    @property
+    def matrix(self) -> SlotMatrix:
+        """The storage, to hand over to another factor."""
+        return self._matrix
+
     def matrix_diagonal(self) -> Array:
         return self._matrix.diagonal[self._matrix.slots]
 
@@ -156,7 +171,8 @@ class SlotFactor(Factor):
         """Put R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""
         self._matrix.copy_to_upper()
         info = factor_cholesky(self._matrix.buffer)
-        if info:
-            schur = float(self._matrix.buffer[info - 1, info - 1])
-            position = int(np.flatnonzero(self._matrix.slots == info - 1)[0])
-            raise NotPositiveDefiniteError(position, schur, 0.0)
+        pivots = self._matrix.buffer.diagonal()
+        failed = info - 1 if info else int(np.argmax(np.isnan(pivots)))
+        if info or np.isnan(pivots[failed]):  # LAPACK lets a NaN through
+            position = int(np.flatnonzero(self._matrix.slots == failed)[0])
+            raise NotPositiveDefiniteError(position, float(pivots[failed]), 0.0)

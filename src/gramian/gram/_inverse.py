@@ -26,7 +26,7 @@ from gramian._arrays import (
     symmetric_product,
 )
 from gramian.gram._errors import NotPositiveDefiniteError
-from gramian.gram._factor import SlotFactor
+from gramian.gram._factor import SlotFactor, check_positions
 from gramian.gram._slots import SlotMatrix, spare_capacity
 from gramian.kernels import row_blocks
 
@@ -34,9 +34,9 @@ PENDING = 32
 
 
 def schur_threshold(corner: Array, n: int) -> float:
-    """A Schur complement below this is rounding error: ``n eps`` of the largest diagonal entry."""
+    """A Schur complement below this is rounding error: ``4 √n eps`` of the largest diagonal."""
     largest = float(np.abs(np.diagonal(corner)).max(initial=0.0))
-    return max(n, 1) * float(np.finfo(corner.dtype).eps) * largest
+    return 4.0 * max(n, 1) ** 0.5 * float(np.finfo(corner.dtype).eps) * largest
 
 
 def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
@@ -51,7 +51,7 @@ def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
     L, info = small_cholesky(S)
     pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
     threshold = schur_threshold(corner, len(cross))
-    low = np.flatnonzero(pivots <= threshold)
+    low = np.flatnonzero(~(pivots > threshold))  # a NaN is low too
     if len(low):
         raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold)
     if info:
@@ -97,6 +97,7 @@ class LiveInverse(SlotFactor):
 
         When more than half of the samples go, what stays is factored anew: that is cheaper.
         """
+        check_positions(positions, self.n)
         if len(positions) > self.n // 2:
             self._matrix.wipe(positions)
             self._matrix.resize(spare_capacity(self.n))

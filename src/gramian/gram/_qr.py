@@ -7,10 +7,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import qr, qr_delete, qr_insert, solve_triangular
 
-from gramian._arrays import Array
+from gramian._arrays import Array, small_cholesky
 from gramian.gram._errors import NotPositiveDefiniteError
-from gramian.gram._factor import Factor
-from gramian.gram._inverse import schur_threshold
+from gramian.gram._factor import Factor, check_positions
+from gramian.gram._inverse import schur_cholesky
+from gramian.gram._memory import require_memory
 from gramian.gram._slots import RowBlock
 from gramian.kernels import row_blocks
 
@@ -30,6 +31,7 @@ class QRFactor(Factor):
 
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
         n = len(diagonal)
+        require_memory(3 * n**2 * diagonal.itemsize, f"Holding the QR of {n} samples")
         self._A = np.empty((n, n), dtype=diagonal.dtype)
         for rows in row_blocks(n, n, diagonal.itemsize):
             self._A[rows] = row_block(rows, slice(0, n))
@@ -65,19 +67,18 @@ class QRFactor(Factor):
     def append(self, cross: Array, corner: Array) -> None:
         """Insert the columns, then the rows, by Givens rotations; see `Factor`."""
         n, k = cross.shape
+        # The pivots of R have no sign; the Schur complement says whether A stays definite.
+        schur_cholesky(cross, corner, self.apply_inverse(cross))
         Q, R = qr_insert(self._Q, self._R, cross, n, which="col")  # kim2006, Alg. 1
         rows = np.hstack([cross.T, corner])
         for i in range(k):
             Q, R = qr_insert(Q, R, rows[i], n + i, which="row")  # kim2006, Alg. 2
-        pivots, threshold = np.abs(np.diagonal(R))[n:], schur_threshold(corner, n)
-        low = np.flatnonzero(pivots <= threshold)
-        if len(low):
-            raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold)
         self._A = np.block([[self._A, cross], [rows]])
         self._Q, self._R = Q, R
 
     def remove(self, positions: Array) -> None:
         """Delete the columns, then the rows, by Givens rotations; see `Factor`."""
+        check_positions(positions, self.n)
         Q, R = self._Q, self._R
         for i in np.sort(positions)[::-1]:
             Q, R = qr_delete(Q, R, i, which="col")  # kim2006, Alg. 3
@@ -86,6 +87,9 @@ class QRFactor(Factor):
         self._Q, self._R = Q, R
 
     def refactor(self) -> None:
+        L, info = small_cholesky(self._A)
+        if info:
+            raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), 0.0)
         self._Q, self._R = qr(self._A)
 
     # -- the inverse ----------------------------------------------------------------------------

@@ -15,13 +15,14 @@ layers below see. In a free slot A has a zero row and column.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from gramian._arrays import Array, symmetric_product
 from gramian.gram._memory import require_memory
 from gramian.kernels import row_blocks
+from gramian.kernels._blocks import BLOCK_BYTES
 
 RowBlock = Callable[[slice, slice], Array]
 
@@ -36,12 +37,17 @@ def spare_capacity(n: int) -> int:
     return n + max(8, n // 16)
 
 
+def square_blocks(n: int, itemsize: int) -> Iterator[slice]:
+    """Row blocks of an n×n matrix whose temporaries are a small part of that matrix."""
+    budget = min(BLOCK_BYTES, max(2**20, n * n * itemsize // 16))
+    return row_blocks(n, n, itemsize, budget)
+
+
 class SlotMatrix:
     """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
 
     Parameters
     ----------
-    n : int
     diagonal : ndarray of shape (n,)
         Of A, that is with the ridge.
     row_block : callable
@@ -57,7 +63,7 @@ class SlotMatrix:
         self.diagonal = np.zeros(capacity, dtype=dtype)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
-        for rows in row_blocks(n, n, dtype.itemsize):
+        for rows in square_blocks(n, dtype.itemsize):
             below = slice(rows.start, n)
             self.buffer[below, rows] = row_block(rows, below).T
 
@@ -77,6 +83,8 @@ class SlotMatrix:
 
     def scatter(self, X: Array) -> Array:
         """Rows in order of arrival to rows by slot, zero where a slot is free."""
+        if len(X) != self.n:
+            raise ValueError(f"the block must have {self.n} rows, one per sample, got {len(X)}.")
         out = np.zeros((self.capacity, X.shape[1]), dtype=self.buffer.dtype, order="F")
         out[self.slots] = X
         return out
@@ -103,7 +111,7 @@ class SlotMatrix:
     def norm(self) -> float:
         """``‖A‖₁``, the largest absolute row sum: one pass."""
         sums = np.abs(self.diagonal)
-        for block in row_blocks(self.capacity, self.capacity, self.buffer.itemsize):
+        for block in square_blocks(self.capacity, self.buffer.itemsize):
             lower = np.abs(self.buffer[block.start :, block])
             square = lower[: block.stop - block.start]
             square[np.triu_indices(len(square))] = 0.0
@@ -133,7 +141,7 @@ class SlotMatrix:
 
     def copy_to_upper(self) -> None:
         """Overwrite the upper triangle by A, with 1 on the diagonal of free slots."""
-        for block in row_blocks(self.capacity, self.capacity, self.buffer.itemsize):
+        for block in square_blocks(self.capacity, self.buffer.itemsize):
             start, stop = block.start, block.stop
             self.buffer[start:stop, stop:] = self.buffer[stop:, start:stop].T
             square = np.tril(self.buffer[block, block], -1)
@@ -146,9 +154,10 @@ class SlotMatrix:
         The order of the slots is kept, so each triangle stays a triangle. Old and new buffer
         exist at once; nothing has changed if the allocation fails.
         """
-        require_memory(
-            capacity**2 * self.buffer.itemsize, f"Growing the Gram matrix to {capacity} slots"
-        )
+        if capacity > self.capacity:  # a removal, which shrinks, must not fail half-way
+            require_memory(
+                capacity**2 * self.buffer.itemsize, f"Growing the Gram matrix to {capacity} slots"
+            )
         used, n = np.sort(self.slots), self.n
         buffer = np.zeros((capacity, capacity), dtype=self.buffer.dtype, order="F")
         diagonal = np.zeros(capacity, dtype=self.buffer.dtype)

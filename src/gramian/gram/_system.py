@@ -10,7 +10,7 @@ import numpy as np
 from gramian._arrays import Array, solve_lower
 from gramian.gram._cholesky import CholeskyFactor
 from gramian.gram._errors import NotPositiveDefiniteError
-from gramian.gram._factor import Factor
+from gramian.gram._factor import Factor, SlotFactor
 from gramian.gram._inverse import LiveInverse
 from gramian.gram._qr import QRFactor
 from gramian.gram._slots import RowBlock, SlotMatrix
@@ -36,8 +36,8 @@ class Refactorization:
 def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tuple[Factor, float]:
     """Factor A, given by its diagonal and its blocks, and estimate its condition number.
 
-    ``"auto"`` takes the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, where its updates keep
-    at least half of the digits between refinements, and the Cholesky factor beyond.
+    ``"auto"`` takes the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and the Cholesky factor
+    beyond, whose updates lose no digits.
 
     Raises
     ------
@@ -49,7 +49,12 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
     if factor == "qr":
         qr = QRFactor(diagonal, row_block)
         return qr, qr.condition()
-    cholesky = CholeskyFactor(SlotMatrix(diagonal, row_block))
+    return factorize_slots(SlotMatrix(diagonal, row_block), factor)
+
+
+def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
+    """Factor the A that ``matrix`` holds in its own storage; see `factorize`."""
+    cholesky = CholeskyFactor(matrix)
     condition = cholesky.condition()
     invertible = condition <= 0.1 / np.sqrt(np.finfo(cholesky.dtype).eps)
     if factor == "inverse" or (factor == "auto" and invertible):
@@ -64,10 +69,12 @@ class LiveSystem:
     anew on the next read otherwise. Before it is read, it is measured on a few rows of the true A
     (on all of them every 64 edits) and refined if the residual is above
 
-        max(2¹² eps max|B|,  4 eps ‖A‖₁ max|X|),
+        max(2¹² eps max|B|,  eps ‖A‖ max|X|),
 
     the larger of what is wanted and what a fresh solve can reach. If P itself has drifted, or
-    refinement stalls, the factor is rebuilt and the event is recorded.
+    refinement stalls, the factor is rebuilt and the event is recorded. Under ``"auto"``, an
+    inverse that drifts within n/4 edits gives way to the Cholesky factor, which does not drift:
+    rebuilding it at that rate would cost more.
 
     Parameters
     ----------
@@ -92,7 +99,7 @@ class LiveSystem:
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
-        self.B = np.asarray(B, dtype=diagonal.dtype)
+        self.B = np.array(B, dtype=diagonal.dtype)
         self.factor, self.condition = factorize(diagonal, row_block, factor)
         self.refactorizations: list[Refactorization] = []
         self.edits = 0
@@ -113,13 +120,23 @@ class LiveSystem:
             If A would not stay positive definite, also after refactoring.
         """
         cross, corner = (np.asarray(block, dtype=self.factor.dtype) for block in (cross, corner))
+        B, (held_rows, held) = np.asarray(B, dtype=self.B.dtype), self.B.shape
+        if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < held:
+            raise ValueError(
+                f"B must have a row for each of {len(corner)} samples and at least {held} "
+                f"columns, got shape {B.shape}."
+            )
         W = self._edit(lambda: self.factor.append(cross, corner))
-        extra = B.shape[1] - self.B.shape[1]
-        self.B = np.vstack([np.pad(self.B, ((0, 0), (0, extra))), B.astype(self.B.dtype)])
+        extra = B.shape[1] - held
+        self.B = np.vstack([np.pad(self.B, ((0, 0), (0, extra))), B])
         if W is None or self._X is None:
             self._X = None
         else:
-            self._X = np.pad(self._X, ((0, len(B)), (0, extra))) + W @ (W.T @ self.B)
+            X = np.pad(self._X, ((0, len(B)), (0, extra))) + W @ (W.T @ self.B)
+            # What drift there is in P shows in the new rows first, and they are at hand: refine
+            # by them, with the new columns W W[new]ᵀ of P.
+            residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
+            self._X = X + W @ (W[held_rows:].T @ residual)
         self._count(len(B))
 
     def remove(self, positions: Array) -> None:
@@ -138,15 +155,14 @@ class LiveSystem:
         self.B = self.B[:, columns]
         self._X = None if self._X is None else self._X[:, columns]
 
-    def refactor(self, reason: str = "asked for") -> None:
-        """Rebuild the factor from A and solve anew, O(n³)."""
-        if self._wanted == "auto":
-            held, all_rows = self.factor, np.arange(self.n)
-            self.factor, self.condition = factorize(
-                held.matrix_diagonal(), lambda rows, cols: held.rows(all_rows[rows])[:, cols]
-            )
-        else:
+    def refactor(self, reason: str = "asked for", factor: str | None = None) -> None:
+        """Rebuild the factor from A, in its own storage, and solve anew; O(n³)."""
+        if isinstance(self.factor, SlotFactor):
+            wanted = factor or self._wanted
+            self.factor, self.condition = factorize_slots(self.factor.matrix, wanted)
+        elif isinstance(self.factor, QRFactor):
             self.factor.refactor()
+            self.condition = self.factor.condition()
         event = Refactorization(reason, self.n, self.edits, self.factor.name)
         self.refactorizations.append(event)
         self._start()
@@ -177,25 +193,25 @@ class LiveSystem:
     def drift(self) -> float:
         """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows."""
         X = self.factor.apply_inverse(self.B) if self._X is None else self._X
-        return float(np.abs(self.B - self.factor.multiply(X)).max() / np.abs(self.B).max())
+        residual = float(np.abs(self.B - self.factor.multiply(X)).max(initial=0.0))
+        return residual / (float(np.abs(self.B).max(initial=0.0)) or 1.0)
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _start(self) -> None:
         self._X, _ = self.factor.solve(self.B)
-        self._norm = self.factor.norm()
         self._unchecked = self._since_full_check = self._probe = 0
         # A fresh inverse has a drift of its own, cond(A) eps or so. It is rebuilt at a hundred
         # times that, or where little more than half of the digits of leave-one-out values are left.
         fresh = self.factor.inverse_drift(self._probes())
-        self._inverse_tolerance = max(1e2 * fresh, 1e-1 * np.sqrt(np.finfo(self.B.dtype).eps))
+        self._inverse_tolerance = max(1e2 * fresh, np.sqrt(np.finfo(self.B.dtype).eps))
 
     def _edit(self, edit: Callable[[], Array | None]) -> Array | None:
         """Run an edit; if a drifted factor makes it fail, rebuild and run it once more."""
         try:
             return edit()
         except NotPositiveDefiniteError as error:
-            if not self._since_refactor():
+            if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
                 raise
             self.refactor(f"an edit failed: {error}")
             return edit()
@@ -214,17 +230,16 @@ class LiveSystem:
         self._probe += _PROBES
         return np.unique((steps * 0.6180339887498949 % 1.0 * self.n).astype(int))
 
-    def _tolerance(self) -> float:
-        eps = float(np.finfo(self.B.dtype).eps)
+    def _tolerance(self, X: Array, rows: Array) -> float:
+        """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows."""
         wanted = 2**12 * np.abs(self.B).max(initial=0.0)
-        reachable = 4 * self._norm * np.abs(self._X).max(initial=0.0)  # type: ignore[arg-type]
-        return eps * float(max(wanted, reachable))
+        norm = np.abs(rows).sum(axis=1).max(initial=0.0)
+        return float(np.finfo(self.B.dtype).eps * max(wanted, norm * np.abs(X).max(initial=0.0)))
 
     def _verify(self) -> None:
         """Bring X to within tolerance of the true system, and P to within its own."""
         if self._X is None:
-            self._X, _ = self.factor.solve(self.B)
-            self._since_full_check = 0
+            self._refine(None)
         elif self._unchecked:
             self._check()
         self._unchecked = 0
@@ -232,15 +247,21 @@ class LiveSystem:
     def _check(self) -> None:
         assert self._X is not None
         probes = self._probes()
-        drift = self.factor.inverse_drift(probes)
-        if drift > self._inverse_tolerance:
-            self.refactor(
-                f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
-            )
+        rows = self.factor.rows(probes)
+        drift = self.factor.inverse_drift(probes, rows)
+        if not drift <= self._inverse_tolerance:  # nor is a NaN
+            hasty = self._wanted == "auto" and self._since_refactor() < self.n / 4
+            reason = f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
+            self.refactor(reason, "cholesky" if hasty else None)
             return
-        residual = np.abs(self.B[probes] - self.factor.rows(probes) @ self._X).max(initial=0.0)
-        if residual > self._tolerance() or self._since_full_check >= _FULL_CHECK:
-            self._X, error = self.factor.solve(self.B, start=self._X)
-            self._since_full_check = 0
-            if error > 16 * self._tolerance():
-                self.refactor(f"refinement stalled at a residual of {error:.1e}")
+        residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
+        due = self._since_full_check >= _FULL_CHECK
+        if due or not residual <= self._tolerance(self._X, rows):
+            self._refine(self._X)
+
+    def _refine(self, start: Array | None) -> None:
+        """Solve against the true A; rebuild the factor if it cannot get there."""
+        self._X, error = self.factor.solve(self.B, start=start)
+        self._since_full_check = 0
+        if not error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes())):
+            self.refactor(f"refinement stalled at a residual of {error:.1e}")

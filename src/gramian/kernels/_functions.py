@@ -60,6 +60,8 @@ class Kernel:
 
     def __call__(self, X: Any, Y: Any) -> np.ndarray:
         """The len(X) × len(Y) block of kernel values, O(len(X) len(Y) n_features)."""
+        if X.shape[0] == 0 or Y.shape[0] == 0:
+            return np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
         if self.name == "callable":
             return self._call(X, Y)
         if self.name == "linear":
@@ -70,10 +72,10 @@ class Kernel:
             values += self.coef0
             return values**self.degree
         if self.name == "rbf":
-            X, Y, gamma = self._scaled(X, Y)
-            values = euclidean_distances(X, Y, squared=True)
+            gamma, moved = self._widened(X, Y)
+            values = euclidean_distances(*moved, squared=True)
         else:
-            values, gamma = manhattan_distances(X, Y), self.gamma
+            values, gamma = self._manhattan(X, Y), self.gamma
         values *= -gamma
         return np.exp(values, out=values)
 
@@ -100,14 +102,46 @@ class Kernel:
             )
         return values
 
-    def _scaled(self, X: Any, Y: Any) -> tuple[Any, Any, Any]:
-        """Samples scaled so that one width serves all features, and that width."""
-        if np.ndim(self.gamma) == 0:
-            return X, Y, self.gamma
-        scale = np.sqrt(self.gamma).astype(X.dtype, copy=False)
-        if sparse.issparse(X):
-            return X.multiply(scale).tocsr(), Y.multiply(scale).tocsr(), 1.0
-        return X * scale, Y * scale, 1.0
+    @staticmethod
+    def _manhattan(X: Any, Y: Any) -> np.ndarray:
+        """‖x − y‖₁ for all pairs in the precision of X, the samples left as they are."""
+        if sparse.issparse(X):  # scikit-learn sorts the indices of what it is given
+            X, Y = X.sorted_indices(), Y.sorted_indices()
+        return manhattan_distances(X, Y).astype(X.dtype, copy=False)
+
+    def _widened(self, X: Any, Y: Any) -> tuple[Any, tuple[Any, Any]]:
+        """One width for all features, and the samples moved so that distances keep their digits.
+
+        Distances come from ``‖x‖² + ‖y‖² − 2 x·y``, which cancels far from the origin, so dense
+        samples are centred first. Features with widths of their own are scaled by them.
+        """
+        gamma, scale = self.gamma, None
+        if np.ndim(gamma):
+            gamma, scale = 1.0, np.sqrt(gamma).astype(X.dtype, copy=False)
+        centre = None if sparse.issparse(Y) else Y.mean(axis=0)
+
+        def move(Z: Any) -> Any:
+            if centre is not None:
+                Z = Z - centre
+            if scale is None:
+                return Z
+            return Z.multiply(scale).tocsr() if sparse.issparse(Z) else Z * scale
+
+        moved = move(Y)
+        return gamma, (moved if X is Y else move(X), moved)
+
+
+def _widths(kernel: str, gamma: Any) -> Any:
+    """``gamma`` as a Python float, or for the RBF kernel as an array of widths."""
+    try:
+        widths = np.asarray(gamma, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"gamma must be a number > 0, got {gamma!r}.") from None
+    if not np.all((widths > 0) & (widths < np.inf)):
+        raise ValueError(f"gamma must be > 0, got {gamma!r}.")
+    if widths.ndim and kernel != "rbf":
+        raise ValueError(f"gamma must be one number for the {kernel} kernel, got {gamma!r}.")
+    return widths if widths.ndim else float(widths)
 
 
 def make_kernel(
@@ -127,10 +161,10 @@ def make_kernel(
     if kernel not in KERNELS:
         names = ", ".join(f'"{name}"' for name in KERNELS)
         raise ValueError(f'kernel must be {names}, "precomputed" or callable, got {kernel!r}.')
-    if np.any(~(np.asarray(gamma) > 0)):
-        raise ValueError(f"gamma must be > 0, got {gamma!r}.")
-    if kernel == "poly" and (degree < 1 or coef0 < 0):
+    if kernel == "poly" and not (degree >= 1 and degree == int(degree) and 0 <= coef0 < np.inf):
         raise ValueError(
-            f"the polynomial kernel needs degree >= 1 and coef0 >= 0, got {degree!r} and {coef0!r}."
+            f"the polynomial kernel needs degree >= 1 and coef0 >= 0, got {degree!r} and "
+            f"{coef0!r}. The degree must be a whole number."
         )
-    return Kernel(kernel, gamma=gamma, degree=degree, coef0=coef0)
+    # Python numbers, which leave float32 samples in float32 where NumPy scalars do not.
+    return Kernel(kernel, gamma=_widths(kernel, gamma), degree=int(degree), coef0=float(coef0))
