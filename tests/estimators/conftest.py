@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian import KernelDiscriminant
+from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
 from tests.tolerance import tolerance
 
 # A new estimator enters every test of the contract by one line here. Hyper-parameters are numbers,
@@ -16,8 +16,13 @@ CLASSIFIERS = {
     "kda-cholesky": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="cholesky"),
     "kda-qr": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="qr"),
     "kda-ridge-0": KernelDiscriminant(gamma=4.0, ridge=0.0),
+    "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
+    "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
 }
-REGRESSORS = {}
+REGRESSORS = {
+    "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),
+    "lssvr-linear": LeastSquaresSVR(kernel="linear", gamma=0.5, C=10.0),
+}
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
 REPEATABLE = [name for name in ESTIMATORS if not name.endswith("ridge-0")]  # take duplicates
 

@@ -1,5 +1,6 @@
 """Scikit-learn estimators that learn, forget and know their own leave-one-out error."""
 
 from gramian.estimators._discriminant import KernelDiscriminant
+from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
 
-__all__ = ["KernelDiscriminant"]
+__all__ = ["KernelDiscriminant", "LeastSquaresSVC", "LeastSquaresSVR"]
