@@ -121,8 +121,8 @@ class ForwardSelection:
 "exhausted"}
         Why no further column was tried: the criterion said so; ``max_basis`` was reached; 64
         candidates in a row depended on the basis; nothing is left to fit; every sample is used.
-    penalty : ndarray of shape (m + 1,)
-        λ for each column, 0 for a bias that is not penalised.
+    free : int
+        1 if the bias has no ridge, else 0.
     """
 
     samples: Array
@@ -138,7 +138,7 @@ class ForwardSelection:
     loo_residual: Array
     path: Path
     stop_reason: str
-    penalty: Array
+    free: int
 
     @property
     def weights(self) -> Array:
@@ -212,8 +212,6 @@ def forward_select(
 
 def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
     regression, basis = growth.regression, growth.regression.basis
-    penalty = np.full(basis.size, regression.ridge)
-    penalty[: regression.free] = 0.0
     centres = np.array(growth.centres, dtype=np.intp).reshape(-1, 2)
     return ForwardSelection(
         samples=centres[:, 0],
@@ -229,7 +227,7 @@ def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
         loo_residual=regression.loo().T / roots,
         path=growth.path,
         stop_reason=reason,
-        penalty=penalty,
+        free=regression.free,
     )
 
 

@@ -219,10 +219,14 @@ class OrthogonalRegression:
         self.set_ridge(ridge)
 
     def _divisors(self, ridge: float) -> Array:
-        """``λ + s_j``, and s_j of a column without ridge."""
-        divisors = self.basis.squares + ridge
-        divisors[: self.free] = self.basis.squares[: self.free]
-        return divisors
+        """``λ_j + s_j``."""
+        squares = self.basis.squares
+        return squares + penalties(len(squares), ridge, self.free).astype(squares.dtype)
+
+
+def penalties(size: int, ridge: float, free: int) -> Array:
+    """λ for each column: ``ridge``, but 0 for the first ``free``."""
+    return np.where(np.arange(size) < free, 0.0, ridge)
 
 
 def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:

@@ -1,0 +1,147 @@
+"""Sums over rows from which ridge regression on a fixed basis is solved.
+
+A row is a sample x with its targets y and its weight v. Forward selection has left m columns (the
+bias and the centres) and the U that makes them orthogonal on the rows it saw. A row's features are
+
+    ψ(x) = U⁻ᵀ [1, k(x, centre_1), …]
+
+and the machine is ``f(x) = ψ(x)ᵀa`` with ``(G + diag(λ)) a = b``, from sums that rows can be added
+to and taken from in any order and in chunks of any size::
+
+    G = Σ v ψ ψᵀ,    b = Σ v ψ yᵀ
+
+In the columns themselves the condition number of the sums would be the square of that of the
+columns. On the rows of the selection G is diag(s), and it stays near to diagonal while the rows
+are alike. Everything here is kept in float64, whatever the rows are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from gramian._arrays import Array, add_outer
+from gramian.machines._stopping import Shrinkage
+
+
+@dataclass
+class Sums:
+    """Sums over rows that the normal equations and their criteria are made of.
+
+    They add up: the sums over two sets of rows are ``a + b``, in whatever chunks they were taken,
+    to rounding.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (m, m)
+        ``G = Σ v ψ ψᵀ`` in the upper triangle; Fortran order.
+    moments : ndarray of shape (m, t)
+        ``Σ v ψ yᵀ``.
+    squares : ndarray of shape (t,)
+        ``Σ v y²``.
+    total : float
+        ``Σ v``.
+    rows : int
+    """
+
+    gram: Array
+    moments: Array
+    squares: Array
+    total: float = 0.0
+    rows: int = 0
+
+    @classmethod
+    def zeros(cls, m: int, t: int) -> Sums:
+        """The sums over no rows."""
+        return cls(np.zeros((m, m), order="F"), np.zeros((m, t)), np.zeros(t))
+
+    def copy(self) -> Sums:
+        return Sums(
+            self.gram.copy(order="F"),
+            self.moments.copy(),
+            self.squares.copy(),
+            self.total,
+            self.rows,
+        )
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            np.asfortranarray(self.gram + other.gram),
+            self.moments + other.moments,
+            self.squares + other.squares,
+            self.total + other.total,
+            self.rows + other.rows,
+        )
+
+    def add(self, features: Array, targets: Array, weight: Array, sign: float = 1.0) -> None:
+        """Add r rows in place, or take them out with ``sign=−1``; O(r m²).
+
+        Taking out leaves rounding error, eps of the largest sums there ever were.
+        """
+        add_outer(self.gram, weighted_columns(features, weight), sign)
+        weighted = targets * weight[:, None]
+        self.moments += sign * (features.T @ weighted)
+        self.squares += sign * np.einsum("ik,ik->k", targets, weighted)
+        self.total += sign * float(weight.sum())
+        self.rows += int(sign) * len(features)
+        if self.rows == 0:  # nothing of a row that has left stays, not even its rounding error
+            self.gram[:], self.moments[:], self.squares[:], self.total = 0.0, 0.0, 0.0, 0.0
+
+    def distance(self, other: Sums) -> float:
+        """Largest difference in G, relative to its diagonal; the drift, if ``other`` is fresh."""
+        scale = np.sqrt(np.diagonal(other.gram))
+        scale = np.where(scale > 0, scale, 1.0)
+        difference = np.triu(self.gram - other.gram) / np.outer(scale, scale)
+        return float(np.abs(difference).max(initial=0.0))
+
+
+def weighted_columns(features: Array, weight: Array) -> Array:
+    """``√v ψ`` as the columns of a Fortran array of shape (m, r)."""
+    return (features * np.sqrt(weight)[:, None]).T
+
+
+def basis_features(U: Array, rows: Array) -> Array:
+    """``ψ = U⁻ᵀ [1, k]`` for each row k of kernel values with the centres; O(m²) a row.
+
+    Parameters
+    ----------
+    U : ndarray of shape (m, m)
+        Upper triangular.
+    rows : ndarray of shape (r, m − 1)
+
+    Returns
+    -------
+    ndarray of shape (r, m)
+    """
+    columns = np.ones((len(U), len(rows)), order="F")
+    columns[1:] = rows.T
+    return solve_triangular(U, columns, trans="T", overwrite_b=True, check_finite=False).T
+
+
+def chunk_sums(U: Array, rows: Array, targets: Array, weight: Array | None = None) -> Sums:
+    """Sums over one chunk of rows, given by their kernel values with the centres; O(r m²)."""
+    sums = Sums.zeros(len(U), targets.shape[1])
+    weight = np.ones(len(rows)) if weight is None else weight
+    sums.add(basis_features(U, rows), targets, weight)
+    return sums
+
+
+def sums_shrinkage(sums: Sums, free: int) -> Shrinkage:
+    """What the criteria need, from the spectrum of G with the free columns projected out; O(m³)."""
+    G = np.triu(sums.gram) + np.triu(sums.gram, 1).T
+    moments, squares = sums.moments, float(sums.squares.sum())
+    if free:
+        cross = np.linalg.solve(G[:free, :free], np.column_stack([G[:free, free:], moments[:free]]))
+        into, means = cross[:, : len(G) - free], cross[:, len(G) - free :]
+        squares -= float(np.einsum("jk,jk->", means, moments[:free]))
+        moments = moments[free:] - into.T @ moments[:free]
+        G = G[free:, free:] - into.T @ G[:free, free:]
+    values, V = np.linalg.eigh(G)
+    # Directions that the rows do not determine have eigenvalues that are rounding error.
+    known = values > len(G) * np.finfo(float).eps * values.max(initial=0.0)
+    s, c = values[known], V[:, known].T @ moments
+    c_squares = np.einsum("jk,jk->j", c, c)
+    residual = max(0.0, squares - float(np.sum(c_squares / s)))
+    return Shrinkage(s, c_squares, residual, sums.total, moments.shape[1], free)
