@@ -95,7 +95,7 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         self._solver = self._solve_from_scratch(X, y, self._solver_weight(y, weight))
 
     def _enter(self, X, y, weight):
-        before, self.classes_ = self.classes_, self._classes_of(np.append(self._y, y))
+        before, self.classes_ = self.classes_, self._classes_of(np.append(self.classes_, y))
         if self._reweighs():
             y, weight = np.append(self._y, y), np.append(self._weight, weight)
             self._rebalance(self._samples_with(X), y, weight)
@@ -110,7 +110,7 @@ class GramClassifier(ClassifierMixin, GramEstimator):
 
     def _leave(self, positions):
         y = np.delete(self._y, positions)
-        present = np.unique(y)
+        present = self.classes_[[bool(np.any(y == label)) for label in self.classes_]]
         if len(present) < 2:
             raise ValueError(
                 f"forget would leave {len(y)} samples of fewer than two classes; a classifier "

@@ -19,7 +19,7 @@ class DenseRows:
     """Dense samples in a buffer that doubles; O(k d) amortised to append and to remove.
 
     A removed row is zeroed where it stands. The gaps are closed when all rows are read, when the
-    buffer is full, and when they take up half of it.
+    buffer grows, and when they take up half of it.
     """
 
     _places: Array | None  # where the held rows stand; None: at the beginning, without a gap
@@ -44,7 +44,6 @@ class DenseRows:
 
     def append(self, X: Array) -> None:
         if self._end + len(X) > len(self._buffer):
-            self._close_gaps()
             self._grow(len(X))
         start, self._end = self._end, self._end + len(X)
         self._buffer[start : self._end] = X
@@ -59,11 +58,12 @@ class DenseRows:
             self._close_gaps()
 
     def _grow(self, k: int) -> None:
-        n, shape = self._end, self._buffer.shape[1:]
-        if n + k > len(self._buffer):
-            grown = np.zeros((2 * (n + k), *shape), dtype=self._buffer.dtype)
-            grown[:n] = self._buffer[:n]
-            self._buffer = grown
+        held = np.arange(self._end) if self._places is None else self._places
+        n = len(held)
+        grown = np.zeros((2 * (n + k), self._buffer.shape[1]), dtype=self._buffer.dtype)
+        for block in row_blocks(n, grown.shape[1], grown.itemsize):
+            grown[block] = self._buffer[held[block]]
+        self._buffer, self._places, self._end = grown, None, n
 
     def _close_gaps(self) -> None:
         if self._places is None:

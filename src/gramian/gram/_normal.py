@@ -14,9 +14,9 @@ so takes away what it brought, and the error is that of its own products, not of
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 
-from gramian._arrays import Array
+from gramian._arrays import Array, scale_by_cholesky, small_cholesky
 
 # The sums are worn when this many times what they hold has passed through them.
 _WEAR = 64.0
@@ -145,13 +145,11 @@ class LiveNormal:
         if self._N is None or k > self.d // 2:
             return None
         U = self._N @ X.T
-        S = np.eye(k) + sign * (X @ U)
-        try:
-            L = cholesky(S, lower=True)
-        except np.linalg.LinAlgError:
+        L, info = small_cholesky(np.eye(k) + sign * (X @ U))
+        if info:
             return None
-        W = solve_triangular(L, U.T, lower=True)
-        return self._N - sign * (W.T @ W)
+        W = scale_by_cholesky(U, L)
+        return self._N - sign * (W @ W.T)
 
     def _take(self, index: Array) -> None:
         self._sums.take(index)
