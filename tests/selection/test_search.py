@@ -157,6 +157,68 @@ def test_awkward_samples(machine, case, criterion):
     assert np.isfinite(found.values).all()
 
 
+@pytest.mark.parametrize("search", ["nelder-mead", "gradient"])
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_other_searches_agree_with_the_path(search, machine):
+    problem = ring_problem(60, machine)
+    by_path = select(problem, random_state=0)
+    found = select(problem, search=search, random_state=0)
+    assert found.value < by_path.value + 1.0 / problem.n  # less than a nat in all
+
+
+@pytest.mark.parametrize("search", ["nelder-mead", "gradient"])
+def test_other_searches_keep_a_given_ridge(search):
+    found = select(ring_problem(40), ridge=0.3, search=search, random_state=0)
+    assert found.ridge == 0.3
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_both_kernels_with_a_width_are_tuned(kernel):
+    X, labels = rings(60)
+    targets = ClassTargets(labels, 2)
+    problem = Problem(_paths.LS_SVM, targets, X, lambda gamma: make_kernel(kernel, gamma=gamma))
+    by_path, by_gradient = (
+        select(problem, search=search, random_state=0) for search in ("path", "gradient")
+    )
+    assert abs(by_path.value - by_gradient.value) < 1.0 / problem.n
+
+
+def noisy_rings(n):
+    """The rings, and four features that say nothing."""
+    X, labels = rings(n)
+    noise = np.random.default_rng(1).standard_normal((n, 4))
+    return Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), np.hstack([X, noise]), rbf)
+
+
+@pytest.mark.parametrize("n", [120, SUBSAMPLE + 50])
+def test_widths_of_features_that_say_nothing_shrink(n):
+    problem = noisy_rings(n)
+    common = select(problem, random_state=0)
+    found = select(problem, gamma="loo-ard", random_state=0)
+    assert found.gamma.shape == (6,)
+    assert found.gamma[:2].min() > 1.2 * found.gamma[2:].max()
+    assert found.value < common.value
+
+
+def test_widths_of_features_start_again_where_they_were():
+    problem = noisy_rings(120)
+    cold = select(problem, gamma="loo-ard", random_state=0)
+    warm = select(problem, gamma="loo-ard", start=(cold.gamma, cold.ridge), random_state=0)
+    assert warm.value < cold.value + 1.0 / problem.n
+
+
+@pytest.mark.parametrize("n", [2, 3, 9])
+@pytest.mark.parametrize("case", ["rings", "all equal", "copies"])
+@pytest.mark.parametrize("options", [{"search": "gradient"}, {"gamma": "loo-ard"}])
+def test_descent_on_few_or_equal_samples(n, case, options):
+    X, labels = rings(n)
+    X = {"rings": X, "all equal": np.ones_like(X), "copies": X[np.arange(n) // 2]}[case]
+    problem = Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf)
+    found = select(problem, random_state=0, **options)
+    assert np.isfinite(found.value)
+    assert np.isfinite(found.gamma).all()
+
+
 def test_precomputed_kernels_tune_the_ridge():
     X, labels = rings(50)
     by_function = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf), gamma=0.5)
@@ -207,6 +269,13 @@ def test_errors_say_what_to_do():
         select(problem, ridge="best")
     with pytest.raises(ValueError, match='gamma must be > 0, "loo" or "loo-ard", got \'scale\''):
         select(problem, gamma="scale")
+    with pytest.raises(ValueError, match=r"search must be one of .* got 'grid'"):
+        select(problem, search="grid")
+    with pytest.raises(ValueError, match="needs a smooth criterion, got 'error'"):
+        select(problem, search="gradient", criterion="error")
+    compressed = Problem(problem.machine, problem.targets, sparse.csr_array(problem.samples), rbf)
+    with pytest.raises(ValueError, match='needs the "rbf" kernel and dense samples'):
+        select(compressed, gamma="loo-ard")
     regression = Problem(_paths.LS_SVM, Responses(np.ones((10, 1))), problem.samples, rbf)
     with pytest.raises(ValueError, match=r"criterion must be one of \('squared',\) here"):
         select(regression, criterion="log")

@@ -23,29 +23,35 @@ _ZOOM = 8
 
 @dataclass(frozen=True)
 class WidthPrior:
-    """Log gamma is normal around ``log center``, independently for each width there is.
+    """A normal prior on log gamma: on its mean over features, and on the features around it.
 
-    The deviation is in natural logarithms; an infinite one is no prior.
+    ::
+
+        penalty = ½ ((m − log center) / deviation)² + ½ Σ_f ((log gamma_f − m) / spread)²
+
+    with m the mean of log gamma_f. One common width has the first term alone. Logarithms are
+    natural.
     """
 
     center: float
     deviation: float
+    spread: float
 
     def penalty(self, gamma: Any) -> float:
         """Minus log density, up to a constant, in nats."""
-        if np.isinf(self.deviation):  # also where there is no width
-            return 0.0
-        return float(0.5 * np.sum(self._standardized(gamma) ** 2))
+        mean, around = self._parts(gamma)
+        return 0.5 * (mean**2 + float(np.sum(around**2)))
 
     def gradient(self, gamma: Any) -> Array:
         """Of `penalty`, with respect to log gamma."""
-        return self._standardized(gamma) / self.deviation
+        mean, around = self._parts(gamma)
+        return mean / (self.deviation * len(around)) + around / self.spread
 
-    def _standardized(self, gamma: Any) -> Array:
-        return np.atleast_1d(np.log(np.divide(gamma, self.center))) / self.deviation
-
-
-NO_PRIOR = WidthPrior(1.0, np.inf)
+    def _parts(self, gamma: Any) -> tuple[float, Array]:
+        """Mean and deviations from it, each in units of its standard deviation."""
+        logs = np.log(np.atleast_1d(gamma) / self.center)
+        mean = float(logs.mean())
+        return mean / self.deviation, (logs - mean) / self.spread
 
 
 @dataclass(frozen=True)
@@ -54,14 +60,16 @@ class Objective:
 
     Parameters
     ----------
-    stage : str
+    prior : WidthPrior or None
     ridge : float or None
         None: the best of a path.
+    stage : str
+    trace : Trace
     """
 
     problem: Problem
     criterion: Criterion
-    prior: WidthPrior
+    prior: WidthPrior | None
     ridge: float | None
     stage: str
     trace: Trace
@@ -99,6 +107,7 @@ class Objective:
             by_width = np.array([width_derivative(K, found.gram)])
         else:
             by_width = feature_width_derivatives(K, found.gram, problem.samples, gamma)
+        assert self.prior is not None
         penalty = self.prior.penalty(gamma)
         slope, penalty_slope = self.criterion.penalized_slopes(found.value, penalty, problem.n)
         by_width = slope * by_width + penalty_slope * self.prior.gradient(gamma)
@@ -112,13 +121,14 @@ class Objective:
     def _best(self, gamma: Any, ridges: Array, values: Array) -> Trial:
         best = int(np.argmin(values))
         value = float(values[best])
+        penalty = 0.0 if self.prior is None else self.prior.penalty(gamma)
         trial = Trial(
             self.stage,
             self.problem.n,
             gamma,
             float(ridges[best]),
             value,
-            self.criterion.penalized(value, self.prior.penalty(gamma), self.problem.n),
+            self.criterion.penalized(value, penalty, self.problem.n),
         )
         return self.trace.add(trial, ridges, values)
 
@@ -126,15 +136,13 @@ class Objective:
 def ridge_grid(values: Array) -> Array:
     """Ridges from the largest eigenvalue down, three to a decade.
 
-    The last one is 1e-9 of the mean eigenvalue, or more where rounding would drown it or a
-    negative eigenvalue asks for it.
+    The last one is 1e-9 of the mean eigenvalue, or more: where rounding would drown it, or where
+    a negative eigenvalue asks for it.
     """
-    top = float(values.max())
-    if not top > 0:
-        return np.geomspace(1.0, 1e-9, 9 * _PER_DECADE + 1)
-    rounding = 10.0 * np.finfo(values.dtype).eps * top
+    size = float(np.abs(values).max()) or 1.0
+    rounding = 10.0 * float(np.finfo(values.dtype).eps) * size
     floor = max(1e-9 * float(values.mean()), rounding, -2.0 * float(values.min()))
-    floor = min(floor, 0.5 * top)
+    top = max(size, 10.0 * floor)
     return np.geomspace(top, floor, int(np.ceil(_PER_DECADE * np.log10(top / floor))) + 1)
 
 

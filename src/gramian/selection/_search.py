@@ -16,14 +16,14 @@ from sklearn.utils import check_random_state
 
 from gramian.machines._criteria import CRITERIA, Criterion
 from gramian.machines._left_out import ClassTargets
-from gramian.selection._objective import NO_PRIOR, Objective, WidthPrior
+from gramian.selection._objective import Objective, WidthPrior
 from gramian.selection._polish import descend, simplex
 from gramian.selection._problem import Problem, subsample
 from gramian.selection._result import Selection, Trace, Trial
 
 SUBSAMPLE = 400
-PRIOR_DEVIATION = 2.0
-FEATURE_DEVIATION = 1.0
+DEVIATION = 2.0
+SPREAD = 0.5
 _GRID = 4.0 ** np.arange(-4, 4)
 _STEP = np.log(2.0)
 _TOLERANCE = 0.15
@@ -68,18 +68,18 @@ def select(
     Notes
     -----
     A prior keeps widths from running off where the criterion is flat, and from fitting its noise
-    (Cawley & Talbot 2010). A common width: log gamma is normal around that of one over the median
-    distance, with deviation 2. One width per feature: normal around the best common width, with
-    deviation 1, each. The prior's nats are added to n times the criterion.
+    (Cawley & Talbot 2010). Log gamma, or its mean over features, is normal around the log of one
+    over the median distance with deviation 2; the log gamma of each feature is normal around that
+    mean with deviation ½. The nats of the prior are added to n times the criterion.
     """
     _check(problem, gamma, ridge, search)
     trace, rule = Trace(callback), _criterion(criterion, problem, gamma, search)
     fixed = None if isinstance(ridge, str) else float(ridge)
     if not isinstance(gamma, str):
-        whole = Objective(problem, rule, NO_PRIOR, fixed, "all samples", trace)
+        whole = Objective(problem, rule, None, fixed, "all samples", trace)
         return trace.selection(whole.path(gamma), rule.name)
     few = subsample(problem, SUBSAMPLE, check_random_state(random_state))
-    prior = WidthPrior(few.typical_gamma(), PRIOR_DEVIATION)
+    prior = WidthPrior(few.typical_gamma(), DEVIATION, SPREAD)
     whole = Objective(problem, rule, prior, fixed, "all samples", trace)
     part = whole if few is problem else replace(whole, problem=few, stage="subsample")
     if gamma == "loo-ard":
@@ -93,21 +93,18 @@ def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> lis
     """Trials on all samples to go on from: a grid, or the best width of a subsample."""
     if start is not None:
         return [whole.path(float(np.exp(np.mean(np.log(start[0])))))]
+    assert part.prior is not None
     grid = [part.path(width) for width in part.prior.center * _GRID]
     return grid if part is whole else [whole.path(refine(part, grid).gamma)]
 
 
 def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
     """One width per feature: from the best common width, on a subsample and then on all."""
-    common = refine(whole, _first_trials(whole, part, start))
-    prior = WidthPrior(common.gamma, FEATURE_DEVIATION)
-    whole, part = replace(whole, prior=prior), replace(part, prior=prior)
+    common = refine(part, _first_trials(part, part, start))
     widths = common.gamma if start is None else start[0]
     trial = common._replace(gamma=widths * np.ones(whole.problem.samples.shape[1]))
-    if part.problem is not whole.problem and start is None:
-        trial = descend(part, trial, steps=_MANY_STEPS)
-    steps = _MANY_STEPS if part.problem is whole.problem else _FEW_STEPS
-    return descend(whole, trial, steps=steps)
+    trial = descend(part, trial, steps=_MANY_STEPS)
+    return trial if part is whole else descend(whole, trial, steps=_FEW_STEPS)
 
 
 def _by_simplex(objective: Objective, trials: list[Trial]) -> Trial:

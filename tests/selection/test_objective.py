@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from gramian.kernels import make_kernel
+from gramian.machines import _paths
+from gramian.machines._criteria import CRITERIA
+from gramian.machines._left_out import ClassTargets
+from gramian.selection import Problem
+from gramian.selection._objective import Objective, WidthPrior, ridge_grid
+from gramian.selection._problem import subsample
+from gramian.selection._result import Trace
+
+PRIOR = WidthPrior(0.5, 2.0, 0.5)
+
+
+def rbf(gamma):
+    return make_kernel("rbf", gamma=gamma)
+
+
+def make_problem(n=24, kernel=rbf):
+    rng = np.random.default_rng(0)
+    X, labels = rng.standard_normal((n, 3)), rng.permutation(np.arange(n) % 3)
+    return Problem(_paths.KDA_RMSE, ClassTargets(labels, 3, "fisher"), X, kernel)
+
+
+def test_the_prior_on_one_width_is_normal():
+    densities = [norm(np.log(0.5), 2.0).logpdf(np.log(gamma)) for gamma in (0.1, 3.0)]
+    fall = PRIOR.penalty(3.0) - PRIOR.penalty(0.1)
+    assert fall == pytest.approx(densities[0] - densities[1])
+
+
+def test_the_prior_on_widths_pulls_them_together():
+    assert PRIOR.penalty(np.full(4, 0.1)) == pytest.approx(PRIOR.penalty(0.1))
+    apart = np.array([0.1, 0.1, 0.1, 0.1]) * np.exp([0.5, -0.5, 0.0, 0.0])
+    assert PRIOR.penalty(apart) == pytest.approx(PRIOR.penalty(0.1) + 1.0)
+
+
+@pytest.mark.parametrize("name", ["log", "squared"])
+@pytest.mark.parametrize("gamma", [0.3, np.array([0.1, 0.3, 1.0])], ids=["one", "each"])
+def test_derivatives_equal_central_differences(name, gamma):
+    objective = Objective(make_problem(), CRITERIA[name], PRIOR, None, "all samples", Trace())
+    ridge, step = 0.2, 1e-5
+    trial, by_width, by_ridge = objective.derivatives(gamma, ridge)
+    assert trial.objective == pytest.approx(objective.point(gamma, ridge).objective)
+
+    def difference(change):
+        up, down = (objective.point(*change(sign * step)).objective for sign in (1, -1))
+        return (up - down) / (2 * step)
+
+    widths = [
+        difference(lambda h, e=e: (gamma * np.exp(h * e), ridge))
+        for e in (np.eye(3) if np.ndim(gamma) else [1.0])
+    ]
+    # Central differences are right to step² + eps/step.
+    np.testing.assert_allclose(by_width, widths, rtol=1e-5, atol=1e-9)
+    expected = difference(lambda h: (gamma, ridge * np.exp(h)))
+    np.testing.assert_allclose(by_ridge, expected, rtol=1e-5, atol=1e-9)
+
+
+def test_ridges_fall_from_the_largest_eigenvalue():
+    ridges = ridge_grid(np.array([1e-3, 1.0, 100.0]))
+    assert ridges[0] == pytest.approx(100.0)
+    assert np.all(np.diff(ridges) < 0)
+    assert ridges[-1] == pytest.approx(1e-9 * 101.001 / 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "least"),
+    [([-1e-3, 1.0], 2e-3), ([-5.0, 1.0], 5.0), ([0.0, 0.0], 0.0), ([-1.0, -1.0], 1.0)],
+)
+def test_ridges_make_every_matrix_positive_definite(values, least):
+    ridges = ridge_grid(np.array(values))
+    assert ridges.min() > least * 0.999
+    assert np.isfinite(ridges).all()
+
+
+def test_single_precision_has_a_larger_least_ridge():
+    values = np.array([1e-9, 1.0])
+    assert ridge_grid(values.astype(np.float32))[-1] > 1e2 * ridge_grid(values)[-1]
+
+
+def test_subsamples_keep_every_class():
+    labels = np.repeat([0, 1, 2, 3], [300, 150, 3, 1])
+    targets = ClassTargets(labels, 4)
+    problem = Problem(_paths.LS_SVM, targets, np.arange(454.0)[:, None], rbf)
+    taken = subsample(problem, 100, np.random.RandomState(0))
+    counts = np.bincount(taken.targets.labels)
+    assert counts.tolist() == [66, 33, 2, 1]
+    np.testing.assert_array_equal(taken.targets.labels, labels[taken.samples[:, 0].astype(int)])
+    assert subsample(problem, 454, np.random.RandomState(0)) is problem
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_the_typical_width_is_one_over_the_median_distance(kernel):
+    problem = make_problem(kernel=lambda gamma: make_kernel(kernel, gamma=gamma))
+    gamma = problem.typical_gamma()
+    K = problem.gram(gamma)[np.triu_indices(problem.n, 1)]
+    assert np.median(-np.log(K)) == pytest.approx(1.0)
+
+
+def test_equal_samples_do_not_count_for_the_typical_width():
+    X = np.repeat([[0.0], [2.0]], [10, 2], axis=0)
+    problem = Problem(_paths.LS_SVM, ClassTargets(np.arange(12) % 2, 2), X, rbf)
+    assert problem.typical_gamma() == pytest.approx(0.25)
+    same = Problem(_paths.LS_SVM, problem.targets, np.ones((12, 1)), rbf)
+    assert same.typical_gamma() == 1.0
