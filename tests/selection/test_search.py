@@ -247,6 +247,16 @@ def test_sparse_samples():
     np.testing.assert_allclose([found.gamma, found.ridge], [dense.gamma, dense.ridge], rtol=1e-6)
 
 
+def test_single_precision_is_searched_in_single_precision():
+    X, labels = rings(60)
+    problem = Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X.astype(np.float32), rbf)
+    spectrum = problem.spectrum(1.0)
+    assert problem.loo_path(spectrum, np.array([0.1])).dtype == np.float32
+    double = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf), random_state=0)
+    # The criterion is known to about 1e-6 in single precision, and flat where it is least.
+    np.testing.assert_allclose(select(problem, random_state=0).value, double.value, atol=1e-3)
+
+
 def test_indefinite_kernels_get_a_ridge_that_suffices():
     K = np.diag([2.0, 1.0, -0.5, 0.3])
     targets = ClassTargets(np.array([0, 1, 0, 1]), 2)

@@ -77,7 +77,7 @@ class Spectrum:
 
     def _gains(self, ridges: Array) -> Array:
         """``1 / (e + λ)``, of shape (n, L)."""
-        sums = self.values[:, None] + np.asarray(ridges)[None, :]
+        sums = self.values[:, None] + np.asarray(ridges, dtype=self.values.dtype)
         if not np.all(sums > 0):
             raise ValueError(
                 f"ridge must exceed {-self.values[0]:.3g} here, got {np.min(ridges):.3g}: the "

@@ -16,68 +16,60 @@ _REACH = np.log(1e4)
 _RIDGE_FLOOR = 1e-11
 
 
-def simplex(objective: Objective, trial: Trial) -> Trial:
+def simplex(objective: Objective, gamma: float, ridge: float) -> Trial:
     """Nelder–Mead in log gamma and log ridge (saadi2004, §2.4), at most 60 evaluations."""
-    trials = [trial]
+    trials: list[Trial] = []
 
     def value(x: Array) -> float:
-        gamma, ridge = _unpack(x, objective, trial)
-        trials.append(objective.point(gamma, ridge))
+        trials.append(objective.point(*_unpack(objective, x, gamma)))
         return trials[-1].objective
 
-    x = _pack(objective, trial)
-    corners = np.vstack([x, x + np.log(2.0) * np.eye(len(x))])
+    x = _pack(objective, gamma, ridge)
     options = {
-        "initial_simplex": corners,
+        "initial_simplex": np.vstack([x, x + np.log(2.0) * np.eye(len(x))]),
         "maxfev": _SIMPLEX_EVALUATIONS,
         "xatol": 0.05,
         "fatol": 1e-4,
     }
     minimize(value, x, method="Nelder-Mead", options=options)
-    return min(trials, key=lambda each: each.objective)
+    return min(trials, key=lambda trial: trial.objective)
 
 
-def descend(objective: Objective, trial: Trial, *, steps: int) -> Trial:
+def descend(objective: Objective, gamma: Any, ridge: float, *, steps: int) -> Trial:
     """L-BFGS in log gamma (one, or one per feature) and log ridge, by analytic gradients."""
     trials: list[Trial] = []
 
     def value_and_gradient(x: Array) -> tuple[float, Array]:
-        gamma, ridge = _unpack(x, objective, trial)
-        found, by_width, by_ridge = objective.derivatives(gamma, ridge)
-        trials.append(found)
+        trial, by_width, by_ridge = objective.derivatives(*_unpack(objective, x, gamma))
+        trials.append(trial)
         gradient = by_width if objective.ridge is not None else np.append(by_width, by_ridge)
-        return found.objective, gradient
+        return trial.objective, gradient
 
-    x = _pack(objective, trial)
+    x = _pack(objective, gamma, ridge)
     bounds = np.column_stack([x - _REACH, x + _REACH])
     if objective.ridge is None:
-        bounds[-1, 0] = max(bounds[-1, 0], min(x[-1], np.log(_least_ridge(objective, trial))))
-    minimize(
-        value_and_gradient,
-        x,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": steps, "ftol": 1e-6},
-    )
-    return min(trials, key=lambda each: each.objective)
+        bounds[-1, 0] = max(bounds[-1, 0], min(x[-1], np.log(_least_ridge(objective, gamma))))
+    options = {"maxiter": steps, "ftol": 1e-6}
+    minimize(value_and_gradient, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return min(trials, key=lambda trial: trial.objective)
 
 
-def _pack(objective: Objective, trial: Trial) -> Array:
+def _pack(objective: Objective, gamma: Any, ridge: float) -> Array:
     """The logarithms of what is tuned."""
-    widths = np.atleast_1d(trial.gamma)
-    return np.log(widths if objective.ridge is not None else np.append(widths, trial.ridge))
+    return np.log(np.atleast_1d(gamma) if objective.ridge is not None else np.append(gamma, ridge))
 
 
-def _unpack(x: Array, objective: Objective, like: Trial) -> tuple[Any, float]:
+def _unpack(objective: Objective, x: Array, like: Any) -> tuple[Any, float]:
+    """Width and ridge, the width as a number or an array as ``like`` is."""
     values = np.exp(x)
-    widths = values if objective.ridge is not None else values[:-1]
-    gamma = float(widths[0]) if np.ndim(like.gamma) == 0 else widths
-    return gamma, float(values[-1]) if objective.ridge is None else objective.ridge
+    widths, ridge = (
+        (values[:-1], float(values[-1])) if objective.ridge is None else (values, objective.ridge)
+    )
+    return (float(widths[0]) if np.ndim(like) == 0 else widths), ridge
 
 
-def _least_ridge(objective: Objective, trial: Trial) -> float:
+def _least_ridge(objective: Objective, gamma: Any) -> float:
     """A ridge at which the Cholesky factorisation of A surely works: 1e-11 of its trace."""
-    K = objective.problem.gram(trial.gamma)
+    K = objective.problem.gram(gamma)
     trace = np.sum(K**2) if objective.problem.machine.squared else np.trace(K)
     return _RIDGE_FLOOR * float(trace)

@@ -73,7 +73,8 @@ class Problem:
 
     def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
-        F = self.machine.loo_path(spectrum, self.targets.fitted, ridges)
+        Y = self.targets.fitted.astype(spectrum.values.dtype, copy=False)
+        F = self.machine.loo_path(spectrum, Y, ridges)
         return self.targets.decisions(F)
 
     def take(self, index: Array) -> Problem:

@@ -100,19 +100,22 @@ def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> lis
 
 def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
     """One width per feature: from the best common width, on a subsample and then on all."""
-    common = refine(part, _first_trials(part, part, start))
-    widths = common.gamma if start is None else start[0]
-    trial = common._replace(gamma=widths * np.ones(whole.problem.samples.shape[1]))
-    trial = descend(part, trial, steps=_MANY_STEPS)
-    return trial if part is whole else descend(whole, trial, steps=_FEW_STEPS)
+    each = np.ones(whole.problem.samples.shape[1])
+    if start is not None:
+        return descend(whole, start[0] * each, start[1], steps=_MANY_STEPS)
+    common = refine(part, _first_trials(part, part, None))
+    best = descend(part, common.gamma * each, common.ridge, steps=_MANY_STEPS)
+    return best if part is whole else descend(whole, best.gamma, best.ridge, steps=_FEW_STEPS)
 
 
 def _by_simplex(objective: Objective, trials: list[Trial]) -> Trial:
-    return simplex(objective, min(trials, key=_objective_of))
+    best = min(trials, key=_objective_of)
+    return simplex(objective, best.gamma, best.ridge)
 
 
 def _by_gradient(objective: Objective, trials: list[Trial]) -> Trial:
-    return descend(objective, min(trials, key=_objective_of), steps=_FEW_STEPS)
+    best = min(trials, key=_objective_of)
+    return descend(objective, best.gamma, best.ridge, steps=_FEW_STEPS)
 
 
 def _objective_of(trial: Trial) -> float:
