@@ -284,7 +284,8 @@ def test_kernel_leave_one_out_equals_refits(kernel, n, extra, each_query):
 def test_a_class_of_one_sample():
     kernel, X = KERNELS[2], queries(1)
     sequence, _, column, diagonal = sequence_of(kernel, X, np.eye(4))
-    assert distances_of(kernel, X, np.eye(4), X)[0] == 0.0
+    # k(x, x) by the kernel's diagonal and by its block differ in the last digit
+    assert distances_of(kernel, X, np.eye(4), X)[0] < tolerance(1) ** 2 / EPSILON
     loo = kernel_loo_distances(sequence, 1, column, diagonal, TAU, EPSILON)
     np.testing.assert_array_equal(loo, [np.inf])
     np.testing.assert_array_equal(input_loo_distances(X, 1e-3), [np.inf])
@@ -295,6 +296,81 @@ def test_a_class_at_the_origin_has_no_independent_vector():
     np.testing.assert_array_equal(distances_of(KERNELS[0], X, NOTHING, T), np.zeros(len(T)))
     expected = (T**2).sum(axis=1) / EPSILON
     np.testing.assert_allclose(distances_of(KERNELS[0], X, np.eye(4), T), expected)
+
+
+# --- weights ------------------------------------------------------------------------------------
+
+
+def weighted_class(n=20):
+    """Samples, whole weights, and the positions that repeat each sample so often."""
+    weight = np.random.default_rng(2).integers(1, 4, size=n)
+    return flat_class(n), weight.astype(float), np.repeat(np.arange(n), weight)
+
+
+def test_weights_repeat_samples_in_the_input_space():
+    X, weight, repeated = weighted_class()
+    expected = input_ellipsoid(X[repeated], 1e-3).distances(queries())
+    assert_close(input_ellipsoid(X, 1e-3, weight).distances(queries()), expected, 60, cond=1e3)
+
+
+@pytest.mark.parametrize("inverse_of_small", ["zero", "sigma"])
+def test_weights_repeat_samples_by_svd(inverse_of_small):
+    kernel, (X, weight, repeated) = KERNELS[2], weighted_class()
+    many = X[repeated]
+    expected = svd_ellipsoid(kernel(many, many), 1e-3, inverse_of_small)
+    actual = svd_ellipsoid(kernel(X, X), 1e-3, inverse_of_small, weight)
+    np.testing.assert_allclose(
+        actual.distances(kernel(queries(), X)),
+        expected.distances(kernel(queries(), many)),
+        rtol=tolerance(60, cond=1e3, power=2),  # A⁺ is applied, not a factor of it
+    )
+
+
+@each_kernel
+@pytest.mark.parametrize("extra", [NOTHING, np.eye(4)], ids=["members", "basis"])
+def test_weights_repeat_samples_by_kernel_components(kernel, extra):
+    X, weight, repeated = weighted_class()
+    sequence, both, _, _ = sequence_of(kernel, X, extra)
+    ellipsoid = kernel_ellipsoid(sequence, len(X), EPSILON, weight)
+    expected = distances_of(kernel, X[repeated], extra, queries())
+    actual = ellipsoid.distances(kernel(queries(), both[sequence.basis]))
+    assert_close(actual, expected, 60, condition(kernel, X, queries()))
+
+
+def without(repeated, i):
+    return repeated[repeated != i]
+
+
+def test_weighted_leave_one_out_leaves_all_copies_out():
+    kernel, (X, weight, repeated) = KERNELS[2], weighted_class()
+    T = [X[i : i + 1] for i in range(len(X))]
+    rest = [X[without(repeated, i)] for i in range(len(X))]
+    expected = [input_ellipsoid(R, 1e-3).distances(t)[0] for R, t in zip(rest, T, strict=True)]
+    assert_close(input_loo_distances(X, 1e-3, weight), expected, 60, cond=1e3)
+    expected = [
+        svd_ellipsoid(kernel(R, R), 1e-3).distances(kernel(t, R))[0]
+        for R, t in zip(rest, T, strict=True)
+    ]
+    rtol = tolerance(60, cond=1e3, power=2)
+    actual = svd_loo_distances(kernel(X, X), 1e-3, weight=weight)
+    np.testing.assert_allclose(actual, expected, rtol=rtol)
+
+
+@each_kernel
+@pytest.mark.parametrize("each_query", [False, True], ids=["basis", "queries"])
+def test_weighted_kernel_leave_one_out_leaves_all_copies_out(kernel, each_query):
+    X, weight, repeated = weighted_class()
+    sequence, _, column, diagonal = sequence_of(kernel, X, np.eye(4))
+    expected = [
+        distances_of(
+            kernel, X[without(repeated, i)], np.eye(4), X[i : i + 1], each_query=each_query
+        )[0]
+        for i in range(len(X))
+    ]
+    actual = kernel_loo_distances(
+        sequence, len(X), column, diagonal, TAU, EPSILON, weight=weight, queries=each_query
+    )
+    assert_close(actual, expected, 60, condition(kernel, X))
 
 
 # --- parameters ---------------------------------------------------------------------------------

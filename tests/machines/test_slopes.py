@@ -130,6 +130,20 @@ def test_one_step_over_an_equal_bound_may_win_more_than_it_costs():
     assert slopes_tune(distances, labels, max_sacrifice=2).recognised[-1] == 4
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("equals", [False, True])
+def test_weights_repeat_samples(seed, equals):
+    distances, labels = overlapping(40, 3, seed)
+    if equals:
+        distances = np.ceil(distances)
+    weight = np.random.default_rng(seed).integers(1, 4, size=40)
+    many = np.repeat(np.arange(40), weight)
+    repeated = slopes_tune(distances[many], labels[many])
+    tuned = slopes_tune(distances, labels, weight=weight.astype(float))
+    np.testing.assert_array_equal(tuned.alpha, repeated.alpha)
+    assert tuned.recognised == repeated.recognised
+
+
 def test_margins_put_the_slope_in_the_middle():
     distances = np.array([[1.0, 4.0], [2.0, 4.0], [6.0, 2.0]])
     tuned = slopes_tune(distances, np.array([0, 0, 1]))

@@ -25,6 +25,9 @@ with v the coordinates along the members' independent vectors, w the others, and
 eigenvalues and eigenvectors of the covariance of v. The paper says that ε "determines the minimum
 eigenvalue": taking that as the floor of λ, as above, gives its published rates; a cut or a ridge
 does not.
+
+The paper knows no weights. Here a member of weight w counts as w copies in mean and covariance, and
+leaves with all of them; no weights are weights of 1.
 """
 
 from __future__ import annotations
@@ -75,23 +78,24 @@ class InputEllipsoid:
         return (triangular_coordinates(self.factor, X - self.centre) ** 2).sum(axis=1)
 
 
-def input_ellipsoid(X: np.ndarray, zeta: float) -> InputEllipsoid:
+def input_ellipsoid(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> InputEllipsoid:
     """Centre and covariance of one class's samples (kaieda2004, eqs. 2, 5, 6); O(n d² + d³)."""
-    centre, covariance = _moments(X)
+    centre, covariance = _moments(X, _shares(len(X), weight))
     return InputEllipsoid(centre, cholesky_floor(covariance, zeta))
 
 
-def input_loo_distances(X: np.ndarray, zeta: float) -> np.ndarray:
+def input_loo_distances(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> np.ndarray:
     """``δ²`` of each sample from the ellipsoid of the others; O(n d³).
 
     Leaving one out changes the covariance by rank one, and is exact; the floor ζ is applied anew.
     A class of one sample has no others: its distance is infinite.
     """
     n, d = X.shape
-    centre, covariance = _moments(X)
+    shares = _shares(n, weight)
+    centre, covariance = _moments(X, shares)
     out = np.full(n, np.inf)
     for rows in row_blocks(n if n > 1 else 0, d * d, X.itemsize):
-        offsets, covariances = _leave_out(X[rows] - centre, covariance, n)
+        offsets, covariances = _leave_out(X[rows] - centre, covariance, shares[rows])
         solved = np.linalg.solve(cholesky_floor(covariances, zeta), offsets[:, :, None])
         out[rows] = (solved**2).sum(axis=(1, 2))
     return out
@@ -130,11 +134,15 @@ class SvdEllipsoid:
 
 
 def svd_ellipsoid(
-    K: np.ndarray, sigma: float, inverse_of_small: Literal["zero", "sigma"] = "sigma"
+    K: np.ndarray,
+    sigma: float,
+    inverse_of_small: Literal["zero", "sigma"] = "sigma",
+    weight: np.ndarray | None = None,
 ) -> SvdEllipsoid:
     """The ellipsoid of a class with Gram matrix K (kaieda2004, eqs. 11-27); O(n³).
 
-    ``A = Z K Z`` with ``Z = (I − 11ᵀ/n) / √n``, which is its own square root up to the factor.
+    ``A = Z K Zᵀ`` with ``Z = (I − rrᵀ) diag(r)`` and r the roots of the members' shares of the
+    weight: ``Z = (I − 11ᵀ/n) / √n`` without weights, as in the paper, where Z is symmetric.
     An eigenvalue of A below σ has the inverse 0 (eq. 26) or 1/σ (eq. 27). Both agree on exact
     null vectors u of A, for then ``uᵀZk(X, x) = 0`` whatever x.
     """
@@ -142,28 +150,33 @@ def svd_ellipsoid(
         raise ValueError(f"sigma must be > 0, got {sigma!r}.")
     if inverse_of_small not in ("zero", "sigma"):
         raise ValueError(f'inverse_of_small must be "zero" or "sigma", got {inverse_of_small!r}.')
-    mean = K.mean(axis=0)
-    A = (K - mean - mean[:, None] + mean.mean()) / len(K)
+    shares = _shares(len(K), weight)
+    mean, roots = shares @ K, np.sqrt(shares)
+    A = roots[:, None] * (K - mean - mean[:, None] + mean @ shares) * roots
     values, vectors = np.linalg.eigh(A)
     inverses = 1.0 / np.maximum(values, sigma)
     if inverse_of_small == "zero":
         inverses[values < sigma] = 0.0
-    vectors -= vectors.mean(axis=0)
-    return SvdEllipsoid(mean, vectors * (inverses / np.sqrt(len(K))))
+    vectors -= roots[:, None] * (roots @ vectors)
+    return SvdEllipsoid(mean, roots[:, None] * vectors * inverses)
 
 
 def svd_loo_distances(
-    K: np.ndarray, sigma: float, inverse_of_small: Literal["zero", "sigma"] = "sigma"
+    K: np.ndarray,
+    sigma: float,
+    inverse_of_small: Literal["zero", "sigma"] = "sigma",
+    weight: np.ndarray | None = None,
 ) -> np.ndarray:
     """``δ²`` of each sample from the ellipsoid of the others, by n decompositions: O(n⁴).
 
     A class of one sample has no others: its distance is infinite.
     """
-    n = len(K)
+    n, shares = len(K), _shares(len(K), weight)
     out = np.full(n, np.inf)
     for i in range(n if n > 1 else 0):
         others = np.delete(np.arange(n), i)
-        ellipsoid = svd_ellipsoid(K[np.ix_(others, others)], sigma, inverse_of_small)
+        block = K[np.ix_(others, others)]
+        ellipsoid = svd_ellipsoid(block, sigma, inverse_of_small, shares[others])
         out[i] = ellipsoid.distances(K[i : i + 1, others])[0]
     return out
 
@@ -226,7 +239,8 @@ class KernelEllipsoid:
         diagonal : ndarray of shape (q,)
             ``k(x, x)``.
         mean : ndarray of shape (q,)
-            Mean of ``k(x, xⱼ)`` over all members xⱼ of the class, discarded ones too.
+            Mean of ``k(x, xⱼ)`` over all members xⱼ of the class, discarded ones too, weighted as
+            they are.
         """
         v = triangular_coordinates(self.factor, cross)
         squared = diagonal - np.einsum("ij,ij->i", v, v)
@@ -237,7 +251,9 @@ class KernelEllipsoid:
         return out
 
 
-def kernel_ellipsoid(sequence: Independent, n_members: int, epsilon: float) -> KernelEllipsoid:
+def kernel_ellipsoid(
+    sequence: Independent, n_members: int, epsilon: float, weight: np.ndarray | None = None
+) -> KernelEllipsoid:
     """The ellipsoid of the first ``n_members`` samples of a sequence (kaieda2004, eqs. 35-53).
 
     Samples after the members are unlabelled: they add directions of variance ε, and leave the
@@ -248,12 +264,12 @@ def kernel_ellipsoid(sequence: Independent, n_members: int, epsilon: float) -> K
     if not epsilon > 0:
         raise ValueError(f"epsilon must be > 0, got {epsilon!r}.")
     k = int(np.searchsorted(sequence.basis, n_members))
-    members = sequence.coordinates[:n_members]
-    _, covariance = _moments(members[:, :k])
+    members, shares = sequence.coordinates[:n_members], _shares(n_members, weight)
+    _, covariance = _moments(members[:, :k], shares)
     values, axes = np.linalg.eigh(covariance)
     eigenvalues = np.full(len(sequence.basis), epsilon, dtype=members.dtype)
     eigenvalues[:k] = np.maximum(values, epsilon)
-    return KernelEllipsoid(sequence.factor, members.mean(axis=0), axes, eigenvalues, epsilon)
+    return KernelEllipsoid(sequence.factor, shares @ members, axes, eigenvalues, epsilon)
 
 
 def kernel_loo_distances(
@@ -264,6 +280,7 @@ def kernel_loo_distances(
     tau: float,
     epsilon: float,
     *,
+    weight: np.ndarray | None = None,
     queries: bool = False,
 ) -> np.ndarray:
     """``δ²`` of each member from the ellipsoid of the others, exactly.
@@ -273,7 +290,7 @@ def kernel_loo_distances(
 
     Parameters
     ----------
-    sequence, n_members, epsilon
+    sequence, n_members, epsilon, weight
         As for `kernel_ellipsoid`.
     column, diagonal, tau
         As for `independent_select`, of the same sequence.
@@ -288,17 +305,18 @@ def kernel_loo_distances(
     out = np.full(n_members, np.inf)
     if n_members == 1:
         return out
+    shares = _shares(n_members, weight)
     independent = sequence.basis[sequence.basis < n_members]
     discarded = np.delete(np.arange(n_members), independent)
-    out[discarded] = _loo_discarded(sequence, n_members, discarded, epsilon)
+    out[discarded] = _loo_discarded(sequence, shares, discarded, epsilon)
     for i in independent:
-        out[i] = _loo_independent(sequence, n_members, i, column, diagonal, tau, epsilon, queries)
+        out[i] = _loo_independent(sequence, shares, i, column, diagonal, tau, epsilon, queries)
     return out
 
 
 def _loo_independent(
     sequence: Independent,
-    n_members: int,
+    shares: np.ndarray,
     i: int,
     column: Column,
     diagonal: np.ndarray,
@@ -307,33 +325,33 @@ def _loo_independent(
     queries: bool,
 ) -> float:
     """Leave-one-out ``δ²`` of the independent vector i, by selection without it."""
-    others = np.delete(np.arange(len(diagonal)), i)
+    others, weight = np.delete(np.arange(len(diagonal)), i), np.delete(shares, i)
 
     def column_of_others(j: int) -> np.ndarray:
         return column(others[j])[others]
 
     rest = independent_remove(sequence, i, column_of_others, diagonal[others], tau)
-    ellipsoid = kernel_ellipsoid(rest, n_members - 1, epsilon)
+    ellipsoid = kernel_ellipsoid(rest, len(weight), epsilon, weight)
     values = column(i)[others]
     cross = values[None, rest.basis]
     if not queries:
         return ellipsoid.distances(cross)[0]
-    mean = values[: n_members - 1].mean(keepdims=True)
+    mean = np.average(values[: len(weight)], weights=weight, keepdims=True)
     return ellipsoid.query_distances(cross, diagonal[i : i + 1], mean, tau)[0]
 
 
 def _loo_discarded(
-    sequence: Independent, n_members: int, discarded: np.ndarray, epsilon: float
+    sequence: Independent, shares: np.ndarray, discarded: np.ndarray, epsilon: float
 ) -> np.ndarray:
     """Leave-one-out ``δ²`` of members that are not independent vectors."""
-    k = int(np.searchsorted(sequence.basis, n_members))
-    members = sequence.coordinates[:n_members]
-    centre, covariance = _moments(members[:, :k])
-    further = members[discarded, k:] - members[:, k:].mean(axis=0)
-    out = (further**2).sum(axis=1) * (n_members / (n_members - 1)) ** 2 / epsilon
+    k = int(np.searchsorted(sequence.basis, len(shares)))
+    members = sequence.coordinates[: len(shares)]
+    centre, covariance = _moments(members[:, :k], shares)
+    further = members[discarded, k:] - shares @ members[:, k:]
+    out = (further**2).sum(axis=1) / (1.0 - shares[discarded]) ** 2 / epsilon
     for rows in row_blocks(len(discarded), k * k, members.itemsize):
         centred = members[discarded[rows], :k] - centre
-        offsets, covariances = _leave_out(centred, covariance, n_members)
+        offsets, covariances = _leave_out(centred, covariance, shares[discarded[rows]])
         values, axes = np.linalg.eigh(covariances)
         y = (offsets[:, None, :] @ axes)[:, 0]
         out[rows] += (y**2 / np.maximum(values, epsilon)).sum(axis=1)
@@ -343,20 +361,26 @@ def _loo_discarded(
 # --- shared -------------------------------------------------------------------------------------
 
 
-def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance, divided by the number of rows (kaieda2004, eqs. 2 and 5)."""
-    centre = X.mean(axis=0)
+def _shares(n: int, weight: np.ndarray | None) -> np.ndarray:
+    """Each member's part of the weight of all."""
+    return np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+
+
+def _moments(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance, both averages over the rows (kaieda2004, eqs. 2 and 5)."""
+    centre = shares @ X
     centred = X - centre
-    return centre, centred.T @ centred / len(X)
+    return centre, (shares[:, None] * centred).T @ centred
 
 
 def _leave_out(
-    centred: np.ndarray, covariance: np.ndarray, n: int
+    centred: np.ndarray, covariance: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each row's offset from the mean of the other samples, and the others' covariance.
 
-    For ``d = x − c``: offset ``a d`` and covariance ``a (C − d dᵀ/(n − 1))``, ``a = n/(n − 1)``.
+    For ``d = x − c`` with the share s: offset ``a d`` and covariance ``a (C − a s d dᵀ)``, where
+    ``a = 1/(1 − s)``.
     """
-    a = n / (n - 1)
-    outer = centred[:, :, None] * centred[:, None, :]
-    return a * centred, a * (covariance - outer / (n - 1))
+    a = 1.0 / (1.0 - shares)
+    outer = (a * shares)[:, None, None] * centred[:, :, None] * centred[:, None, :]
+    return a[:, None] * centred, a[:, None, None] * (covariance - outer)

@@ -9,6 +9,7 @@ is a walk over sorted thresholds, up or down, that wins some samples and gives u
 Bounds are distinct values, eqs. (60) and (62), and passing l − 1 of them costs l − 1 samples in
 eqs. (68) and (69). Samples that share a bound are all lost with it: here each is counted, so that
 recognition never falls. The result depends on the order of the classes, which are tuned in turn.
+The paper knows no weights; a sample of weight w is won and lost as w samples.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,13 +29,13 @@ class Slopes:
     Attributes
     ----------
     alpha : ndarray of shape (c,)
-    recognised : tuple of int
-        Training samples recognised with all slopes 1, after the margins were maximised, and after
-        each sweep. It never falls.
+    recognised : tuple of float
+        Weight of the training samples recognised with all slopes 1, after the margins were
+        maximised, and after each sweep. It never falls.
     """
 
     alpha: np.ndarray
-    recognised: tuple[int, ...]
+    recognised: tuple[float, ...]
 
 
 def memberships(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -50,7 +52,12 @@ def class_nearest(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
 
 
 def slopes_tune(
-    distances: np.ndarray, labels: np.ndarray, *, max_sacrifice: int = 10, eta: float = 0.1
+    distances: np.ndarray,
+    labels: np.ndarray,
+    *,
+    weight: np.ndarray | None = None,
+    max_sacrifice: int = 10,
+    eta: float = 0.1,
 ) -> Slopes:
     """Tune all slopes from 1 (kaieda2004, §7.6).
 
@@ -60,6 +67,8 @@ def slopes_tune(
         Squared distances δ² of the training samples from each class; 0 and infinity may occur.
     labels : ndarray of shape (n,)
         Index of each sample's class.
+    weight : ndarray of shape (n,), optional
+        1 each by default.
     max_sacrifice : int
         l_M: a change of one slope passes at most ``l_M − 1`` distinct bounds, giving up the
         recognised samples whose bounds they are.
@@ -76,31 +85,52 @@ def slopes_tune(
     samples recognised, which rounding alone could bring about.
     """
     _check(distances, labels, max_sacrifice, eta)
+    samples = _Samples(distances, labels, np.ones(len(labels)) if weight is None else weight)
     alpha = np.ones(distances.shape[1])
-    recognised = [_recognised(distances, labels, alpha)]
-    alpha = _sweep(distances, labels, alpha, _centre)
-    recognised.append(_recognised(distances, labels, alpha))
+    recognised = [samples.recognised(alpha)]
+    alpha = _sweep(samples, alpha, _centre)
+    recognised.append(samples.recognised(alpha))
     resolve = partial(_resolve, max_sacrifice=max_sacrifice, eta=eta)
     while len(recognised) == 2 or recognised[-1] > recognised[-2]:
-        alpha = _sweep(distances, labels, alpha, resolve)
-        recognised.append(_recognised(distances, labels, alpha))
+        alpha = _sweep(samples, alpha, resolve)
+        recognised.append(samples.recognised(alpha))
     return Slopes(alpha, tuple(recognised))
 
 
-@dataclass(frozen=True)
-class _Thresholds:
+class _Samples(NamedTuple):
+    """The training samples."""
+
+    distances: np.ndarray
+    labels: np.ndarray
+    weight: np.ndarray
+
+    def recognised(self, alpha: np.ndarray) -> float:
+        """Weight of those that go to their own class."""
+        return float(self.weight @ (class_nearest(self.distances, alpha) == self.labels))
+
+
+class _Bounds(NamedTuple):
+    """Where samples are won or lost, and their weights."""
+
+    values: np.ndarray
+    weight: np.ndarray
+
+    def mirrored(self) -> _Bounds:
+        return _Bounds(-self.values, self.weight)
+
+
+class _Thresholds(NamedTuple):
     """Thresholds of the slope of class i, for the samples of each case (kaieda2004, §7.1)."""
 
-    lower: np.ndarray  # case 1, eq. (58): lost when the slope falls to here
-    upper: np.ndarray  # case 2, eq. (61): lost when it rises to here
-    above: np.ndarray  # case 3, eq. (64): won when it rises past here
-    below: np.ndarray  # case 4, eq. (66): won when it falls past here
+    lower: _Bounds  # case 1, eq. (58): lost when the slope falls to here
+    upper: _Bounds  # case 2, eq. (61): lost when it rises to here
+    above: _Bounds  # case 3, eq. (64): won when it rises past here
+    below: _Bounds  # case 4, eq. (66): won when it falls past here
 
 
-def _thresholds(
-    distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, i: int
-) -> _Thresholds:
+def _thresholds(samples: _Samples, alpha: np.ndarray, i: int) -> _Thresholds:
     """Sort the samples that the slope of class i can win or lose into their cases; O(n c)."""
+    distances, labels, weight = samples
     tuned = _tuned(distances, alpha)
     nearest = np.argmin(tuned, axis=1)
     tuned[:, i] = np.inf
@@ -111,32 +141,28 @@ def _thresholds(
     swayed = ~np.isnan(threshold)
     right, own = swayed & (nearest == labels), labels == i
     wrong = swayed & (nearest != labels)
-    return _Thresholds(
-        lower=threshold[right & own],
-        upper=threshold[right & ~own],
-        above=threshold[wrong & own],
-        below=threshold[wrong & (nearest == i) & (rival == labels)],
-    )
+    cases = (right & own, right & ~own, wrong & own, wrong & (nearest == i) & (rival == labels))
+    return _Thresholds(*(_Bounds(threshold[case], weight[case]) for case in cases))
 
 
 Move = Callable[[_Thresholds, float], float]
 
 
-def _sweep(distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, move: Move) -> np.ndarray:
+def _sweep(samples: _Samples, alpha: np.ndarray, move: Move) -> np.ndarray:
     """Let each class move its slope in turn, and keep what does not lower the count."""
-    count = _recognised(distances, labels, alpha)
+    count = samples.recognised(alpha)
     for i in range(len(alpha)):
         moved = alpha.copy()
-        moved[i] = move(_thresholds(distances, labels, alpha, i), alpha[i])
+        moved[i] = move(_thresholds(samples, alpha, i), alpha[i])
         in_range = 0.0 < moved[i] < np.inf  # fails when a quotient of distances over- or underflows
-        if in_range and (now := _recognised(distances, labels, moved)) >= count:
+        if in_range and (now := samples.recognised(moved)) >= count:
             alpha, count = moved, now
     return alpha
 
 
 def _centre(thresholds: _Thresholds, alpha: float) -> float:
     """The middle of the interval in which no sample is lost (kaieda2004, §7.3)."""
-    lower, upper = thresholds.lower, thresholds.upper
+    lower, upper = thresholds.lower.values, thresholds.upper.values
     if not lower.size or not np.isfinite(upper).any():
         return alpha
     return 0.5 * lower.max() + 0.5 * upper.min()
@@ -146,7 +172,9 @@ def _resolve(thresholds: _Thresholds, alpha: float, max_sacrifice: int, eta: flo
     """Raise or lower the slope for the largest net gain, if there is one (eqs. 68-71)."""
     gain_up, beta, upper = _best_stop(thresholds.upper, thresholds.above, np.inf, max_sacrifice)
     # Downwards is upwards on the mirrored axis, which ends at 0.
-    gain_down, gamma, lower = _best_stop(-thresholds.lower, -thresholds.below, 0.0, max_sacrifice)
+    gain_down, gamma, lower = _best_stop(
+        thresholds.lower.mirrored(), thresholds.below.mirrored(), 0.0, max_sacrifice
+    )
     if max(gain_up, gain_down) <= 0:
         return alpha
     if gain_up < gain_down:
@@ -157,33 +185,30 @@ def _resolve(thresholds: _Thresholds, alpha: float, max_sacrifice: int, eta: flo
 
 
 def _best_stop(
-    costs: np.ndarray, gains: np.ndarray, end: float, max_sacrifice: int
-) -> tuple[int, float, float]:
+    costs: _Bounds, gains: _Bounds, end: float, max_sacrifice: int
+) -> tuple[float, float, float]:
     """Where to stop on the way up: net gain, last threshold won, first threshold not reached.
 
     The l-th stop is before the l-th distinct cost, or before the end of the axis when the costs
     are used up (kaieda2004, eqs. 60 and 62). It wins Inc(l), the gains below it, and loses all
     costs below it. Of stops with equal net gain the first is taken.
     """
-    bounds, counts = np.unique(costs, return_counts=True)
+    bounds, place = np.unique(costs.values, return_inverse=True)
     stops = np.append(bounds, end)[:max_sacrifice]
-    lost = np.append(0, np.cumsum(counts))[: len(stops)]
-    gains = np.sort(gains)
-    won = np.searchsorted(gains, stops)
-    net = won - lost
+    lost = np.append(0.0, np.cumsum(np.bincount(place, costs.weight)))[: len(stops)]
+    order = np.argsort(gains.values)
+    values, won = gains.values[order], np.append(0.0, np.cumsum(gains.weight[order]))
+    passed = np.searchsorted(values, stops)
+    net = won[passed] - lost
     best = int(np.argmax(net))
-    last = gains[won[best] - 1] if won[best] else -np.inf
-    return int(net[best]), float(last), float(stops[best])
+    last = values[passed[best] - 1] if passed[best] else -np.inf
+    return float(net[best]), float(last), float(stops[best])
 
 
 def _tuned(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """``h = δ²/α``; infinite where it overflows, as a class that is never chosen."""
     with np.errstate(over="ignore"):
         return distances / alpha
-
-
-def _recognised(distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray) -> int:
-    return int(np.count_nonzero(class_nearest(distances, alpha) == labels))
 
 
 def _check(distances: np.ndarray, labels: np.ndarray, max_sacrifice: int, eta: float) -> None:
