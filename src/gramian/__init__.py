@@ -13,6 +13,10 @@ _PUBLIC: dict[str, str] = {
     "KernelDiscriminant": "gramian.estimators",
     "LeastSquaresSVC": "gramian.estimators",
     "LeastSquaresSVR": "gramian.estimators",
+    "TableModel": "gramian.io",
+    "forget": "gramian.io",
+    "load": "gramian.io",
+    "save": "gramian.io",
 }
 
 __all__ = ["__version__", *_PUBLIC]

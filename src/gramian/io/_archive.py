@@ -1,0 +1,117 @@
+"""A zip archive of one JSON document and the arrays it refers to, with every byte accounted for.
+
+Nothing is compressed, so that a member is as large as its part of the file. The document lists
+size and SHA-256 of each array; the archive's comment has the SHA-256 of the document.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import IO, Any
+
+from gramian import __version__
+from gramian.io._errors import ModelFileError
+
+FORMAT = "gramian model"
+FORMAT_VERSION = 1
+DOCUMENT = "model.json"
+_MARK = b"gramian model, sha256 of model.json: "
+_LOCAL_HEADER = b"PK\x03\x04"
+
+
+def canonical_json(document: Any) -> bytes:
+    """JSON with sorted keys and no spaces: equal documents have equal bytes."""
+    return json.dumps(
+        document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    ).encode()
+
+
+def describe(members: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Size and checksum of each member."""
+    return {
+        name: {"size": len(content), "sha256": sha256(content).hexdigest()}
+        for name, content in members.items()
+    }
+
+
+def write_archive(stream: IO[bytes], body: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
+    """Write a document of ``body``, whose ``"members"`` are as `describe` has them, and these."""
+    head = {"format": FORMAT, "format_version": FORMAT_VERSION, "gramian": __version__}
+    text = canonical_json({**head, **body})
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in [(DOCUMENT, text), *members.items()]:
+            archive.writestr(zipfile.ZipInfo(name), content)  # of 1980: the same model, same bytes
+        archive.comment = _MARK + sha256(text).hexdigest().encode()
+
+
+def read_archive(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The document and the members, verified.
+
+    Raises
+    ------
+    ModelFileError
+        If this is not such an archive, or not one as it was written. The message goes after the
+        name of the file.
+    """
+    _check_start(stream)
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            document = _read_document(archive)
+            members = _read_members(archive, document["members"])
+    except ModelFileError:
+        raise
+    except Exception as error:  # whatever a reader trips over in a damaged file is the file's fault
+        what = str(error) or type(error).__name__
+        raise ModelFileError(f"is damaged or cut short ({what}). Get another copy.") from error
+    return document, members
+
+
+def _check_start(stream: IO[bytes]) -> None:
+    start = stream.read(len(_LOCAL_HEADER))
+    stream.seek(0)
+    if start != _LOCAL_HEADER:
+        what = "is empty" if not start else "is no model file of gramian"
+        raise ModelFileError(f"{what}. `gramian.save` and `gramian fit` write them.")
+
+
+def _read_document(archive: zipfile.ZipFile) -> dict[str, Any]:
+    if DOCUMENT not in archive.namelist():
+        raise ModelFileError(f"is a zip archive, but no model file of gramian: no {DOCUMENT}.")
+    text = _read_member(archive, DOCUMENT)
+    if archive.comment != _MARK + sha256(text).hexdigest().encode():
+        raise ModelFileError(f"is damaged: {DOCUMENT} is not as it was written. Get another copy.")
+    document = json.loads(text)
+    _check_format(document)
+    return document
+
+
+def _check_format(document: dict[str, Any]) -> None:
+    if document["format"] != FORMAT:
+        raise ModelFileError(f"is no model file of gramian, but of {document['format']!r}.")
+    if document["format_version"] != FORMAT_VERSION:
+        raise ModelFileError(
+            f"has format {document['format_version']}, written by gramian {document['gramian']}; "
+            f"gramian {__version__} reads format {FORMAT_VERSION}. Install a newer gramian."
+        )
+
+
+def _read_members(archive: zipfile.ZipFile, listed: Mapping[str, Any]) -> dict[str, bytes]:
+    if sorted(archive.namelist()) != sorted([DOCUMENT, *listed]):
+        raise ModelFileError(f"is damaged: its members are not those that {DOCUMENT} lists.")
+    members = {}
+    for name, facts in listed.items():
+        content = _read_member(archive, name)
+        if len(content) != facts["size"] or sha256(content).hexdigest() != facts["sha256"]:
+            raise ModelFileError(f"is damaged: {name} is not as it was written. Get another copy.")
+        members[name] = content
+    return members
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    info = archive.getinfo(name)
+    if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+        raise ModelFileError(f"is no model file of gramian: {name} is compressed.")
+    return archive.read(info)

@@ -1,0 +1,116 @@
+"""The cells of a table: missing, a number, or text.
+
+A table is anything with columns by name: a dict of lists or arrays, a data frame of pandas or
+polars, a table of pyarrow. Rows count from 1 in messages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gramian._arrays import Array
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+"""What stands for a missing number, in any case. Missing text is an empty cell only."""
+
+_TO_LIST = ("to_pylist", "tolist", "to_list")
+_MISSING_TYPES = ("NAType", "NaTType")
+
+
+class TableError(ValueError):
+    """A table that cannot be used, with the place of the fault."""
+
+
+def fault(column: str, row: int, what: str) -> TableError:
+    """An error at a cell; ``row`` counts from 0 here and from 1 in the message."""
+    return TableError(f"row {row + 1}, column {column!r}: {what}")
+
+
+def column_names(table: Any) -> list[str]:
+    """Names of the columns, in order."""
+    for attribute in ("column_names", "columns"):
+        if hasattr(table, attribute):
+            return list(getattr(table, attribute))
+    return list(table)
+
+
+def read_cells(table: Any, name: str) -> list[Any]:
+    """The cells of a column as Python values, None where missing."""
+    if name not in column_names(table):
+        raise TableError(f"no column {name!r}. The columns are: {', '.join(column_names(table))}.")
+    column = table[name]
+    method = next((m for m in _TO_LIST if hasattr(column, m)), None)
+    values = list(column) if method is None else getattr(column, method)()
+    return [None if _is_missing(value) else value for value in values]
+
+
+def number(cell: Any) -> float | None:
+    """The cell as a number, NaN where missing; None if it is something else."""
+    if cell is None:
+        return math.nan
+    if isinstance(cell, str) and cell.strip().casefold() in MISSING:
+        return math.nan
+    if isinstance(cell, str) and "_" in cell:  # Python reads 1_000, tables do not mean it
+        return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return None
+
+
+def text(cell: Any) -> str:
+    """The cell as text without spaces around it, empty where missing; 3.0 is "3"."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def numbers(cells: Sequence[Any], column: str) -> Array:
+    """All cells as numbers, NaN where missing.
+
+    Raises
+    ------
+    TableError
+        At the first cell that is neither missing nor a finite number.
+    """
+    out = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        value = number(cell)
+        if value is None or math.isinf(value):
+            raise fault(column, row, f"{cell!r} is not a {'finite ' if value else ''}number.")
+        out[row] = value
+    return out
+
+
+def texts(cells: Sequence[Any]) -> Array:
+    """All cells as text."""
+    return np.array([text(cell) for cell in cells], dtype=object)
+
+
+def are_numbers(cells: Sequence[Any]) -> bool:
+    """Whether every cell is a number or missing, and one is a number."""
+    values = [number(cell) for cell in cells]
+    return None not in values and not all(map(math.isnan, values))  # type: ignore[arg-type]
+
+
+def are_classes(cells: Sequence[Any], many: int = 20) -> bool:
+    """Whether a target looks like classes: text, or few numbers, all of them whole."""
+    if not are_numbers(cells):
+        return True
+    values = {number(cell) for cell in cells} - {None}
+    whole = all(value is not None and (math.isnan(value) or value.is_integer()) for value in values)
+    return whole and len(values) <= many
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in _MISSING_TYPES
+    )

@@ -1,0 +1,89 @@
+"""Receipts: true numbers, and nothing of the samples."""
+
+import json
+from datetime import datetime
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import gramian
+from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian.io import fingerprint
+from tests.estimators.conftest import make_samples, refit, values
+
+
+def test_receipt_of_every_estimator(unfitted):
+    X, y = make_samples(unfitted)
+    model = unfitted.fit(X, y)
+    before = fingerprint(model)
+    receipt = gramian.forget(model, [3, 4], verify=True)
+    assert model.ids_.tolist() == [i for i in range(30) if i not in (3, 4)]
+    assert receipt.model == type(model).__name__
+    assert receipt.ids == (3, 4)
+    assert (receipt.count, receipt.n_before, receipt.n_after) == (2, 30, 28)
+    assert receipt.fingerprint_before == before
+    assert receipt.fingerprint_after == fingerprint(model) != before
+    assert receipt.drift < 1e-11  # eps · cond
+    assert receipt.difference < 1e-10  # eps · cond, and more where the ridge was chosen
+    assert receipt.seconds > 0
+    assert datetime.fromisoformat(receipt.time).tzinfo is not None
+    assert receipt.versions["gramian"] == gramian.__version__
+
+
+def test_difference_is_that_to_a_refit():
+    X, y = make_samples(LeastSquaresSVR())
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y)
+    model.forget(0)
+    # A model that is wrong on purpose: its coefficients are those of other targets.
+    intercept, Z = model._coefficients()
+    model._derived["coefficients"] = (intercept, 1.5 * Z)
+    receipt = gramian.forget(model, [], verify=True)
+    fresh = values(refit(model), model.X_fit_)
+    wrong = values(model, model.X_fit_)
+    assert receipt.count == 0
+    assert receipt.difference == pytest.approx(np.abs(wrong - fresh).max() / np.abs(fresh).max())
+    assert receipt.difference > 0.1
+
+
+def test_verify_keeps_weights_and_declared_classes():
+    X, y = make_samples(LeastSquaresSVC())
+    model = LeastSquaresSVC(gamma=0.5, C=10.0)
+    weight = np.linspace(0.5, 2.0, 30)
+    model.partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
+    assert gramian.forget(model, 7, verify=True).difference < 1e-12  # eps · cond
+
+
+def test_what_has_seen_the_samples_is_named():
+    X, y = make_samples(LeastSquaresSVC())
+    chosen = KernelDiscriminant(gamma="scale", ridge="loo").fit(X, y)
+    given = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, y)
+    assert gramian.forget(given, 1).seen_by == ()
+    assert gramian.forget(clone(chosen).fit(X, y), 1).seen_by == ("gamma", "ridge")
+    assert gramian.forget(chosen, 1, reselect=True).seen_by == ()
+
+
+def test_receipt_of_a_table(table, table_model):
+    receipt = gramian.forget(table_model, "pet 23", verify=True)
+    assert receipt.model == "KernelDiscriminant"
+    assert receipt.ids == ("pet 23",)
+    assert receipt.seen_by == ("means and deviations of columns", "choice of levels of columns")
+    assert receipt.difference < 1e-12  # eps · cond
+    again = gramian.forget(table_model, "pet 3", reselect=True)
+    assert again.fingerprint_before == receipt.fingerprint_after
+    assert again.seen_by == ()
+
+
+def test_json_has_nothing_of_the_samples(table, table_model):
+    receipt = gramian.forget(table_model, ["pet 23", "pet 2"], verify=True)
+    text = receipt.to_json()
+    assert json.loads(text)["ids"] == ["pet 23", "pet 2"]
+    for word in ("yodel", "dog", "cat", "meow", repr(float(table["weight"][23]))):
+        assert word not in text
+
+
+def test_unknown_id_leaves_the_model(table_model):
+    before = fingerprint(table_model)
+    with pytest.raises(ValueError, match="forget got id nobody"):
+        gramian.forget(table_model, "nobody")
+    assert fingerprint(table_model) == before
