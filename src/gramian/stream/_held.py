@@ -1,0 +1,75 @@
+"""The samples of a window, with the times at which they came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gramian._arrays import Array
+
+
+@dataclass(frozen=True)
+class Held:
+    """Samples in order of arrival; edits give a new object, O(n n_features)."""
+
+    X: Any
+    y: Array
+    ids: Array
+    times: Array
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, index: Array) -> Held:
+        """Some of the samples."""
+        return Held(self.X[index], self.y[index], self.ids[index], self.times[index])
+
+    def join(self, other: Held) -> Held:
+        """These samples, then the others."""
+        stack = sparse.vstack if sparse.issparse(self.X) else np.vstack
+        return Held(
+            stack([self.X, other.X]),
+            np.concatenate([self.y, other.y]),
+            np.concatenate([self.ids, other.ids]),
+            np.concatenate([self.times, other.times]),
+        )
+
+
+def check_age(max_age: Any) -> Any:
+    """The greatest age as a number or numpy.timedelta64.
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or not above zero.
+    """
+    age = np.timedelta64(max_age) if isinstance(max_age, timedelta) else max_age
+    if np.ndim(age) or np.asarray(age).dtype.kind not in "iufm" or not age > 0:
+        raise ValueError(f"max_age must be a number or timedelta > 0, got {max_age!r}.")
+    return age
+
+
+def check_times(times: Any, n: int, age: Any) -> Array:
+    """Time stamps of n samples, datetimes where the age is a timedelta; one stands for all.
+
+    Raises
+    ------
+    ValueError
+        If there are not n of them, or if they are not finite or of the wrong kind.
+    """
+    array = np.asarray(times)
+    if array.dtype == object:  # datetime.datetime, for one
+        array = array.astype("datetime64[us]")
+    wanted = "M" if np.asarray(age).dtype.kind == "m" else "iuf"
+    if array.dtype.kind not in wanted or not np.all(np.isfinite(array)):
+        raise ValueError(
+            f"times must be finite numbers, or datetimes where max_age is a timedelta; got "
+            f"{times!r} and max_age={age!r}."
+        )
+    if array.shape not in ((), (n,)):
+        raise ValueError(f"times must be one per sample: got {array.shape} for {n} samples.")
+    return np.broadcast_to(array, n)

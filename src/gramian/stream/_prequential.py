@@ -1,0 +1,154 @@
+"""Test-then-train evaluation: each sample is predicted first and learned afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from gramian._arrays import Array
+from gramian.stream._window import SlidingWindow
+
+METRICS: dict[str, Callable[[Any, Any], float]] = {
+    "accuracy": lambda y, prediction: float(y == prediction),
+    "absolute error": lambda y, prediction: float(np.mean(np.abs(y - prediction))),
+    "squared error": lambda y, prediction: float(np.mean(np.square(y - prediction))),
+}
+
+
+@dataclass(frozen=True)
+class Prequential:
+    """What a model predicted before it learned each sample.
+
+    Any other metric can be had from `y_true` and `y_pred`.
+
+    Attributes
+    ----------
+    metric : str
+    window : int
+    n_seen : int
+        Samples in the stream.
+    steps : ndarray of shape (m,)
+        Places in the stream of the samples that were predicted; while a window has no model yet,
+        samples are learned without.
+    y_true, y_pred : ndarray of shape (m,) or (m, n_targets)
+    scores : ndarray of shape (m,)
+        The metric of each prediction.
+    """
+
+    metric: str
+    window: int
+    n_seen: int
+    steps: Array
+    y_true: Array
+    y_pred: Array
+    scores: Array
+
+    @property
+    def running(self) -> Array:
+        """Mean score of all predictions so far, of shape (m,)."""
+        return np.cumsum(self.scores) / np.arange(1, len(self.scores) + 1)
+
+    @property
+    def windowed(self) -> Array:
+        """Mean score of the last ``window`` predictions, of shape (m,); of fewer at the start."""
+        total = np.concatenate([[0.0], np.cumsum(self.scores)])
+        last = np.arange(1, len(self.scores) + 1)
+        first = np.maximum(last - self.window, 0)
+        return (total[last] - total[first]) / (last - first)
+
+    @property
+    def score(self) -> float:
+        """Mean score of all predictions."""
+        return float(np.mean(self.scores)) if len(self.scores) else np.nan
+
+
+def prequential(
+    model: Any,
+    stream: Iterable[tuple[Any, ...]],
+    *,
+    metric: str | Callable[[Any, Any], float] | None = None,
+    window: int = 200,
+) -> Prequential:
+    """Predict each sample of a stream, then learn it.
+
+    Parameters
+    ----------
+    model : SlidingWindow or fitted estimator
+        It learns the stream. An estimator that is not fitted cannot learn from a single class; a
+        `SlidingWindow` around it handles the start.
+    stream : iterable of (x, y) or (x, y, time)
+        One sample each, such as ``zip(X, y)``. With a time, what is too old by then leaves the
+        window before the prediction.
+    metric : {"accuracy", "absolute error", "squared error"} or callable, optional
+        A callable gives the score of one sample from ``(y, prediction)``. By default the accuracy
+        for classifiers and the absolute error for regressors.
+    window : int, default=200
+        Number of predictions that `Prequential.windowed` averages over.
+
+    Returns
+    -------
+    Prequential
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import KernelDiscriminant
+    >>> from gramian.stream import SlidingWindow, prequential
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 2))
+    >>> y = np.where(np.arange(200) < 100, X[:, 0] > 0, X[:, 0] < 0)    # the concept turns over
+    >>> model = SlidingWindow(KernelDiscriminant(gamma=0.5, ridge=0.1), max_samples=40)
+    >>> result = prequential(model, zip(X, y), window=20)
+    >>> len(result.scores), round(result.score, 2)
+    (180, 0.84)
+    """
+    if window < 1:
+        raise ValueError(f"window must be an integer >= 1, got {window!r}.")
+    name, score = _metric(metric, model)
+    if not isinstance(model, SlidingWindow):
+        check_is_fitted(
+            model,
+            msg="prequential needs a %(name)s that is fitted to some first samples. Or wrap it in "
+            "a SlidingWindow, which handles the start.",
+        )
+    n_seen, steps, predictions = 0, [], []
+    for x, y, *time in stream:
+        X = x if sparse.issparse(x) else np.reshape(x, (1, -1))
+        predicted = _predict(model, X, time)
+        if predicted is not None:
+            steps.append(n_seen)
+            predictions.append((y, predicted))
+        model.partial_fit(X, np.asarray([y]), **({"times": time} if time else {}))
+        n_seen += 1
+    return Prequential(
+        metric=name,
+        window=window,
+        n_seen=n_seen,
+        steps=np.array(steps, dtype=int),
+        y_true=np.array([y for y, _ in predictions]),
+        y_pred=np.array([prediction for _, prediction in predictions]),
+        scores=np.array([score(y, prediction) for y, prediction in predictions]),
+    )
+
+
+def _predict(model: Any, X: Any, time: list[Any]) -> Any:
+    """The prediction for one sample at its time; None where a window has no model."""
+    if time:
+        model.advance(time[0])
+    return model.predict(X)[0] if model.__sklearn_is_fitted__() else None
+
+
+def _metric(metric: Any, model: Any) -> tuple[str, Callable[[Any, Any], float]]:
+    if callable(metric):
+        return getattr(metric, "__name__", repr(metric)), metric
+    if metric is None:
+        metric = "accuracy" if is_classifier(model) else "absolute error"
+    if metric not in METRICS:
+        raise ValueError(f"metric must be callable or one of {tuple(METRICS)}, got {metric!r}.")
+    return metric, METRICS[metric]

@@ -1,0 +1,249 @@
+"""Gramian's estimators as River models: dictionaries in, one sample at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gramian._arrays import Array
+from gramian.estimators import KernelDiscriminant, LeastSquaresSVR
+from gramian.stream._window import SlidingWindow
+
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError('River models need River: pip install "gramian[river]".') from error
+
+
+class FeatureOrder:
+    """Places of named features in a vector: once given they stay, and new names go to the end.
+
+    The vector has room to spare, which doubles when it is full. An empty place is zero in every
+    sample, so that it changes no distance and no scalar product.
+    """
+
+    def __init__(self, places: dict[Hashable, int] | None = None) -> None:
+        self.places: dict[Hashable, int] = {} if places is None else places
+
+    @property
+    def width(self) -> int:
+        """Length of the vectors: a power of two."""
+        return 1 << max(len(self.places) - 1, 0).bit_length()
+
+    def extended(self, names: Iterable[Hashable]) -> FeatureOrder:
+        """With places for new names, in an order that does not depend on how they came."""
+        new = sorted((name for name in names if name not in self.places), key=str)
+        numbers = range(len(self.places), len(self.places) + len(new))
+        return FeatureOrder({**self.places, **dict(zip(new, numbers, strict=True))})
+
+    def vector(self, x: Mapping[Any, Any]) -> Array:
+        """Features as an array of shape (1, width); absent ones are 0, unknown ones left out."""
+        values = np.zeros((1, self.width))
+        for name in x.keys() & self.places.keys():
+            if x[name] is not None:
+                values[0, self.places[name]] = _number(name, x[name])
+        return values
+
+
+class _River:
+    """What classifier and regressor share: a window, and an order of features that may grow."""
+
+    estimator: Any
+    max_samples: int | None
+    min_samples: int
+    reselect_every: int | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        max_samples: int | None = 500,
+        min_samples: int = 20,
+        reselect_every: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_samples = max_samples
+        self.min_samples = min_samples
+        self.reselect_every = reselect_every
+        self._features = FeatureOrder()
+        self._window: SlidingWindow | None = None
+
+    def _default_estimator(self) -> Any:
+        raise NotImplementedError
+
+    def _model(self) -> Any:
+        """The model of the window's samples; None while there is none."""
+        return None if self._window is None else self._window.estimator_
+
+    def _learn(self, x: dict[Any, Any], target: Any) -> None:
+        features = self._features.extended(x)
+        vector, window = features.vector(x), self._window
+        if window is None:
+            window = self._new_window()
+        elif features.width > self._features.width:
+            window = self._widened(window, features.width)
+        self._window, self._features = window.partial_fit(vector, [target]), features
+
+    def _new_window(self) -> SlidingWindow:
+        return SlidingWindow(
+            self._default_estimator() if self.estimator is None else self.estimator,
+            max_samples=self.max_samples,
+            min_samples=self.min_samples,
+            reselect_every=self.reselect_every,
+        )
+
+    def _widened(self, window: SlidingWindow, width: int) -> SlidingWindow:
+        """A window that holds the same samples with zeros for the features to come."""
+        padding = ((0, 0), (0, width - window.n_features_in_))
+        return self._new_window().partial_fit(np.pad(window.X_, padding), window.y_)
+
+    def _held_targets(self) -> Array:
+        return np.empty(0) if self._window is None else self._window.y_
+
+
+class RiverClassifier(_River, base.Classifier):
+    """A classifier of Gramian's in a sliding window, as a River model.
+
+    At any time the model is the one fitted to the last ``max_samples`` samples, exactly. Features
+    get their places in the order in which they appear; new ones may come at any time, and what a
+    sample lacks is 0. Features are taken as they are: put a scaler before it.
+
+    While there is no model (too few samples, or one class only), probabilities are the frequencies
+    of the labels in the window.
+
+    Parameters
+    ----------
+    estimator
+        A classifier of Gramian's, by default a `KernelDiscriminant` that chooses its
+        hyper-parameters by leave-one-out.
+    max_samples
+        How many samples stay; None for all.
+    min_samples
+        The number of samples from which on there is a model.
+    reselect_every
+        Choose the hyper-parameters anew after so many samples; None for never.
+
+    Notes
+    -----
+    When the vector of features is full, its length doubles and the model is fitted anew, with
+    hyper-parameters chosen anew. ``gamma="auto"`` counts the empty places too.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from gramian import KernelDiscriminant
+    >>> from gramian.stream import RiverClassifier
+    >>> machine = RiverClassifier(KernelDiscriminant(gamma=0.05, ridge=1.0), max_samples=200)
+    >>> model = preprocessing.StandardScaler() | machine
+    >>> evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
+    Accuracy: 85.95%
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        max_samples: int | None = 500,
+        min_samples: int = 20,
+        reselect_every: int | None = None,
+    ) -> None:
+        super().__init__(estimator, max_samples, min_samples, reselect_every)
+        # Classes as numbers: labels of any kind, also of several kinds at once.
+        self._codes: dict[Any, int] = {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Learn one sample, and forget the oldest if the window is full."""
+        code = self._codes.get(y, len(self._codes))
+        self._learn(x, code)
+        self._codes[y] = code
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The label; None before the first sample."""
+        if (model := self._model()) is None:
+            return super().predict_one(x, **kwargs)
+        return self._labels[int(model.predict(self._features.vector(x))[0])]
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The probability of every label seen so far; empty before the first sample."""
+        probability = dict.fromkeys(self._labels, 0.0)
+        if (model := self._model()) is not None:
+            codes, values = model.classes_, model.predict_proba(self._features.vector(x))[0]
+        else:
+            codes, counts = np.unique(self._held_targets(), return_counts=True)
+            values = counts / counts.sum()
+        for code, value in zip(codes.tolist(), values.tolist(), strict=True):
+            probability[self._labels[int(code)]] = value
+        return probability
+
+    @property
+    def _labels(self) -> list[Any]:
+        return list(self._codes)
+
+    def _default_estimator(self) -> KernelDiscriminant:
+        return KernelDiscriminant(random_state=0)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": KernelDiscriminant(gamma=0.1, ridge=0.1), "max_samples": 30}
+
+
+class RiverRegressor(_River, base.Regressor):
+    """A regressor of Gramian's in a sliding window, as a River model.
+
+    As `RiverClassifier`; while there is no model, the prediction is the mean of the targets in the
+    window.
+
+    Parameters
+    ----------
+    estimator
+        A regressor of Gramian's, by default a `LeastSquaresSVR` that chooses its hyper-parameters
+        by leave-one-out.
+    max_samples
+        How many samples stay; None for all.
+    min_samples
+        The number of samples from which on there is a model.
+    reselect_every
+        Choose the hyper-parameters anew after so many samples; None for never.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from gramian import LeastSquaresSVR
+    >>> from gramian.stream import RiverRegressor
+    >>> machine = RiverRegressor(LeastSquaresSVR(gamma=0.05, C=100.0), max_samples=200)
+    >>> model = preprocessing.StandardScaler() | machine
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE())
+    MAE: 0.817...
+    """
+
+    def learn_one(self, x: dict[Any, Any], y: float) -> None:
+        """Learn one sample, and forget the oldest if the window is full."""
+        self._learn(x, float(y))
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        """The prediction; 0 before the first sample."""
+        if (model := self._model()) is not None:
+            return float(model.predict(self._features.vector(x))[0])
+        targets = self._held_targets()
+        return float(targets.mean()) if len(targets) else 0.0
+
+    def _default_estimator(self) -> LeastSquaresSVR:
+        return LeastSquaresSVR(random_state=0)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": LeastSquaresSVR(gamma=0.1, C=10.0), "max_samples": 30}
+
+
+def _number(name: Hashable, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"feature {name!r} must be a number, got {value!r}; encode it first, for example by "
+            f"river.preprocessing.OneHotEncoder."
+        ) from None

@@ -1,0 +1,303 @@
+"""A model of the samples that came last."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from gramian._arrays import Array
+from gramian.estimators._ids import positions_of
+from gramian.stream._held import Held, check_age, check_times
+
+
+def _estimator_has(name):
+    return lambda window: hasattr(window.estimator, name)
+
+
+class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
+    """An estimator that holds the samples that came last, by number or by age.
+
+    New samples enter the model and those that fall out of the window are forgotten, one exact
+    update each: at any time the model is the one fitted to the window's samples, up to rounding.
+
+    There is a model exactly while the window holds at least ``min_samples`` samples, of two
+    classes or more for a classifier. Before that, and again when too few are left, samples are
+    only kept: `estimator_` is None and `predict` raises NotFittedError.
+
+    A call that fails leaves the window as it was.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of Gramian's, with samples as input. It is cloned, never changed.
+    max_samples : int, optional
+        How many samples stay, counted from the last.
+    max_age : number or timedelta, optional
+        How old a sample may be, in the unit of the ``times`` given with it: it leaves when
+        ``now − time > max_age``, with now the latest time seen. Samples may come out of order.
+        Without any limit the window grows.
+    min_samples : int, default=20
+        The number of samples from which on there is a model. Where the estimator chooses its
+        hyper-parameters by leave-one-out, it does so on this many.
+    reselect_every : int, optional
+        Choose the hyper-parameters anew, by ``estimator_.reselect()``, after so many samples.
+
+    Attributes
+    ----------
+    estimator_ : estimator or None
+        The model of the window's samples. `loo_score`, `drift` and the like are its methods.
+    ids_, times_, X_, y_ : ndarray
+        What the window holds, in order of arrival. The id of a sample counts the samples that
+        came before it; without ``max_age``, that is its time too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import KernelDiscriminant
+    >>> from gramian.stream import SlidingWindow
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> window = SlidingWindow(KernelDiscriminant(gamma=0.5, ridge=0.1), max_samples=100)
+    >>> for x, label in zip(X, y):
+    ...     window = window.partial_fit([x], [label])
+    >>> len(window.ids_), int(window.ids_[0])
+    (100, 200)
+    >>> window.predict([[2.0, 0.0], [-2.0, 0.0]])
+    array([1, 0])
+    """
+
+    _held: Held
+    _now: Any
+    _next_id: int
+    _selected_at: int
+
+    def __init__(
+        self, estimator, *, max_samples=None, max_age=None, min_samples=20, reselect_every=None
+    ):
+        self.estimator = estimator
+        self.max_samples = max_samples
+        self.max_age = max_age
+        self.min_samples = min_samples
+        self.reselect_every = reselect_every
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(self, X, y, times=None):
+        """Forget everything and start from these samples. Returns self."""
+        fresh = clone(self).partial_fit(X, y, times)
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def partial_fit(self, X, y, times=None):
+        """Learn samples in order of arrival and forget those that fall out of the window.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
+        times : array-like of shape (n_samples,) or one time for all
+            Numbers or datetimes. Needed with ``max_age``, refused without.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        new = self._check_samples(X, y, times)
+        known = hasattr(self, "_held")
+        now = max(self._now, new.times.max()) if known else new.times.max()
+        everything = self._held.join(new) if known else new
+        self._hold(self._within(everything, now), now, next_id=int(new.ids[-1]) + 1)
+        self._reselect_if_due()
+        return self
+
+    def advance(self, time):
+        """Let time pass without samples: forget those that are too old at ``time``. Returns self.
+
+        A time before the latest seen changes nothing.
+        """
+        if self.max_age is None:
+            raise ValueError("advance needs a window by age; set `max_age`.")
+        (time,) = check_times(time, 1, check_age(self.max_age))
+        if hasattr(self, "_held") and time > self._now:
+            self._hold(self._within(self._held, time), time, self._next_id)
+        return self
+
+    def forget(self, ids):
+        """Forget samples by id before their time is up. Returns self."""
+        self._require_samples()
+        positions = positions_of(self._held.ids, ids)
+        stay = np.delete(np.arange(len(self._held)), positions)
+        self._hold(self._held.take(stay), self._now, self._next_id)
+        return self
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def predict(self, X):
+        """What the window's model predicts; NotFittedError while there is none."""
+        return self._model().predict(self._check_queries(X))
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Decision values of the window's model."""
+        return self._model().decision_function(self._check_queries(X))
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X):
+        """Class probabilities by the window's model."""
+        return self._model().predict_proba(self._check_queries(X))
+
+    def score(self, X, y):
+        """Accuracy or R² of the window's model."""
+        return self._model().score(self._check_queries(X), y)
+
+    @property
+    def ids_(self):
+        """Ids of the window's samples, in order of arrival."""
+        return self._require_samples().ids.copy()
+
+    @property
+    def times_(self):
+        """Times of the window's samples, in the order of `ids_`."""
+        return self._require_samples().times.copy()
+
+    @property
+    def X_(self):
+        """The window's samples, in the order of `ids_`."""
+        return self._require_samples().X.copy()
+
+    @property
+    def y_(self):
+        """Their labels or targets, in the order of `ids_`."""
+        return self._require_samples().y.copy()
+
+    def __sklearn_is_fitted__(self):
+        return getattr(self, "estimator_", None) is not None
+
+    def __sklearn_tags__(self):
+        return get_tags(self.estimator)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _within(self, held: Held, now: Any) -> Held:
+        """Those of the samples that are in the window."""
+        stay = np.arange(len(held))
+        if self.max_age is not None:
+            stay = np.flatnonzero(now - held.times <= check_age(self.max_age))
+        return held.take(stay if self.max_samples is None else stay[-self.max_samples :])
+
+    def _hold(self, held: Held, now: Any, next_id: int) -> None:
+        """Hold these samples: bring the model there, then the rest, which cannot fail."""
+        model = getattr(self, "estimator_", None)
+        if not self._suffices(held.y):
+            model = None
+        elif model is not None:
+            _follow(model, held)
+        else:
+            model = clone(self.estimator).fit(held.X, held.y, ids=held.ids)
+            self._selected_at = next_id
+        self.estimator_, self._held, self._now, self._next_id = model, held, now, next_id
+
+    def _suffices(self, y: Array) -> bool:
+        """Whether there can be a model of samples with these labels or targets."""
+        classes = len(np.unique(y)) if is_classifier(self.estimator) else 2
+        return len(y) >= self.min_samples and classes >= 2
+
+    def _reselect_if_due(self) -> None:
+        if self.reselect_every is None or self.estimator_ is None:
+            return
+        if self._next_id - self._selected_at >= self.reselect_every:
+            self.estimator_.reselect()
+            self._selected_at = self._next_id
+
+    def _model(self):
+        if self.__sklearn_is_fitted__():
+            return self.estimator_
+        held = len(self._held) if hasattr(self, "_held") else 0
+        classes = " of two classes or more" if is_classifier(self.estimator) else ""
+        raise NotFittedError(
+            f"the window has no model: it holds {held} samples, and a model needs "
+            f"{self.min_samples}{classes}. Learn more samples, or lower `min_samples`."
+        )
+
+    def _require_samples(self) -> Held:
+        if not hasattr(self, "_held"):
+            raise NotFittedError("the window has seen no samples yet; call partial_fit first.")
+        return self._held
+
+    # -- validation -----------------------------------------------------------------------------
+
+    def _check_samples(self, X, y, times) -> Held:
+        classifies = is_classifier(self.estimator)
+        known = hasattr(self, "_held")
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=not known,
+            accept_sparse="csr",
+            dtype=self._held.X.dtype if known else [np.float64, np.float32],
+            multi_output=True,
+            y_numeric=not classifies,
+        )
+        y = column_or_1d(y, warn=True) if classifies else y
+        if known and sparse.issparse(X) != sparse.issparse(self._held.X):
+            raise ValueError("X must stay sparse or stay dense for as long as the window lives.")
+        start = self._next_id if known else 0
+        ids = np.arange(start, start + len(y))
+        return Held(X, y, ids, self._check_times(times, ids))
+
+    def _check_times(self, times, ids) -> Array:
+        if (times is None) != (self.max_age is None):
+            raise ValueError(
+                f"times go with max_age: got times={times!r} and max_age={self.max_age!r}."
+            )
+        return ids if times is None else check_times(times, len(ids), check_age(self.max_age))
+
+    def _check_queries(self, X):
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._held.X.dtype)
+
+    def _check_parameters(self):
+        if getattr(self.estimator, "kernel", None) == "precomputed":
+            raise ValueError('a window needs samples; kernel="precomputed" has none to keep.')
+        for name in ("max_samples", "min_samples", "reselect_every"):
+            _check_count(name, getattr(self, name), optional=name != "min_samples")
+        if self.max_samples is not None and self.max_samples < self.min_samples:
+            raise ValueError(
+                f"max_samples must be at least min_samples, or there is never a model; got "
+                f"{self.max_samples} and {self.min_samples}."
+            )
+        if self.max_age is not None:
+            check_age(self.max_age)
+
+
+def _follow(model: Any, held: Held) -> None:
+    """Bring a model to hold these samples: learn the new ones, forget those that are gone.
+
+    New ones first, since a classifier cannot be without two classes in between. Atomic.
+    """
+    ids = model.ids_
+    new = held.take(~np.isin(held.ids, ids))
+    if len(new):
+        model.partial_fit(new.X, new.y, ids=new.ids)
+    try:
+        model.forget(ids[~np.isin(ids, held.ids)])
+    except BaseException:
+        model.forget(new.ids)
+        raise
+
+
+def _check_count(name: str, value: Any, *, optional: bool) -> None:
+    if optional and value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer >= 1, got {value!r}.")
