@@ -20,8 +20,8 @@ def cross_entropy(theta, F, labels, n_classes, weight):
     for f, label, w in zip(F, labels, weight, strict=True):
         z = theta[0] * (np.array([0.0, f[0]]) if n_classes == 2 else f) + np.append(0.0, theta[1:])
         log_p = z - z.max() - np.log(np.sum(np.exp(z - z.max())))
-        q = np.full(n_classes, 1.0 / (counts[label] + n_classes))
-        q[label] *= counts[label] + 1
+        q = np.full(n_classes, 1.0 / (counts[label] + 2) / (n_classes - 1))
+        q[label] = (counts[label] + 1) / (counts[label] + 2)
         total -= w * q @ log_p
     return total / weight.sum()
 

@@ -27,8 +27,8 @@ def log_loss_at(a, F, targets, weight):
     total = 0.0
     for f, label, w in zip(F, targets.labels, weight, strict=True):
         z = a * scores(f)
-        q = np.full(targets.n_classes, 1.0 / (counts[label] + targets.n_classes))
-        q[label] *= counts[label] + 1
+        q = np.full(targets.n_classes, 1.0 / (counts[label] + 2) / (targets.n_classes - 1))
+        q[label] = (counts[label] + 1) / (counts[label] + 2)
         total += w * (np.log(np.sum(np.exp(z - z.max()))) + z.max() - q @ z)
     return total / weight.sum()
 

@@ -3,7 +3,7 @@
 For two classes z = (0, f), and this is Platt's sigmoid 1 / (1 + exp(−(a f + b))). The labels are
 smoothed as Platt proposes, here for c classes: a sample of class k with N_k members has the target
 
-    q_k = (N_k + 1) / (N_k + c),    q_j = 1 / (N_k + c) for j ≠ k
+    q_k = (N_k + 1) / (N_k + 2),    q_j = 1 / ((N_k + 2) (c − 1)) for j ≠ k
 
 so that separable decision values, and classes of one sample, keep a finite fit.
 """
@@ -42,12 +42,12 @@ def class_scores(F: Array) -> Array:
 
 def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) -> Array:
     """The targets q, of shape (n, c)."""
-    counts = np.bincount(labels, weight, n_classes)[labels][:, None]
-    return (np.eye(n_classes)[labels] * counts + 1.0) / (counts + n_classes)
+    rest = 1.0 / (np.bincount(labels, weight, n_classes)[labels] + 2.0)[:, None]
+    return np.where(np.eye(n_classes, dtype=bool)[labels], 1.0 - rest, rest / (n_classes - 1))
 
 
 def fit_calibration(
-    F: Array, labels: Array, n_classes: int, weight: Array | None = None
+    F: Array, labels: Array, n_classes: int, weight: Array | None = None, *, biases: bool = True
 ) -> Calibration:
     """The scale and biases that minimise the log-loss against the smoothed labels.
 
@@ -61,19 +61,20 @@ def fit_calibration(
         Leave-one-out decision values.
     labels : ndarray of shape (n,)
         Class indices.
+    biases : bool
+        Whether biases are fitted, or zero: then the order of the classes stays that of F.
     """
     Z, q = class_scores(F), smoothed_labels(labels, n_classes, weight)
     w = np.full(len(labels), 1.0) if weight is None else weight
     unit = np.sqrt(np.mean(Z**2)) or 1.0
-    theta = _minimize(Z / unit, q, w / w.sum(), with_scale=True)
+    theta = _minimize(Z / unit, q, w / w.sum(), slice(0, None if biases else 1))
     if theta[0] < 0.0:
-        theta = _minimize(Z / unit, q, w / w.sum(), with_scale=False)
+        theta = _minimize(Z / unit, q, w / w.sum(), slice(1, None if biases else 1))
     return Calibration(float(theta[0] / unit), np.append(0.0, theta[1:]))
 
 
-def _minimize(Z: Array, q: Array, w: Array, *, with_scale: bool) -> Array:
-    """θ = (a, b_1 … b_{c-1}) by damped Newton, from equal probabilities."""
-    free = slice(0 if with_scale else 1, None)
+def _minimize(Z: Array, q: Array, w: Array, free: slice) -> Array:
+    """θ = (a, b_1 … b_{c-1}) by damped Newton, from equal probabilities; the others stay zero."""
     theta = np.zeros(Z.shape[1])
     loss = _loss(theta, Z, q, w)
     for _ in range(_MAX_STEPS):
