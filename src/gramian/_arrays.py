@@ -17,22 +17,32 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 Array = NDArray[Any]
 
 # Up to this many right-hand sides, one matrix-vector product each is faster than a matrix-matrix
-# product, which packs the matrix first.
+# product, which packs the matrix first. Complex ones take two triangular products each.
 _FEW_COLUMNS = 6
+_FEW_COMPLEX_COLUMNS = 3
+_UNBLOCKED = 32
 
 
 def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
     """``S @ X`` for the symmetric S in one triangle of ``buffer``; half a pass per few columns."""
     if X.shape[1] == 0:
         return np.zeros_like(X, order="F")
-    if X.shape[1] > _FEW_COLUMNS:
+    is_complex = np.iscomplexobj(buffer)
+    if X.shape[1] > (_FEW_COMPLEX_COLUMNS if is_complex else _FEW_COLUMNS):
         (symm,) = get_blas_funcs(("symm",), (buffer,))
         return symm(1.0, buffer, X, lower=lower)
-    (symv,) = get_blas_funcs(("symv",), (buffer,))
+    symv = _complex_symv if is_complex else get_blas_funcs(("symv",), (buffer,))[0]
     out = np.empty(X.shape, dtype=buffer.dtype, order="F")
     for j in range(X.shape[1]):
         out[:, j] = symv(1.0, buffer, X[:, j], lower=lower)
     return out
+
+
+def _complex_symv(alpha: float, buffer: Array, x: Array, *, lower: bool) -> Array:
+    """The product that BLAS has for real and Hermitian matrices only, as ``T x + Tᵀ x``."""
+    (trmv,) = get_blas_funcs(("trmv",), (buffer,))
+    both = trmv(buffer, x, lower=lower) + trmv(buffer, x, lower=lower, trans=1)
+    return alpha * (both - buffer.diagonal() * x)
 
 
 def add_outer(buffer: Array, W: Array, sign: float) -> None:
@@ -90,6 +100,34 @@ def small_cholesky(S: Array) -> tuple[Array, int]:
     (potrf,) = get_lapack_funcs(("potrf",), (S,))
     L, info = potrf(S, lower=1, clean=1)
     return L, int(info)
+
+
+def complex_cholesky(S: Array) -> Array:
+    """Lower L of a small complex symmetric ``S = L Lᵀ``, not conjugated and without pivoting.
+
+    Where one of the real and imaginary parts is definite and the other semi-definite, no pivot
+    vanishes and no entry grows threefold (docs/maths/fisher.md). Otherwise a pivot of zero gives
+    numbers that are not finite; the caller looks at the diagonal.
+    """
+    if len(S) > _UNBLOCKED:
+        return _blocked_complex_cholesky(S)
+    L = np.tril(S)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for j in range(len(L)):
+            L[j:, j] -= L[j:, :j] @ L[j, :j]
+            L[j:, j] /= np.sqrt(L[j, j])
+    return L
+
+
+def _blocked_complex_cholesky(S: Array) -> Array:
+    """The same by halves, so that products of matrices do most of the work."""
+    half = len(S) // 2
+    L = np.zeros_like(S)
+    L[:half, :half] = complex_cholesky(S[:half, :half])
+    L[half:, :half] = scale_by_cholesky(S[half:, :half], L[:half, :half])
+    rest = S[half:, half:] - L[half:, :half] @ L[half:, :half].T
+    L[half:, half:] = complex_cholesky(rest)
+    return L
 
 
 def scale_by_cholesky(U: Array, L: Array) -> Array:

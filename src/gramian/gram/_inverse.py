@@ -33,10 +33,10 @@ from gramian.kernels import row_blocks
 PENDING = 32
 
 
-def schur_threshold(corner: Array, n: int) -> float:
+def schur_threshold(diagonal: Array, n: int) -> float:
     """A Schur complement below this is rounding error: ``4 √n eps`` of the largest diagonal."""
-    largest = float(np.abs(np.diagonal(corner)).max(initial=0.0))
-    return 4.0 * max(n, 1) ** 0.5 * float(np.finfo(corner.dtype).eps) * largest
+    largest = float(np.abs(diagonal).max(initial=0.0))
+    return 4.0 * max(n, 1) ** 0.5 * float(np.finfo(diagonal.dtype).eps) * largest
 
 
 def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
@@ -50,7 +50,7 @@ def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
     S = corner - cross.T @ inverse_cross
     L, info = small_cholesky(S)
     pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
-    threshold = schur_threshold(corner, len(cross))
+    threshold = schur_threshold(np.diagonal(corner), len(cross))
     low = np.flatnonzero(~(pivots > threshold))  # a NaN is low too
     if len(low):
         raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold)
@@ -74,9 +74,7 @@ class LiveInverse(SlotFactor):
     def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
         super().__init__(matrix)
         self._signs: list[float] = []
-        if not cholesky_done:
-            self._cholesky()
-        self._invert()
+        self._invert(cholesky_done)
 
     # -- edits ----------------------------------------------------------------------------------
 
@@ -85,7 +83,7 @@ class LiveInverse(SlotFactor):
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
         U = self._product(by_slot)
-        L = schur_cholesky(by_slot, corner, U)
+        L = self._schur_root(by_slot, corner, U)
         U[slots] = -np.eye(len(slots))
         W = scale_by_cholesky(U, L)
         self._matrix.write(slots, cross, corner)
@@ -105,12 +103,7 @@ class LiveInverse(SlotFactor):
             return None
         slots = self._matrix.slots[positions]
         columns = self._slot_columns(slots)
-        L, info = small_cholesky(columns[slots])
-        if info:
-            raise NotPositiveDefiniteError(
-                int(positions[info - 1]), float(L[info - 1, info - 1]), 0.0
-            )
-        W = scale_by_cholesky(columns, L)
+        W = scale_by_cholesky(columns, self._leaving_root(columns[slots], positions))
         by_arrival = W[self._matrix.slots]
         self._defer(W, -1.0)
         self._pending[slots] = 0.0
@@ -121,7 +114,6 @@ class LiveInverse(SlotFactor):
         return by_arrival
 
     def refactor(self) -> None:
-        self._cholesky()
         self._invert()
 
     def fold(self) -> None:
@@ -158,9 +150,28 @@ class LiveInverse(SlotFactor):
         self.fold()
         return self.__dict__.copy()
 
-    def _invert(self) -> None:
+    def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
+        """Lower L with ``L Lᵀ`` the Schur complement of new samples."""
+        return schur_cholesky(cross, corner, inverse_cross)
+
+    def _leaving_root(self, block: Array, positions: Array) -> Array:
+        """Lower L with ``L Lᵀ`` the block of P of the samples that leave."""
+        L, info = small_cholesky(block)
+        if info:
+            raise NotPositiveDefiniteError(
+                int(positions[info - 1]), float(L[info - 1, info - 1]), 0.0
+            )
+        return L
+
+    def _invert_upper(self, cholesky_done: bool) -> None:
+        """Put P into the upper triangle, where the Cholesky factor may be already."""
+        if not cholesky_done:
+            self._cholesky()
+        invert_cholesky(self._matrix.buffer)
+
+    def _invert(self, cholesky_done: bool = False) -> None:
         matrix = self._matrix
-        invert_cholesky(matrix.buffer)
+        self._invert_upper(cholesky_done)
         self._diagonal = np.where(matrix.occupied(), matrix.buffer.diagonal(), 0.0)
         np.fill_diagonal(matrix.buffer, 0.0)
         self._pending = np.zeros((matrix.capacity, PENDING), dtype=self.dtype, order="F")
