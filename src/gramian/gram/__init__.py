@@ -6,6 +6,7 @@ from gramian.gram._factor import Factor
 from gramian.gram._inverse import LiveInverse
 from gramian.gram._memory import available_memory, require_memory
 from gramian.gram._qr import QRFactor
+from gramian.gram._resolvent import LiveResolvent
 from gramian.gram._slots import SlotMatrix
 from gramian.gram._system import FACTORS, LiveSystem, Refactorization, factorize
 
@@ -14,6 +15,7 @@ __all__ = [
     "CholeskyFactor",
     "Factor",
     "LiveInverse",
+    "LiveResolvent",
     "LiveSystem",
     "NotPositiveDefiniteError",
     "QRFactor",

@@ -13,6 +13,7 @@ from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import Factor, SlotFactor
 from gramian.gram._inverse import LiveInverse
 from gramian.gram._qr import QRFactor
+from gramian.gram._resolvent import LiveResolvent
 from gramian.gram._slots import RowBlock, SlotMatrix
 
 FACTORS = ("auto", "inverse", "cholesky", "qr")
@@ -37,7 +38,7 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
     """Factor A, given by its diagonal and its blocks, and estimate its condition number.
 
     ``"auto"`` takes the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and the Cholesky factor
-    beyond, whose updates lose no digits.
+    beyond, whose updates lose no digits. A complex A takes ``"resolvent"``.
 
     Raises
     ------
@@ -54,6 +55,9 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
 
 def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
     """Factor the A that ``matrix`` holds in its own storage; see `factorize`."""
+    if factor == LiveResolvent.name:
+        resolvent = LiveResolvent(matrix)
+        return resolvent, resolvent.condition()
     cholesky = CholeskyFactor(matrix)
     condition = cholesky.condition()
     invertible = condition <= 0.1 / np.sqrt(np.finfo(cholesky.dtype).eps)
@@ -83,7 +87,7 @@ class LiveSystem:
     row_block : callable
         ``row_block(rows, columns)`` gives that block of A; see `SlotMatrix`.
     B : ndarray of shape (n, t)
-    factor : {"auto", "inverse", "cholesky", "qr"}
+    factor : {"auto", "inverse", "cholesky", "qr", "resolvent"}
 
     Attributes
     ----------
