@@ -64,7 +64,7 @@ def test_old_file_is_there_until_the_new_one_is_complete(tmp_path):
 
 
 def test_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"'.*no'$"):
         write(tmp_path / "no" / "x", b"")
 
 

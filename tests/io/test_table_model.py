@@ -301,6 +301,15 @@ def test_class_of_another_kind_is_named(table):
         model.partial_fit(with_cell(rows(table, [0]), "animal", 0, "bird"))
 
 
+def test_id_that_is_held_is_named(table, table_model):
+    more = rows(table, [5, 6])
+    more["name"] = ["new", "pet 6"]
+    before = gramian.io.fingerprint(table_model)
+    with pytest.raises(TableError, match=r"row 2, column 'name': the model holds id pet 6"):
+        table_model.partial_fit(more)
+    assert gramian.io.fingerprint(table_model) == before
+
+
 def test_regression_target_must_be_numbers(table):
     model = TableModel(LeastSquaresSVR(), target="age", id_column="name")
     for value, what in [("old", "'old' is not a number"), ("NA", "the target is missing")]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ def replacing(path: StrPath) -> Iterator[IO[bytes]]:
     block raises, or the machine stops, the old file is as it was.
     """
     target = Path(os.path.realpath(path))  # through a link, so that the link stays one
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
     temporary = target.with_name(f".gramian-{secrets.token_hex(8)}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)

@@ -165,6 +165,7 @@ class TableModel(BaseEstimator):
     def _set_state(self, state):
         for name in _STATE:
             setattr(self, name, state[name])
+        self.table_ = {column.name: self.table_[column.name] for column in self.columns_}
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -207,10 +208,13 @@ class TableModel(BaseEstimator):
         if self.id_column is None:
             return None
         ids = texts(read_cells(table, self.id_column))
+        held = set() if like is None else set(like.astype(str).tolist())
         first: dict[str, int] = {}
         for row, name in enumerate(ids.tolist()):
             if not name:
                 raise fault(self.id_column, row, "the id is missing.")
+            if name in held:
+                raise fault(self.id_column, row, f"the model holds id {name} already.")
             if first.setdefault(name, row) != row:
                 raise fault(self.id_column, row, f"row {first[name] + 1} has the same id, {name}.")
         whole = all(_INTEGER.fullmatch(name) for name in ids.tolist())

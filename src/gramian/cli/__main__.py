@@ -1,0 +1,5 @@
+"""``python -m gramian.cli``."""
+
+from gramian.cli import main
+
+main()

@@ -1,0 +1,195 @@
+"""The commands and their options.
+
+Nothing heavy is imported here, so that ``gramian --help`` answers at once: each command is a module
+with a function `run`, which returns what there is to tell, and one `show`, which tells it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import click
+
+from gramian import __version__
+
+MODEL = click.Path(exists=True, dir_okay=False)
+TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+class OutputPath(click.Path):
+    """A file to write, in a folder that is there."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        folder = os.path.dirname(value) or "."
+        if not os.path.isdir(folder):
+            self.fail(f"Folder {folder!r} does not exist.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+OUTPUT = OutputPath(dir_okay=False, writable=True)
+
+
+class NumberOr(click.ParamType):
+    """A number > 0, or one of some words."""
+
+    name = "number"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "|".join((*self.words, "NUMBER"))
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not isinstance(value, str) or value in self.words:
+            return value
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not 0 < number < float("inf"):
+            self.fail(f"{value!r} is neither a number > 0 nor {' nor '.join(self.words)}.")
+        return number
+
+
+def json_option(command: Callable) -> Callable:
+    """``--json``, the last option of every command."""
+    return click.option("as_json", "--json", is_flag=True, help="Print JSON, for scripts.")(command)
+
+
+class Commands(click.Group):
+    """Commands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="gramian %(version)s")
+@click.option("--traceback", is_flag=True, help="Show where in the code an error came from.")
+@click.pass_context
+def app(context: click.Context, traceback: bool) -> None:
+    """Kernel machines that learn one sample, forget one, and know their leave-one-out error.
+
+    \b
+    gramian fit train.csv --target y -o model.gram
+    gramian predict model.gram new.csv -o out.csv
+    gramian forget model.gram --id 17 --receipt receipt.json
+
+    Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet. Rows count
+    from 1. Exit codes: 0 done, 1 something is wrong with the data, 2 with the command.
+    """
+    context.obj = traceback
+
+
+@app.command()
+@click.argument("table", type=TABLE)
+@click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
+@click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [1, 2, 3, …]")
+@click.option(
+    "--machine",
+    type=click.Choice(["auto", "discriminant", "ls-svc", "ls-svr"]),
+    default="auto",
+    show_default=True,
+    help="auto: discriminant for classes, ls-svr for numbers.",
+)
+@click.option("--kernel", type=click.Choice(["rbf", "laplacian", "linear", "poly"]), default="rbf",
+              show_default=True)  # fmt: skip
+@click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale"), default="loo", show_default=True,
+              help="Width of the kernel; loo-ard: one per feature.")  # fmt: skip
+@click.option("--ridge", type=NumberOr("loo"), default="loo", show_default=True,
+              help="Regularisation; 1/C for ls-svc and ls-svr.")  # fmt: skip
+@click.option("--category", "categorical", multiple=True, metavar="COLUMN",
+              help="Take numbers in this column as names. Repeatable.")  # fmt: skip
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")
+@click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
+              help="How many doubtful rows to list.")  # fmt: skip
+@click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
+@json_option
+def fit(**options: Any) -> None:
+    """Learn from TABLE, tuned by exact leave-one-out."""
+    _run("fit", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.argument("table", type=TABLE)
+@click.option("--proba", is_flag=True, help="Add the probability of each class.")
+@click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
+@json_option
+def predict(**options: Any) -> None:
+    """Predict the target of each row of TABLE.
+
+    If TABLE has the target, the predictions are compared with it.
+    """
+    _run("predict", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.argument("table", type=TABLE)
+@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@json_option
+def learn(**options: Any) -> None:
+    """Learn the rows of TABLE besides those that MODEL holds."""
+    _run("learn", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
+@click.option("--ids-from", type=TABLE, help="File with one id per line.")
+@click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
+@click.option("--verify", is_flag=True, help="Compare with a full refit.")
+@click.option("--reselect", is_flag=True,
+              help="Choose scales and hyper-parameters anew on what is left.")  # fmt: skip
+@click.option("--receipt", type=OUTPUT, help="Write the receipt as JSON.")
+@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@json_option
+def forget(**options: Any) -> None:
+    """Forget rows exactly, and print a receipt."""
+    if not (options["ids"] or options["ids_from"] or options["where"]):
+        raise click.UsageError("Say which rows: --id, --ids-from or --where.")
+    _run("forget", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.option("--loo", is_flag=True, help="Exact leave-one-out error and doubtful rows.")
+@click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
+              help="How many doubtful rows to list, with --loo.")  # fmt: skip
+@json_option
+def inspect(**options: Any) -> None:
+    """Show what MODEL is and holds."""
+    _run("inspect", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.option("--doubtful", type=click.IntRange(0), default=20, show_default=True,
+              help="How many doubtful rows to list.")  # fmt: skip
+@click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
+@json_option
+def report(**options: Any) -> None:
+    """Write a page on MODEL, with figures, that stands alone."""
+    _run("report", options)
+
+
+def _run(command: str, options: dict[str, Any]) -> None:
+    """Run a command, tell what it returns, and turn errors of the data into one line."""
+    as_json = options.pop("as_json")
+    module = import_module(f"gramian.cli._{command}")
+    try:
+        facts = module.run(**options, quiet=as_json)
+    except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
+        if click.get_current_context().obj:
+            raise
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        module.show(facts)

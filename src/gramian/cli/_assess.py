@@ -1,0 +1,115 @@
+"""What a model says of itself: its choices, its exact leave-one-out error, its doubts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import confusion_matrix, r2_score
+
+from gramian.io import CategoryColumn, TableModel
+from gramian.plots._left_out import loo_losses
+
+Facts = dict[str, Any]
+
+
+def machine_of(model: Any) -> Any:
+    """The estimator in a model of a table; any other model is its own."""
+    return model.estimator_ if isinstance(model, TableModel) else model
+
+
+def chosen(model: Any) -> Facts:
+    """Kernel and hyper-parameters in use, and how they were found."""
+    machine = machine_of(model)
+    facts: Facts = {"kernel": str(machine.kernel)}
+    for name in ("gamma", "ridge", "C"):
+        value = getattr(machine, f"{name}_", None)
+        if value is not None:
+            facts[name] = np.asarray(value).tolist()
+    selection = getattr(machine, "selection_", None)
+    if selection is not None:
+        facts |= {"criterion": selection.criterion, "settings_tried": len(selection.values)}
+    return facts
+
+
+def columns(model: TableModel) -> list[Facts]:
+    """Name and meaning of each column."""
+    facts: list[Facts] = []
+    for column in model.columns_:
+        if isinstance(column, CategoryColumn):
+            levels = [level for level in column.levels if level is not None]
+            facts.append({"name": column.name, "kind": "text", "levels": levels})
+        else:
+            numbers = {"mean": column.mean, "deviation": column.deviation}
+            facts.append({"name": column.name, "kind": "numbers", **numbers})
+            facts[-1]["missing_at_fit"] = column.marks_missing
+    return facts
+
+
+def targets(model: Any) -> Facts:
+    """Number of rows of each class, or the range of the numbers."""
+    machine = machine_of(model)
+    y = machine.y_fit_
+    if is_classifier(machine):
+        counts = Counter(y.tolist())
+        return {str(label): counts[label] for label in machine.classes_.tolist()}
+    return {"lowest": float(y.min()), "mean": float(y.mean()), "highest": float(y.max())}
+
+
+def described(model: Any) -> str:
+    """The machine, and the size and kind of what it holds."""
+    machine = machine_of(model)
+    if is_classifier(machine):
+        kind = f"{len(machine.classes_)} classes"
+    else:
+        kind = f"numbers from {machine.y_fit_.min():.4g} to {machine.y_fit_.max():.4g}"
+    return (
+        f"{type(machine).__name__} on {len(machine.ids_)} rows, {machine.n_features_in_} features; "
+        f"the target has {kind}."
+    )
+
+
+def leave_one_out(model: Any) -> Facts:
+    """The exact leave-one-out error: with a confusion matrix, or in the unit of the target."""
+    machine = machine_of(model)
+    predicted, y = machine.loo_predict(), machine.y_fit_
+    if not is_classifier(machine):
+        return errors(y, predicted)
+    return {
+        "error": float(np.mean(predicted != y)),
+        "log_loss": float(sample_losses(machine).mean()),
+        "classes": machine.classes_.tolist(),
+        "confusion": confusion_matrix(y, predicted, labels=machine.classes_).tolist(),
+    }
+
+
+def errors(y: Any, predicted: Any) -> Facts:
+    """Of a regression."""
+    return {
+        "rmse": float(np.sqrt(np.mean((y - predicted) ** 2))),
+        "mean_absolute_error": float(np.mean(np.abs(y - predicted))),
+        "r2": float(r2_score(y, predicted)),
+    }
+
+
+def sample_losses(machine: Any) -> np.ndarray:
+    """Leave-one-out loss of each sample: −log of its own class's probability, or |error|."""
+    if is_classifier(machine):
+        return loo_losses(machine)
+    return np.abs(machine.y_fit_ - machine.loo_predict())
+
+
+def doubtful(model: Any, count: int) -> list[Facts]:
+    """The samples that all others speak against most: likely errors of label or measurement."""
+    machine = machine_of(model)
+    losses, ids = sample_losses(machine), machine.ids_.tolist()
+    y, predicted = machine.y_fit_.tolist(), machine.loo_predict().tolist()
+    worst = np.argsort(-losses, kind="stable")[:count].tolist()
+    name = "probability" if is_classifier(machine) else "error"
+    values = np.exp(-losses) if is_classifier(machine) else losses
+    return [
+        {"id": ids[i], "target": y[i], "others_say": predicted[i], name: float(values[i])}
+        for i in worst
+    ]

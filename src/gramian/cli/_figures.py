@@ -1,0 +1,89 @@
+"""The figures of a report, as SVG."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sklearn.base import is_classifier
+from sklearn.metrics import PredictionErrorDisplay
+
+from gramian.estimators._gram import GramEstimator
+from gramian.plots import (
+    CalibrationDisplay,
+    InfluenceDisplay,
+    LeaveOneOutBoundaryDisplay,
+    SelectionPathDisplay,
+)
+
+
+class Figure(NamedTuple):
+    """A drawing with its words."""
+
+    title: str
+    caption: str
+    svg: bytes
+
+
+def figures(machine: Any) -> list[Figure]:
+    """Those that make sense for this machine.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without matplotlib.
+    """
+    return [Figure(title, caption, _svg(draw)) for title, caption, draw in _drawings(machine)]
+
+
+def _drawings(machine: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
+    if is_classifier(machine):
+        if machine.n_features_in_ == 2:
+            yield (
+                "Decision boundary",
+                "Samples by their leave-one-out loss; large ones are doubtful.",
+                lambda ax: LeaveOneOutBoundaryDisplay.from_estimator(machine, ax=ax),
+            )
+        yield (
+            "Calibration",
+            "How often what was given some probability came true, on left-out samples.",
+            lambda ax: CalibrationDisplay.from_estimator(machine, ax=ax),
+        )
+    else:
+        yield (
+            "Left-out predictions",
+            "Each sample as the model without it predicts it.",
+            lambda ax: PredictionErrorDisplay(
+                y_true=machine.y_fit_, y_pred=machine.loo_predict()
+            ).plot(ax=ax, kind="actual_vs_predicted"),
+        )
+    if getattr(machine, "selection_", None) is not None:
+        yield (
+            "Search",
+            "The leave-one-out criterion of every setting that was tried.",
+            lambda ax: SelectionPathDisplay.from_estimator(machine, ax=ax),
+        )
+    if isinstance(machine, GramEstimator) and machine.factor_ != "svd":
+        yield (
+            "Influence",
+            "How far the decision values of all samples would move if one were forgotten.",
+            lambda ax: InfluenceDisplay.from_estimator(machine, ax=ax),
+        )
+
+
+def _svg(draw: Callable[[Any], Any]) -> bytes:
+    """The same drawing gives the same bytes."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure as Canvas
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            'figures need matplotlib: pip install "gramian[plot]".'
+        ) from error
+    stream = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "gramian"}):
+        canvas = Canvas(figsize=(6.4, 4.2), layout="constrained")
+        draw(canvas.subplots())
+        canvas.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()

@@ -1,0 +1,87 @@
+"""``gramian fit``."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import gramian
+from gramian.cli import _assess
+from gramian.cli._progress import search_progress
+from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
+from gramian.cli._tables import naming, read_table
+from gramian.estimators import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian.io import TableModel
+from gramian.io._cells import are_classes, read_cells
+
+MACHINES = {
+    "discriminant": KernelDiscriminant,
+    "ls-svc": LeastSquaresSVC,
+    "ls-svr": LeastSquaresSVR,
+}
+
+
+def run(
+    *, table, target, id_column, machine, kernel, gamma, ridge, categorical, ignore, doubtful,
+    output, quiet,
+) -> dict[str, Any]:  # fmt: skip
+    """Read, fit, save, and assess."""
+    start = perf_counter()
+    columns = read_table(table)
+    with naming(table):
+        cells = read_cells(columns, target)
+        if machine == "auto":
+            machine = "discriminant" if are_classes(cells) else "ls-svr"
+        estimator = _estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge)
+        model = TableModel(
+            estimator, target=target, id_column=id_column, categorical=categorical, ignore=ignore
+        )
+        seconds = _timed_fit(model, columns, len(cells), quiet)
+    gramian.save(model, output)
+    facts = {
+        "model": output,
+        "machine": type(estimator).__name__,
+        "summary": _assess.described(model),
+        "rows": len(model.ids_),
+        "features": int(model.estimator_.n_features_in_),
+        "columns": _assess.columns(model),
+        "ignored": model.ignored_,
+        "target": {"column": target, "held": _assess.targets(model)},
+        "chosen": _assess.chosen(model),
+        "leave_one_out": _assess.leave_one_out(model),
+        "doubtful": _assess.doubtful(model, doubtful),
+    }
+    return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
+
+
+def _estimator(machine: str, *, ridge: Any, **parameters: Any) -> Any:
+    if machine != "discriminant":
+        parameters["C"] = ridge if isinstance(ridge, str) else 1.0 / ridge
+    else:
+        parameters["ridge"] = ridge
+    return MACHINES[machine](random_state=0, **parameters)
+
+
+def _timed_fit(model: TableModel, columns: Any, n: int, quiet: bool) -> float:
+    """Seconds to fit, with a progress bar that leaves no trace in the model."""
+    start = perf_counter()
+    with search_progress(n, quiet=quiet) as follow:
+        model.estimator.set_params(callback=follow)
+        model.fit(columns)
+    model.estimator.set_params(callback=None)
+    model.estimator_.set_params(callback=None)
+    return perf_counter() - start
+
+
+def show(facts: dict[str, Any]) -> None:
+    """For people."""
+    say(facts["summary"])
+    show_columns(facts)
+    heading("Chosen")
+    pairs(facts["chosen"])
+    show_leave_one_out(facts["leave_one_out"])
+    show_doubtful(facts["doubtful"])
+    seconds = facts["seconds"]
+    say(
+        f"\nSaved {facts['model']}. {seconds['all']:.1f} s, of which {seconds['fit']:.1f} s to fit."
+    )

@@ -1,0 +1,51 @@
+"""``gramian inspect``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gramian
+from gramian.cli import _assess
+from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
+from gramian.io import TableModel, file_facts
+
+
+def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:
+    """What the file and the model say of themselves."""
+    fitted = gramian.load(model)
+    machine = _assess.machine_of(fitted)
+    facts: dict[str, Any] = {
+        "model": model,
+        "file": file_facts(model),
+        "machine": type(machine).__name__,
+        "summary": _assess.described(fitted),
+        "rows": len(machine.ids_),
+        "features": int(machine.n_features_in_),
+        "ids": {"first": machine.ids_[0].item(), "last": machine.ids_[-1].item()},
+        "chosen": _assess.chosen(fitted),
+        "target": {"column": getattr(fitted, "target", None), "held": _assess.targets(fitted)},
+    }
+    if isinstance(fitted, TableModel):
+        facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
+    if loo:
+        facts["leave_one_out"] = _assess.leave_one_out(fitted)
+        facts["doubtful"] = _assess.doubtful(fitted, doubtful)
+    return facts
+
+
+def show(facts: dict[str, Any]) -> None:
+    """For people."""
+    say(facts["summary"])
+    ids, target = facts["ids"], facts["target"]
+    say(f"Ids: {ids['first']} … {ids['last']}.")
+    heading("Target" if target["column"] is None else f"Target {target['column']}")
+    pairs(target["held"])
+    heading("Chosen")
+    pairs(facts["chosen"])
+    if "columns" in facts:
+        show_columns(facts)
+    if "leave_one_out" in facts:
+        show_leave_one_out(facts["leave_one_out"])
+        show_doubtful(facts["doubtful"])
+    heading(f"File {facts['model']}, every checksum right")
+    pairs(facts["file"])

@@ -1,0 +1,46 @@
+"""``gramian learn``."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import gramian
+from gramian.cli import _assess
+from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
+from gramian.cli._show import say, show_leave_one_out
+from gramian.cli._tables import naming, read_table
+
+
+def run(*, model, table, output, quiet) -> dict[str, Any]:
+    """Learn the rows and save."""
+    start = perf_counter()
+    fitted = load_table_model(model)
+    before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
+    columns = read_table(table)
+    with naming(table):
+        unknown = unknown_texts(fitted, columns)
+        fitted.partial_fit(columns)
+    gramian.save(fitted, output or model)
+    return {
+        "model": output or model,
+        "learnt": len(fitted.ids_) - n,
+        "rows": len(fitted.ids_),
+        "ids": fitted.ids_[n:].tolist(),
+        "unknown_texts": unknown,
+        "leave_one_out_before": before,
+        "leave_one_out": _assess.leave_one_out(fitted),
+        "seconds": perf_counter() - start,
+    }
+
+
+def show(facts: dict[str, Any]) -> None:
+    """For people."""
+    say(f"Learnt {facts['learnt']} rows; the model holds {facts['rows']}.")
+    for line in describe_unknown(facts["unknown_texts"]):
+        say(f"Note: {line}")
+    show_leave_one_out(facts["leave_one_out"])
+    name = "error" if "error" in facts["leave_one_out"] else "rmse"
+    before = facts["leave_one_out_before"][name]
+    say(f"before: {before:.2%}" if name == "error" else f"rmse before: {before:.4g}")
+    say(f"\nSaved {facts['model']}. {facts['seconds']:.1f} s.")

@@ -1,0 +1,49 @@
+"""What the commands on a model file share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gramian
+from gramian.io import CategoryColumn, TableModel
+from gramian.io._cells import read_cells
+
+
+def load_table_model(path: str) -> TableModel:
+    """A model that `gramian fit` made.
+
+    Raises
+    ------
+    ValueError
+        If the file holds another model, which does not know what the columns of a table mean.
+    """
+    model = gramian.load(path)
+    if not isinstance(model, TableModel):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} that was saved from Python and knows no "
+            f"columns. Use it from Python, or make a model with `gramian fit`."
+        )
+    return model
+
+
+def unknown_texts(model: TableModel, table: Any) -> dict[str, list[str]]:
+    """Texts that have no feature of their own, by column."""
+    found = {
+        column.name: column.others(column.read(read_cells(table, column.name)))
+        for column in model.columns_
+        if isinstance(column, CategoryColumn)
+    }
+    return {name: texts for name, texts in found.items() if texts}
+
+
+def describe_unknown(unknown: dict[str, list[str]]) -> list[str]:
+    """One line for each column."""
+    return [
+        f"column {name!r}: the model does not know {_some(texts)}; counted as another text."
+        for name, texts in unknown.items()
+    ]
+
+
+def _some(texts: list[str], few: int = 3) -> str:
+    names = ", ".join(repr(text) for text in texts[:few])
+    return names if len(texts) <= few else f"{names} and {len(texts) - few} more"

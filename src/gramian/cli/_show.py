@@ -1,0 +1,98 @@
+"""Facts as text and tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Facts = dict[str, Any]
+
+
+def say(text: str = "") -> None:
+    """A line of text; what looks like mark-up in it is text too."""
+    Console(highlight=False, soft_wrap=True).print(Text(text))
+
+
+def heading(text: str) -> None:
+    """A line that stands out on a terminal."""
+    Console(highlight=False).print()
+    Console(highlight=False).print(Text(text, style="bold"))
+
+
+def number(value: Any) -> str:
+    """Four digits of a float; everything else as it is."""
+    if isinstance(value, list):
+        return ", ".join(map(number, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Numbers to the right, texts to the left."""
+    rows = [list(row) for row in rows]
+    out = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for j, name in enumerate(names):
+        numeric = all(isinstance(row[j], int | float) for row in rows)
+        out.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        out.add_row(*(Text(number(cell)) for cell in row))
+    Console(highlight=False).print(out)
+
+
+def pairs(facts: Facts) -> None:
+    """Names and values in two columns."""
+    width = max(map(len, facts), default=0)
+    for name, value in facts.items():
+        say(f"  {name.replace('_', ' '):<{width}}  {number(value)}")
+
+
+def show_columns(facts: Facts) -> None:
+    """Columns used and left out."""
+    heading(f"Columns that tell {facts['target']['column']}")
+    table(*column_rows(facts))
+    for name, reason in facts["ignored"].items():
+        say(f"  left out: {name} ({reason})")
+
+
+def column_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
+    """Header and rows of the table of columns."""
+    rows = [[column["name"], column["kind"], _detail(column)] for column in facts["columns"]]
+    return ["column", "kind", "detail"], rows
+
+
+def _detail(column: Facts, few: int = 6) -> str:
+    if column["kind"] == "text":
+        names = [level or "(missing)" for level in column["levels"]]
+        return ", ".join(names[:few]) + (f", … ({len(names)})" if len(names) > few else "")
+    missing = ", some missing" if column["missing_at_fit"] else ""
+    return f"mean {column['mean']:.4g}, deviation {column['deviation']:.4g}{missing}"
+
+
+def show_leave_one_out(facts: Facts) -> None:
+    """The error, and the confusion matrix of a classification."""
+    if "confusion" not in facts:
+        heading("Exact leave-one-out error")
+        pairs(facts)
+        return
+    heading(f"Exact leave-one-out error: {facts['error']:.2%}   (log-loss {facts['log_loss']:.3f})")
+    table(*confusion_rows(facts))
+
+
+def confusion_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
+    """Header and rows of the confusion matrix."""
+    matrix = zip(facts["classes"], facts["confusion"], strict=True)
+    header = ["", *(f"said {label}" for label in facts["classes"])]
+    return header, [[f"is {label}", *counts] for label, counts in matrix]
+
+
+def show_doubtful(rows: list[Facts]) -> None:
+    """The samples with the largest leave-one-out loss."""
+    if not rows:
+        return
+    heading("Most doubtful rows: what all the others say of them")
+    last = "probability of its target" if "probability" in rows[0] else "error"
+    table(["id", "target", "the others say", last], [list(row.values()) for row in rows])

@@ -1,0 +1,117 @@
+"""Tables in and out: CSV by the standard library, parquet by pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from gramian.io import TableError
+from gramian.io._atomic import replacing
+
+Table = dict[str, list[Any]]
+
+_DELIMITERS = ",;\t|"
+_PARQUET = (".parquet", ".pq")
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Put the name of the file before what is wrong with its content."""
+    name = "standard input" if path == "-" else path
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise TableError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
+    except ValueError as error:
+        raise TableError(f"{name}: {error}") from error
+
+
+def read_table(path: str) -> Table:
+    """The columns of a CSV file (texts) or a parquet file (values), by name.
+
+    Raises
+    ------
+    TableError
+        Naming the file, and the row where it is at fault.
+    """
+    with naming(path):
+        if path.lower().endswith(_PARQUET):
+            return _read_parquet(path)
+        with click.open_file(path, encoding="utf-8-sig") as stream:
+            return _read_csv(stream.read())
+
+
+def write_table(path: str, table: Table) -> None:
+    """Write CSV, or parquet where the name ends so."""
+    content = _parquet(table) if path.lower().endswith(_PARQUET) else to_csv(table).encode()
+    with replacing(path) as stream:
+        stream.write(content)
+
+
+def to_csv(table: Table) -> str:
+    """The table as CSV text."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))
+    return stream.getvalue()
+
+
+def _read_csv(text: str) -> Table:
+    first_line = text.split("\n", 1)[0]
+    delimiter = max(_DELIMITERS, key=first_line.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        rows = [line for line in lines if line]
+    except csv.Error as error:
+        raise TableError(f"line {lines.line_num}: {error}.") from error
+    if not rows:
+        raise TableError("the file is empty.")
+    names = _check_names([name.strip() for name in rows[0]])
+    for i, row in enumerate(rows[1:]):
+        if len(row) != len(names):
+            raise TableError(f"row {i + 1}: {len(row)} cells, but there are {len(names)} columns.")
+    columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(names)
+    return dict(zip(names, map(list, columns), strict=True))
+
+
+def _check_names(names: Sequence[str]) -> Sequence[str]:
+    for i, name in enumerate(names):
+        if not name:
+            raise TableError(f"column {i + 1} has no name in the first line.")
+        if name in names[:i]:
+            raise TableError(f"two columns have the name {name!r}.")
+    return names
+
+
+def _read_parquet(path: str) -> Table:
+    from pyarrow import ArrowInvalid
+
+    try:
+        return _pyarrow_parquet().read_table(path).to_pydict()
+    except ArrowInvalid as error:
+        raise TableError(str(error)) from error
+
+
+def _parquet(table: Table) -> bytes:
+    parquet = _pyarrow_parquet()
+    import pyarrow
+
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.table(table), stream)
+    return stream.getvalue()
+
+
+def _pyarrow_parquet() -> Any:
+    try:
+        from pyarrow import parquet
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            'reading and writing parquet needs pyarrow: pip install "gramian[parquet]".'
+        ) from error
+    return parquet
