@@ -1,0 +1,134 @@
+"""The kernel Fisher discriminant (saadi2004): a ridge regression on the columns of K.
+
+::
+
+    min  Σ w_i (y_i − (Kα)_i − b)² + μ Σ α_i²/w_i + μ c b²          f(x) = k(x, X) α + b
+
+with c = 0 for eq. (4) and c = 1 for eq. (5); a weight w of k is k copies. Two roads lead there:
+
+- the **resolvent** ``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, which samples enter and leave. Its
+  moments are ``R = P Y``, ``s = P 1`` and ``p = diag P``, complex;
+- the **canonical form** of §2, in which every ridge costs O(n), for samples that stay.
+
+Two leave-one-outs: the exact one is what a fit without the sample would say. The paper's keeps the
+sample among the centres of the kernel and leaves out its equation alone. Derivations are in
+docs/maths/fisher.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian._arrays import Array
+from gramian.gram._spectrum import Moments
+from gramian.machines._paths import loo_bordered
+
+
+def fisher_coefficients(R: Array, s: Array, *, sigma: float, penalty: float) -> tuple[Array, Array]:
+    """Intercepts b (t,) and coefficients α (n, t) from the resolvent, O(n t).
+
+    ::
+
+        b = Im 1ᵀR / (Im 1ᵀs − c σ),    α = Re (R − s b)
+    """
+    intercept = R.sum(axis=0).imag / (s.sum().imag - penalty * sigma)
+    return intercept, (R - s[:, None] * intercept).real
+
+
+def fisher_loo(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:
+    """Decision values at each sample of the discriminant fitted without it, (n, t), in O(n t).
+
+    ::
+
+        b₋ᵢ = Im (1ᵀR − s_i R_i/p_i) / (Im (1ᵀs − s_i²/p_i) − c σ)
+        f₋ᵢ = y_i − Re ((R_i − b₋ᵢ s_i) / p_i)
+    """
+    R, s, p = moments.R, moments.s[:, None], moments.p[:, None]
+    level = (s.sum() - s**2 / p).imag - penalty * sigma
+    intercepts = (R.sum(axis=0) - s * R / p).imag / level
+    return Y - ((R - intercepts * s) / p).real
+
+
+def fisher_loo_rows(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:
+    """The leave-one-out of saadi2004, §2.4: row i of Z = [K 1] leaves, column i stays; O(n t).
+
+    ::
+
+        f₋ᵢ = y_i − (y_i − f_i) / (1 − h_ii)
+
+    in the form of `loo_bordered` for ``(K D⁻¹ K + μD)⁻¹ = −Im P / σ``.
+    """
+    return loo_bordered(Y, Moments(*(-part.imag / sigma for part in moments)), penalty)
+
+
+@dataclass(frozen=True)
+class CanonicalForm:
+    """The principal components of Z, in which each ridge acts on each parameter alone (eq. 6).
+
+    Z is [K 1] when the bias is penalised. A free bias is the mean of what is left to explain, and
+    Z is K with its column means taken off.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n, m)
+        ``U = Z V``.
+    eigenvalues : ndarray of shape (m,)
+        Λ of ``Zᵀ Z = V Λ Vᵀ``, descending.
+    axes : ndarray of shape (·, m)
+        V.
+    unregularised : ndarray of shape (m, t)
+        α̂, the parameters at ridge 0; 0 along a direction that Z does not have.
+    centre : tuple of ndarray, or None
+        Means of the columns of K and of Y, where the bias is free.
+    """
+
+    components: Array
+    eigenvalues: Array
+    axes: Array
+    unregularised: Array
+    centre: tuple[Array, Array] | None
+
+    def parameters(self, ridge: float) -> Array:
+        """``α_i = λ_i / (λ_i + μ) α̂_i`` (saadi2004, §2.2), O(n t) for another ridge."""
+        return self._gains(ridge)[:, None] * self.unregularised
+
+    def coefficients(self, ridge: float) -> tuple[Array, Array]:
+        """Intercepts (t,) and coefficients (n, t) of the samples, ``β = V α``, O(n² t)."""
+        beta = self.axes @ self.parameters(ridge)
+        if self.centre is None:
+            return beta[-1], beta[:-1]
+        K_mean, Y_mean = self.centre
+        return Y_mean - K_mean @ beta, beta
+
+    def loo(self, Y: Array, ridge: float) -> Array:
+        """``y_i − r_i / (1 − h_ii)`` (saadi2004, §2.4), the sample's column kept; O(n² t).
+
+        ``h_ii = Σ_j u_ij² / (λ_j + μ)``, and 1/n more for a free bias.
+        """
+        fitted = self.components @ self.parameters(ridge)
+        leverage = self.components**2 @ (1.0 / (self.eigenvalues + ridge))
+        if self.centre is not None:
+            fitted += self.centre[1]
+            leverage += 1.0 / len(Y)
+        return Y - (Y - fitted) / (1.0 - leverage)[:, None]
+
+    def _gains(self, ridge: float) -> Array:
+        return self.eigenvalues / (self.eigenvalues + ridge)
+
+
+def canonical_form(K: Array, Y: Array, *, penalize_bias: bool = False) -> CanonicalForm:
+    """The canonical form of a kernel matrix and targets (n, t), O(n³).
+
+    By the singular value decomposition of Z. The paper takes the eigenvectors of ZᵀZ, which are the
+    same, but found from numbers squared.
+    """
+    if penalize_bias:
+        Z, target, centre = np.column_stack([K, np.ones(len(K), dtype=K.dtype)]), Y, None
+    else:
+        centre = (K.mean(axis=0), Y.mean(axis=0))
+        Z, target = K - centre[0], Y - centre[1]
+    Q, singular, Vt = np.linalg.svd(Z, full_matrices=False)
+    along = (Q.T @ target) / np.where(singular > 0, singular, np.inf)[:, None]
+    return CanonicalForm(Q * singular, singular**2, Vt.T, along, centre)
