@@ -193,7 +193,7 @@ def test_parameters_at_ridge_0_interpolate():
 
 def test_a_kernel_of_deficient_rank():
     K, Y, _ = samples(3)
-    K, Y = np.kron(np.ones((2, 2)), K), np.vstack([Y, 1.0 - Y])
+    K, Y = np.kron(np.ones((2, 2)), K), np.vstack([Y, Y**2])
     intercept, Z = discriminant(K, Y, 0.1, 0.0, np.ones(6))
     found = canonical_form(K, Y).coefficients(0.1)
     close(found[0], intercept, K, 0.1)
