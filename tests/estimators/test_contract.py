@@ -154,7 +154,6 @@ def test_dtype_of_predictions_is_that_of_the_samples(regressor):
     check_dtypes(regressor)
 
 
-@pytest.mark.xfail(reason="class targets and weights are float64", raises=AssertionError)
 def test_dtype_of_decisions_is_that_of_the_samples(classifier):
     check_dtypes(classifier)
 
@@ -185,9 +184,6 @@ def test_dense_samples_join_a_sparse_model(estimator):
     assert_same_model(model, estimator.fit(X, y), updates=10)
 
 
-@pytest.mark.xfail(
-    reason="CSR rows enter the factor before the dense buffer refuses them", raises=TypeError
-)
 def test_sparse_samples_join_a_dense_model(estimator):
     X, y = make_samples(estimator)
     model = clone(estimator).fit(X[:20], y[:20]).partial_fit(sparse.csr_array(X[20:]), y[20:])
@@ -209,10 +205,6 @@ def test_input_arrays_are_left_alone(estimator):
         np.testing.assert_array_equal(array, old)
 
 
-@pytest.mark.xfail(
-    reason="y, string ids and sample_weight are stored as the caller's own arrays",
-    raises=AssertionError,
-)
 def test_model_does_not_share_the_callers_arrays(estimator):
     X, y = make_samples(estimator)
     ids, weight = np.array([f"s{i}" for i in range(30)]), np.ones(30)
@@ -222,10 +214,6 @@ def test_model_does_not_share_the_callers_arrays(estimator):
     assert_same_model(estimator, refit(estimator))
 
 
-@pytest.mark.xfail(
-    reason="dual_coef_, leave-one-out values and a sparse X_fit_ are the live arrays",
-    raises=AssertionError,
-)
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 def test_shown_arrays_cannot_change_the_model(estimator, make):
     X, y = make_samples(estimator)
@@ -240,9 +228,6 @@ def test_shown_arrays_cannot_change_the_model(estimator, make):
     np.testing.assert_array_equal(estimator.loo_decision_function(), left_out)
 
 
-@pytest.mark.xfail(
-    reason="X_fit_ is a view of the buffer in which forget closes gaps", raises=AssertionError
-)
 def test_shown_arrays_do_not_change_with_the_model(estimator):
     X, y = make_samples(estimator)
     estimator.fit(X, y)
@@ -298,10 +283,6 @@ def test_parameters_are_stored_as_given(estimator):
     assert estimator.set_params(gamma=0.25).gamma == 0.25
 
 
-@pytest.mark.xfail(
-    reason="targets, kernel and class_weight are read from the parameters after fit",
-    raises=(AssertionError, ValueError),
-)
 def test_parameters_set_after_fit_wait_for_the_next_fit(estimator):
     X, y = make_samples(estimator)
     expected = values(clone(estimator).fit(X, y))

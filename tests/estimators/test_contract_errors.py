@@ -177,7 +177,7 @@ VAGUE_PARAMETERS = [
     ({"ridge": np.inf}, "ridge must be"),
     ({"gamma": None}, "gamma must be"),
     ({"gamma": True}, "gamma must be"),
-    ({"gamma": np.ones(4)}, "gamma.*4.*3"),
+    ({"gamma": np.ones(4)}, "gamma must be one number"),
     ({"class_weight": "even"}, "class_weight must be"),
     ({"class_weight": [1.0, 2.0]}, "class_weight must be"),
     ({"class_weight": {0: -1.0}}, "class_weight must be"),
@@ -222,9 +222,8 @@ def test_bad_parameters(name, parameters, match):
     check_parameters(name, parameters, match)
 
 
-@pytest.mark.xfail(reason="no error of its own: a warning, a crash or NaN further down")
 @of_each_estimator(VAGUE_PARAMETERS)
-def test_parameters_that_are_not_yet_refused(name, parameters, match):
+def test_vague_parameters(name, parameters, match):
     check_parameters(name, parameters, match)
 
 
@@ -268,9 +267,6 @@ def test_labels_in_two_columns(classifier):
         classifier.fit(X, np.column_stack([y, y]))
 
 
-@pytest.mark.xfail(
-    reason="numbers become strings, and samples of no class enter", raises=pytest.fail.Exception
-)
 def test_labels_of_another_kind_than_those_held(classifier):
     X, y = make_samples(classifier)
     before = snapshot(classifier.fit(X, np.array(["a", "b"])[y]))
@@ -303,19 +299,10 @@ def no_memory(monkeypatch):
     return lambda: monkeypatch.setattr(_memory, "available_memory", lambda: 1024)
 
 
-def asks_for_memory(estimator, request):
-    """QR and the minimum-norm solver do not, yet."""
-    parameters = estimator.get_params()
-    if parameters.get("factor") == "qr" or parameters.get("ridge") == 0:
-        request.applymarker(pytest.mark.xfail(reason="takes n² without asking"))
-
-
 @pytest.fixture(params=[name for name in ESTIMATORS if not name.endswith("linear")])
 def square(request):
     """Each estimator that holds a square matrix of its samples, unfitted."""
-    estimator = clone(ESTIMATORS[request.param])
-    asks_for_memory(estimator, request)
-    return estimator
+    return clone(ESTIMATORS[request.param])
 
 
 def test_too_many_samples_for_the_memory(square, no_memory):

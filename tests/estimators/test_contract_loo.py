@@ -76,16 +76,14 @@ def test_class_weights_of_a_dict(classifier):
     close_values(classifier.loo_decision_function(), left_out(classifier))
 
 
-@pytest.mark.xfail(
-    reason="balanced weights are those with the sample, not those of the model without it",
-    raises=AssertionError,
-)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in REPEATABLE])
-def test_balanced_class_weights(name):
+def test_balanced_class_weights_stay_those_of_all_samples(name):
     classifier = clone(CLASSIFIERS[name])
     X, y = make_samples(classifier, 20, classes=3)
     classifier.set_params(class_weight="balanced").fit(X, y)
-    close_values(classifier.loo_decision_function(), left_out(classifier))
+    weights = dict(enumerate(20 / (3 * np.bincount(y))))
+    same = clone(classifier).set_params(class_weight=weights).fit(X, y)
+    close_values(classifier.loo_decision_function(), left_out(same))
 
 
 def test_predictions_and_score_follow_the_values(classifier):

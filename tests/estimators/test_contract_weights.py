@@ -56,7 +56,6 @@ def test_weight_zero_in_partial_fit(estimator):
     close_values(values(model), values(refit(model)), updates=6)
 
 
-@pytest.mark.xfail(reason="fit numbers on from the last sample that is held")
 def test_number_of_a_weightless_sample_is_not_given_again(estimator):
     X, y = make_samples(estimator)
     model = estimator.fit(X, y, sample_weight=np.r_[np.ones(29), 0.0]).partial_fit(X[:1] + 2, y[:1])
@@ -99,7 +98,6 @@ def test_balanced_after_edits_equals_a_refit(classifier, classes):
     close_values(values(model), values(by_hand), updates=8)
 
 
-@pytest.mark.xfail(reason="balanced counts samples, not their weights", raises=AssertionError)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in REPEATABLE])
 def test_balanced_counts_repetitions(name):
     classifier = clone(CLASSIFIERS[name])

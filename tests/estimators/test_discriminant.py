@@ -119,7 +119,6 @@ def test_leave_one_out_without_ridge_equals_refits(kind, kernel):
     close_values(model.fit(X, y).loo_decision_function(), np.array(expected))
 
 
-@pytest.mark.xfail(reason="ridge=0 ignores sample_weight", raises=AssertionError)
 def test_weights_without_ridge_are_the_limit_of_small_ridges():
     X, y = make_samples(KernelDiscriminant())
     weight = np.random.default_rng(3).uniform(0.2, 3.0, 30)

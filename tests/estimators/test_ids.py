@@ -54,13 +54,11 @@ def test_refused(ids, match):
         check_ids(ids, 2)
 
 
-@pytest.mark.xfail(reason="NumPy makes strings of the numbers", raises=pytest.fail.Exception)
 def test_mixture_is_refused():
     with pytest.raises(ValueError, match="integers or strings"):
         check_ids([1, "a"], 2)
 
 
-@pytest.mark.xfail(reason="wraps to a negative number", raises=pytest.fail.Exception)
 def test_integers_beyond_int64_are_refused():
     with pytest.raises(ValueError, match="ids"):
         check_ids(np.array([1, 2**63], dtype=np.uint64), 2)
@@ -104,8 +102,8 @@ def test_positions_ascend(held, ids, positions):
         ([5, 3, 9], -1, "forget got id -1.*it holds 3 samples"),
         ([5, 3, 9], [5, 5], "forget got id 5 twice"),
         ([5, 3, 9], [4, 4], "forget got id 4 twice"),
-        ([5, 3, 9], 5.0, "forget got id 5.0"),
-        ([5, 3, 9], [True], "forget got id True"),
+        ([5, 3, 9], 5.0, "integers or strings, got an array of dtype float64"),
+        ([5, 3, 9], [True], "integers or strings, got an array of dtype bool"),
         ([5, 3, 9], "5", "forget got id 5"),
         (["5", "3"], 5, "forget got id 5"),
         (["a", "b"], ["a", "ab"], "forget got id ab"),
@@ -116,7 +114,6 @@ def test_positions_refused(held, ids, match):
         positions_of(np.array(held), ids)
 
 
-@pytest.mark.xfail(reason="fails on an index, or says that a held id is not held")
 @pytest.mark.parametrize("ids", [np.array(["a"], dtype=object), [["a", "b"]], {"a"}])
 def test_positions_of_other_containers(ids):
     try:
@@ -198,7 +195,7 @@ def test_strings_need_ids_to_go_on(estimator):
         ([3, 120], "forget got id 120"),
         ([3, 4, 3], "forget got id 3 twice"),
         ("three", "forget got id three"),
-        ([3.5], r"forget got id 3\.5"),
+        ([3.5], "integers or strings, got an array of dtype float64"),
     ],
 )
 def test_bad_ids_to_forget(estimator, ids, match):

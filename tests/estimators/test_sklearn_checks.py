@@ -24,15 +24,10 @@ WEIGHTED_PROBABILITIES = {
     "check_sample_weight_equivalence_on_dense_data": LEFT_OUT,
     "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
 }
-NO_TAG = "the tag target_tags.multi_output is missing, though a column of targets is taken"
 EXPECTED_FAILURES = {
-    "lssvc-linear": {
-        "check_classifiers_train": "the calibrated threshold is not that of predict: for 2 of 200 "
-        "samples the likelier class is the other one",
-    },
-    "lssvr": {"check_supervised_y_2d": NO_TAG},
-    "lssvr-linear": {"check_supervised_y_2d": NO_TAG},
     "kda-fisher": {
+        "check_classifiers_train": "zero is the threshold of equally frequent classes for Fisher's "
+        "targets, and the probabilities count the classes as frequent as they are",
         "check_class_weight_classifiers": "the levels of Fisher's targets undo class weights: "
         "each class has the same sum of weight times target",
     },
@@ -44,9 +39,8 @@ EXPECTED_FAILURES = {
         "check_estimator_sparse_tag": REPEATS,
         "check_estimator_sparse_array": REPEATS,
         "check_estimator_sparse_matrix": REPEATS,
-        "check_class_weight_classifiers": "ridge=0 ignores weights",
-        "check_classifiers_train": "left-out values of an interpolation of 200 noisy samples say "
-        "nothing, and probabilities calibrated on them are constant",
+        "check_class_weight_classifiers": "an interpolation meets every target, whatever its "
+        "weight",
     },
 }
 

@@ -51,6 +51,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         with self._transaction():
+            self._reset()
             self._check_parameters()
             X, y = self._check_samples(X, y, reset=True)
             weight = self._check_weight(sample_weight, X)
@@ -94,7 +95,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def X_fit_(self):
         """The samples that the model holds, in the order of `ids_`."""
         check_is_fitted(self)
-        return self._rows.rows
+        return self._rows.rows.copy()
 
     @property
     def y_fit_(self):
@@ -170,14 +171,17 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 self._begin(X, y, weight, own)
         return self
 
+    def _reset(self):
+        """Forget what parameters were when the model was fitted before."""
+
     def _begin(self, X, y, weight, ids):
-        X, y, weight, ids = _drop_weightless(
-            X, y, weight, np.arange(len(y)) if ids is None else ids
-        )
+        ids = np.arange(len(y)) if ids is None else ids
+        after = _after(ids, 0)
+        X, y, weight, ids = self._weighty(X, y, weight, ids)
         self._build(X, y, weight)
         self._rows = self._make_rows(X)
-        self._ids, self._y, self._weight = ids, y, weight
-        self._next_id = _after(ids, 0)
+        self._ids, self._y, self._weight = np.array(ids), np.array(y), np.array(weight)
+        self._next_id = after
         self._changed()
 
     def _extend(self, X, y, weight, ids):
@@ -185,7 +189,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             ids = next_ids(self._ids, self._next_id, len(y))
         check_new(self._ids, ids)
         after = _after(ids, self._next_id)
-        X, y, weight, ids = _drop_weightless(X, y, weight, ids)
+        _check_kind(self._y, y)
+        X, y, weight, ids = self._weighty(X, y, weight, ids)
+        self._rows.reserve(len(y))
         self._enter(X, y, weight)
         self._rows.append(X)
         self._ids = np.concatenate([self._ids, ids])
@@ -234,24 +240,39 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             multi_output=True,
             y_numeric=False,
         )
-        return X, self._check_targets(y)
+        return X if reset else self._rows.adopt(X), self._check_targets(y)
 
     def _check_queries(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._rows.dtype)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._rows.dtype)
+        return self._rows.adopt(X)
+
+    def _weighty(self, X, y, weight, ids):
+        """The samples of weight > 0: the others say nothing and are left out."""
+        some = weight > 0
+        if some.all():
+            return X, y, weight, ids
+        if not some.any():
+            raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
+        return self._keep(X, some), y[some], weight[some], ids[some]
+
+    def _keep(self, X, some):
+        """Some of the samples just given."""
+        return X[some]
 
     def _check_weight(self, sample_weight, X):
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
-def _drop_weightless(X, y, weight, ids):
-    """Samples of weight 0 say nothing: leave them out."""
-    some = weight > 0
-    if some.all():
-        return X, y, weight, ids
-    if not some.any():
-        raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
-    return X[some], y[some], weight[some], ids[some]
+def _check_kind(held, new):
+    """Raise ValueError if labels are strings on one side and numbers on the other."""
+    strings = [labels.dtype.kind in "UO" for labels in (held, new)]
+    if strings[0] != strings[1]:
+        kinds = ("numbers", "strings")
+        raise ValueError(
+            f"y must be {kinds[strings[0]]}, as the labels that the model holds; got "
+            f"{kinds[strings[1]]}."
+        )
 
 
 def _after(ids, start):

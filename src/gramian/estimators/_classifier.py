@@ -58,14 +58,19 @@ class GramClassifier(ClassifierMixin, GramEstimator):
     def predict_proba(self, X):
         """Class probabilities, calibrated on the exact leave-one-out decision values.
 
-        ``softmax(a z + b)`` with scale a and biases b fitted to the left-out values, Platt's
-        sigmoid for two classes; shape (n_samples, n_classes).
+        ``softmax(a z + b)`` fitted to the left-out values; shape (n_samples, n_classes). For
+        targets ±1 the biases b are zero, so that the largest probability is that of the class
+        that `predict` names. Zero is the threshold of equally frequent classes for Fisher targets;
+        there the biases are fitted too, and the two may differ.
         """
         return probabilities(self._outputs(X), self._calibration())
 
     def loo_decision_function(self):
-        """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
-        return _flat(self._loo_outputs())
+        """Exact leave-one-out decision values of the held samples, in the order of `ids_`.
+
+        Class weights that are "balanced" stay those of all samples.
+        """
+        return _flat(self._loo_outputs()).copy()
 
     def loo_predict(self):
         """The class of each held sample by the model without it, in the order of `ids_`."""
@@ -77,12 +82,19 @@ class GramClassifier(ClassifierMixin, GramEstimator):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, X, y, sample_weight=None, ids=None):
-        with self._transaction():
-            self.__dict__.pop("_declared", None)
-            return super().fit(X, y, sample_weight=sample_weight, ids=ids)
+    def _reset(self):
+        super()._reset()
+        self.__dict__.pop("_declared", None)
 
-    fit.__doc__ = GramEstimator.fit.__doc__
+    def _check_parameters(self):
+        super()._check_parameters()
+        weights = self.class_weight
+        if weights is None or (isinstance(weights, str) and weights == "balanced"):
+            return
+        if not isinstance(weights, dict) or not all(0 < w < np.inf for w in weights.values()):
+            raise ValueError(
+                f'class_weight must be None, "balanced" or a dict of numbers > 0, got {weights!r}.'
+            )
 
     def _check_targets(self, y):
         y = column_or_1d(y, warn=True)
@@ -91,6 +103,7 @@ class GramClassifier(ClassifierMixin, GramEstimator):
 
     def _build(self, X, y, weight):
         self.classes_ = self._classes_of(y)
+        self._freeze()
         self._choose_hyperparameters(X, y, weight)
         self._solver = self._solve_from_scratch(X, y, self._solver_weight(y, weight))
 
@@ -131,7 +144,12 @@ class GramClassifier(ClassifierMixin, GramEstimator):
     def _set_state(self, state):
         if len(state["declared"]):
             self._declared = np.asarray(state["declared"])
+        self._freeze()
         super()._set_state(state)
+
+    def _freeze(self):
+        """Take over the parameters that later edits depend on."""
+        self._kind, self._class_weight = self._target_kind(), self.class_weight
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -145,17 +163,21 @@ class GramClassifier(ClassifierMixin, GramEstimator):
     def _selection_targets(self, y, weight):
         weight = self._solver_weight(y, weight)
         labels = np.searchsorted(self.classes_, y)
-        return ClassTargets(labels, len(self.classes_), self._target_kind(), weight)
+        return ClassTargets(labels, len(self.classes_), self._kind, weight)
 
     def _target_kind(self):
         return "signs"
 
     def _combine(self, values):
-        return self._targets().combine(values)
+        return self._targets().combine(values).astype(values.dtype)
 
     def _loo_outputs(self):
         check_is_fitted(self)
-        return self._derive("loo", lambda: self._targets().combine_left_out(self._solver.loo()))
+        return self._derive("loo", self._compute_loo)
+
+    def _compute_loo(self):
+        values = self._solver.loo()
+        return self._targets().combine_left_out(values).astype(values.dtype)
 
     def _labels(self, outputs):
         if outputs.shape[1] == 1:
@@ -180,25 +202,31 @@ class GramClassifier(ClassifierMixin, GramEstimator):
         labels = np.searchsorted(self.classes_, self._y)
         return self._derive(
             "calibration",
-            lambda: fit_calibration(self._loo_outputs(), labels, len(self.classes_), self._weight),
+            lambda: fit_calibration(
+                self._loo_outputs(),
+                labels,
+                len(self.classes_),
+                self._weight,
+                biases=self._kind == "fisher",
+            ),
         )
 
     # -- class weights --------------------------------------------------------------------------
 
     def _reweighs(self):
         """Whether every class weight depends on all samples, so that each edit is a rebuild."""
-        return isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        return isinstance(self._class_weight, str)
 
     def _rebalance(self, X, y, weight):
         self._rebuild(X, y, self._solver_weight(y, weight), "the class weights changed")
 
     def _solver_weight(self, y, weight):
         """Sample weights times class weights."""
-        if self.class_weight is None:
+        if self._class_weight is None:
             return weight
         values, labels = np.unique(y, return_inverse=True)
         if self._reweighs():
-            per_class = len(y) / (len(values) * np.bincount(labels))
+            per_class = weight.sum() / (len(values) * np.bincount(labels, weight))
         else:
-            per_class = np.array([self.class_weight.get(value, 1.0) for value in values.tolist()])
+            per_class = np.array([self._class_weight.get(value, 1.0) for value in values.tolist()])
         return weight * per_class[labels]

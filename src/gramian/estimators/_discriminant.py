@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numbers import Real
 
+import numpy as np
+
 from gramian.estimators._classifier import GramClassifier
 from gramian.machines._left_out import TARGETS
 from gramian.machines._paths import KDA_RMSE
@@ -22,8 +24,9 @@ class KernelDiscriminant(GramClassifier):
     O(n²). Several classes are so many outputs, one against the rest, on the same P.
 
     ``ridge=0`` is KDA/MSE, the minimum-norm solution by the singular value decomposition (eq. 14),
-    which for two classes is kernel linear discriminant analysis also where the scatter matrices
-    are singular. It is solved anew after every edit.
+    whose part in the range of the total scatter is, for two classes and Fisher targets, the
+    direction of kernel linear discriminant analysis by generalised singular values, also where the
+    scatter matrices are singular. It is solved anew after every edit.
 
     Parameters
     ----------
@@ -119,8 +122,8 @@ class KernelDiscriminant(GramClassifier):
         if self.targets not in TARGETS:
             raise ValueError(f"targets must be one of {TARGETS}, got {self.targets!r}.")
         number = isinstance(self.ridge, Real) and not isinstance(self.ridge, bool)
-        if self.ridge != "loo" and not (number and self.ridge >= 0):
-            raise ValueError(f'ridge must be >= 0 or "loo", got {self.ridge!r}.')
+        if self.ridge != "loo" and not (number and 0 <= self.ridge < np.inf):
+            raise ValueError(f'ridge must be >= 0 and finite, or "loo", got {self.ridge!r}.')
 
     def _given_strength(self):
         return self.ridge

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from gramian.estimators._base import LiveEstimator
-from gramian.estimators._precomputed import PrecomputedRows, check_precomputed
+from gramian.estimators._precomputed import PrecomputedRows, check_extension, check_precomputed
 from gramian.estimators._solvers import MinimumNormSolver, RidgeSolver
 from gramian.gram import FACTORS, Refactorization
 from gramian.kernels import make_kernel, row_blocks
@@ -32,6 +32,7 @@ class GramEstimator(LiveEstimator):
     _live: Any
     _unbuilt: Any
     _factors: tuple[str, ...] = FACTORS
+    search = "path"  # of gamma and ridge; a parameter of some machines
 
     # -- the contract ---------------------------------------------------------------------------
 
@@ -42,17 +43,17 @@ class GramEstimator(LiveEstimator):
         With ``kernel="precomputed"``, their kernel matrix.
         """
         check_is_fitted(self)
-        return self._solver.gram_rows() if self._precomputed else self._rows.rows
+        return self._solver.gram_rows() if self._precomputed else super().X_fit_
 
     @property
     def dual_coef_(self):
         """Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs)."""
-        return self._shaped(self._coefficients()[1])
+        return self._shaped(self._coefficients()[1]).copy()
 
     @property
     def intercept_(self):
         """Intercept, a number or an array of shape (n_outputs,)."""
-        return self._shaped(self._coefficients()[0])
+        return self._shaped(self._coefficients()[0]).copy()
 
     @property
     def factor_(self):
@@ -140,11 +141,17 @@ class GramEstimator(LiveEstimator):
                 gamma=gamma,
                 ridge=strength,
                 criterion=self.criterion,
+                search=self.search,
                 start=start,
                 random_state=self.random_state,
                 callback=self.callback,
             )
             gamma, strength = self.selection_.gamma, self.selection_.ridge
+        if np.ndim(gamma) and len(gamma) != X.shape[1]:
+            raise ValueError(
+                f"gamma must be one number, or one per feature: got {len(gamma)} for "
+                f"{X.shape[1]} features."
+            )
         self.gamma_ = gamma
         self._set_strength(strength)
         self._kernel = self._make_kernel(gamma)
@@ -193,10 +200,9 @@ class GramEstimator(LiveEstimator):
         return {**super()._get_state(), "coefficients": self._coefficients()}
 
     def _set_state(self, state):
-        self._live = None
+        self._live, self._kernel = None, self._make_kernel(state["public"]["gamma_"])
         self._unbuilt = state["X"] if self._precomputed else None
         super()._set_state(state)
-        self._kernel = self._make_kernel(self.gamma_)
         self._derived["coefficients"] = tuple(state["coefficients"])
 
     # -- learning -------------------------------------------------------------------------------
@@ -208,9 +214,12 @@ class GramEstimator(LiveEstimator):
         else:
             diagonal = self._kernel.diagonal(X)
             block = lambda rows, cols: self._kernel(X[rows], X[cols])  # noqa: E731
-        columns = self._columns(y).astype(X.dtype)
+        return self._make_solver(diagonal, block, self._columns(y).astype(X.dtype), weight)
+
+    def _make_solver(self, diagonal, block, columns, weight):
+        """A solver for K, given by its diagonal and its blocks."""
         if self._strength() == 0:
-            return MinimumNormSolver(diagonal, block, columns)
+            return MinimumNormSolver(diagonal, block, columns, weight)
         return RidgeSolver(
             self._machine,
             diagonal,
@@ -226,6 +235,7 @@ class GramEstimator(LiveEstimator):
         n = len(self._ids)
         if self._precomputed:
             cross, corner = X[:, :n].T, X[:, n:]
+            check_extension(corner, cross, self._solver)
         else:
             cross, corner = self._kernel(self._rows.rows, X), self._kernel(X, X)
         self._solver.append(cross, corner, columns.astype(X.dtype), weight)
@@ -282,7 +292,20 @@ class GramEstimator(LiveEstimator):
 
     @property
     def _precomputed(self):
+        """Whether samples come as kernel values; of a fitted model, whether they came so."""
+        if hasattr(self, "_kernel"):
+            return self._kernel is None
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _reset(self):
+        super()._reset()
+        self.__dict__.pop("_kernel", None)
+
+    def _keep(self, X, some):
+        if not self._precomputed:
+            return super()._keep(X, some)
+        n_held = X.shape[1] - len(X)
+        return X[np.ix_(some, np.concatenate([np.ones(n_held, dtype=bool), some]))]
 
     def _check_samples(self, X, y, *, reset):
         if not self._precomputed:
@@ -308,12 +331,10 @@ class GramEstimator(LiveEstimator):
     def _check_parameters(self):
         if self.factor not in self._factors:
             raise ValueError(f"factor must be one of {self._factors}, got {self.factor!r}.")
+        if self.gamma is None or (isinstance(self.gamma, str) and self.gamma not in GAMMAS):
+            raise ValueError(f"gamma must be > 0 or one of {GAMMAS}, got {self.gamma!r}.")
         if not self._precomputed:
-            make_kernel(self.kernel, degree=self.degree, coef0=self.coef0)
-        if isinstance(self.gamma, str) and self.gamma not in GAMMAS:
-            raise ValueError(f"gamma must be > 0 or one of {GAMMAS}, got {self.gamma!r}.")
-        if not isinstance(self.gamma, str) and not np.all(np.asarray(self.gamma) > 0):
-            raise ValueError(f"gamma must be > 0 or one of {GAMMAS}, got {self.gamma!r}.")
+            self._make_kernel(1.0 if isinstance(self.gamma, str) else self.gamma)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

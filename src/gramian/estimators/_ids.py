@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,36 @@ def check_ids(ids: Any, n: int) -> Array:
     ValueError
         If there are not n of them, if one comes twice, or if they are of another type.
     """
-    array = np.atleast_1d(np.asarray(ids))
-    if array.dtype == object:
-        array = np.asarray(array.tolist())
-    if array.ndim != 1 or array.dtype.kind not in "iuU":
-        raise ValueError(
-            f"ids must be a one-dimensional array of integers or strings, got an array of "
-            f"dtype {array.dtype} and shape {array.shape}."
-        )
+    array = _as_ids(ids)
     if len(array) != n:
         raise ValueError(f"ids must name each sample: got {len(array)} ids for {n} samples.")
     values, counts = np.unique(array, return_counts=True)
     if np.any(counts > 1):
         raise ValueError(f"ids must be unique, got {values[counts > 1][0]!s} twice.")
-    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+    return array
+
+
+def _as_ids(ids: Any) -> Array:
+    """One or more ids as a one-dimensional array of 64-bit integers or of strings."""
+    array = np.atleast_1d(np.asarray(ids, dtype=None if isinstance(ids, np.ndarray) else object))
+    kinds = {_kind(value) for value in array.flat} if array.dtype == object else {array.dtype.kind}
+    if array.ndim != 1 or not (kinds <= {"i", "u"} or kinds == {"U"}):
+        seen = f"an array of dtype {np.asarray(ids).dtype} and shape {array.shape}"
+        raise ValueError(
+            f"ids must be a one-dimensional array of integers or strings, got "
+            f"{'a mixture' if kinds == {'i', 'U'} else seen}."
+        )
+    if kinds == {"U"}:
+        return array.astype(str)
+    if any(int(value) > np.iinfo(np.int64).max for value in array[array > 0].tolist()):
+        raise ValueError("ids must be smaller than 2⁶³.")
+    return array.astype(np.int64)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "U"
+    return "i" if isinstance(value, Integral) and not isinstance(value, bool) else "O"
 
 
 def next_ids(held: Array, start: int, n: int) -> Array:
@@ -73,17 +90,17 @@ def positions_of(held: Array, ids: Any) -> Array:
     ValueError
         If an id is given twice or is not held.
     """
-    asked = np.atleast_1d(np.asarray(ids))
-    if asked.size == 0:
+    if np.size(ids) == 0:
         return np.empty(0, dtype=int)
-    comparable = asked.dtype.kind == "U" if held.dtype.kind == "U" else asked.dtype.kind in "iu"
-    positions = np.flatnonzero(np.isin(held, asked)) if comparable else np.empty(0, dtype=int)
+    asked = _as_ids(ids)
+    alike = asked.dtype.kind == held.dtype.kind
+    positions = np.flatnonzero(np.isin(held, asked)) if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):
         return positions
     values, counts = np.unique(asked, return_counts=True)
     if np.any(counts > 1):
         raise ValueError(f"forget got id {values[counts > 1][0]!s} twice.")
-    unknown = np.setdiff1d(values, held) if comparable else values
+    unknown = np.setdiff1d(values, held) if alike else values
     raise ValueError(
         f"forget got id {unknown[0]!s}, which the model does not hold "
         f"(it holds {len(held)} samples)."

@@ -16,6 +16,13 @@ class PrecomputedRows:
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype = dtype
 
+    def adopt(self, X: Array) -> Array:
+        """Kernel values are dense."""
+        return X
+
+    def reserve(self, k: int) -> None:
+        """Nothing to do: the factor makes its own room."""
+
     def append(self, X: Array) -> None:
         """Nothing to do: the factor holds the kernel values."""
 
@@ -54,11 +61,22 @@ def check_precomputed(X: Any, n_held: int, dtype: Any = None) -> Array:
     return X
 
 
+def check_extension(corner: Array, cross: Array, solver: Any) -> None:
+    """Raise ValueError if new samples cannot come from a positive semi-definite kernel.
+
+    If the whole kernel matrix is semi-definite, so is ``corner − crossᵀ A⁻¹ cross``, O(n²).
+    """
+    scale = float(np.abs(np.diagonal(corner)).max())
+    _check_semidefinite(corner - cross.T @ solver.solve(cross), scale)
+
+
 def _check_semidefinite(K: Array, scale: float) -> None:
     """Raise ValueError if K has an eigenvalue clearly below zero, by a Cholesky attempt, O(n³)."""
     n = len(K)
     shifted = np.array(K, order="F")
-    shifted[np.diag_indices(n)] += 1e3 * n * np.finfo(K.dtype).eps * max(scale, 1e-300)
+    shifted[np.diag_indices(n)] += (
+        1e3 * n * np.finfo(K.dtype).eps * max(scale, float(np.finfo(K.dtype).tiny))
+    )
     if factor_cholesky(shifted):
         raise ValueError(
             "a precomputed kernel must be positive semi-definite, but this one has a negative "

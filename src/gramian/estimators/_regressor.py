@@ -46,7 +46,7 @@ class GramRegressor(RegressorMixin, GramEstimator):
     def loo_predict(self):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
         check_is_fitted(self)
-        return self._shaped(self._derive("loo", self._loo_outputs))
+        return self._shaped(self._derive("loo", self._loo_outputs)).copy()
 
     def loo_decision_function(self):
         """The same as `loo_predict`."""
@@ -81,6 +81,11 @@ class GramRegressor(RegressorMixin, GramEstimator):
                 f"it anew on other samples instead."
             )
         self._solver.remove(positions)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """Growing and shrinking storage of samples, in order of arrival.
 
-Three kinds of samples, one interface: ``rows`` gives what is held, ``take`` some of it, ``append``
-adds at the end, ``remove`` leaves nothing of the removed rows behind.
+Three kinds of samples, one interface: ``rows`` gives what is held, ``take`` some of it, ``adopt``
+brings other samples into the same form, ``reserve`` makes room, ``append`` adds at the end, and
+``remove`` leaves nothing of the removed rows behind.
 """
 
 from __future__ import annotations
@@ -42,9 +43,17 @@ class DenseRows:
     def take(self, positions: Array) -> Array:
         return self._buffer[positions if self._places is None else self._places[positions]]
 
+    def adopt(self, X: Any) -> Array:
+        """Samples in the form of those held."""
+        return X.toarray() if sparse.issparse(X) else X
+
+    def reserve(self, k: int) -> None:
+        """Make room, so that the next append of k samples cannot fail."""
+        if self._end + k > len(self._buffer):
+            self._grow(k)
+
     def append(self, X: Array) -> None:
-        if self._end + len(X) > len(self._buffer):
-            self._grow(len(X))
+        self.reserve(len(X))
         start, self._end = self._end, self._end + len(X)
         self._buffer[start : self._end] = X
         if self._places is not None:
@@ -87,6 +96,13 @@ class SparseRows:
 
     def take(self, positions: Array) -> Any:
         return self.rows[positions]
+
+    def adopt(self, X: Any) -> Any:
+        """Samples in the form of those held."""
+        return X if sparse.issparse(X) else sparse.csr_matrix(X)
+
+    def reserve(self, k: int) -> None:
+        """Nothing to do: the new matrix takes the place of the old one when it is whole."""
 
     def append(self, X: Any) -> None:
         self.rows = sparse.vstack([self.rows, X], format="csr", dtype=self.rows.dtype)

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from gramian._arrays import Array
-from gramian.gram import LiveSystem, Refactorization
+from gramian.gram import LiveSystem, Refactorization, require_memory
 from gramian.gram._slots import RowBlock
 from gramian.gram._spectrum import Moments
 from gramian.machines._coefficients import (
@@ -39,6 +39,9 @@ class Solver(Protocol):
 
     def loo(self) -> Array:
         """Leave-one-out decision values (n, t)."""
+
+    def solve(self, B: Array) -> Array:
+        """``A⁻¹ B``."""
 
     def gram_rows(self) -> Array:
         """K of the held samples."""
@@ -70,12 +73,12 @@ class RidgeSolver:
         targets: Array,
         *,
         weight: Array,
-        ridge: float,
+        ridge: complex,
         factor: str,
     ) -> None:
         self.machine, self.ridge = machine, ridge
-        self._diagonal, self._inverse_weight = diagonal, 1.0 / weight
-        A_diagonal = diagonal + np.asarray(ridge / weight, dtype=diagonal.dtype)
+        self._diagonal, self._inverse_weight = diagonal, (1.0 / weight).astype(diagonal.dtype)
+        A_diagonal = diagonal + ridge * self._inverse_weight
         self.system = LiveSystem(A_diagonal, row_block, _after_ones(targets), factor)
 
     @property
@@ -91,10 +94,12 @@ class RidgeSolver:
         return self.system.B[:, 1:]
 
     def append(self, cross: Array, corner: Array, targets: Array, weight: Array) -> None:
-        A_corner = corner + np.diag(self.ridge / weight)
-        self.system.append(cross, A_corner, _after_ones(targets))
+        inverse_weight = (1.0 / weight).astype(corner.dtype)
+        self.system.append(
+            cross, corner + np.diag(self.ridge * inverse_weight), _after_ones(targets)
+        )
         self._diagonal = np.concatenate([self._diagonal, np.diagonal(corner)])
-        self._inverse_weight = np.concatenate([self._inverse_weight, 1.0 / weight])
+        self._inverse_weight = np.concatenate([self._inverse_weight, inverse_weight])
 
     def remove(self, positions: Array) -> None:
         self.system.remove(positions)
@@ -115,10 +120,13 @@ class RidgeSolver:
         targets = self.targets
         if self.machine.intercept_penalty is not None:
             return loo_bordered(targets, first, self.machine.intercept_penalty)
-        D = self._inverse_weight.astype(self.system.B.dtype)
+        D = self._inverse_weight
         solved = self.system.solve(D[:, None] * self.system.solution())
         second = self._moments(solved, self.system.inverse_square_diagonal(D))
         return loo_min_norm(targets, first, second)
+
+    def solve(self, B: Array) -> Array:
+        return self.system.solve(B)
 
     def gram_rows(self) -> Array:
         K = self.system.factor.rows(np.arange(self.system.n))
@@ -141,24 +149,29 @@ class MinimumNormSolver:
 
     factor_name = "svd"
 
-    def __init__(self, diagonal: Array, row_block: RowBlock, targets: Array) -> None:
+    def __init__(self, diagonal: Array, row_block: RowBlock, targets: Array, weight: Array) -> None:
         n = len(diagonal)
+        require_memory(3 * n**2 * diagonal.itemsize, f"Decomposing the Gram matrix of {n} samples")
         self._K = np.array(row_block(slice(0, n), slice(0, n)))
-        self._targets = targets
+        self._targets, self._weight = targets, weight
         self._solution: tuple[Array, Array] | None = None
         self.refactorizations: list[Refactorization] = []
         _check_distinct(self._K)
 
     def append(self, cross: Array, corner: Array, targets: Array, weight: Array) -> None:
+        size = (len(corner) + len(self._K)) ** 2 * corner.itemsize
+        require_memory(3 * size, "Growing the Gram matrix")
         K = np.block([[self._K, cross], [cross.T, corner]])
         _check_distinct(K)
         extra = targets.shape[1] - self._targets.shape[1]
         self._targets = np.vstack([np.pad(self._targets, ((0, 0), (0, extra))), targets])
+        self._weight = np.concatenate([self._weight, weight])
         self._K, self._solution = K, None
 
     def remove(self, positions: Array) -> None:
         self._K = np.delete(np.delete(self._K, positions, axis=0), positions, axis=1)
         self._targets = np.delete(self._targets, positions, axis=0)
+        self._weight = np.delete(self._weight, positions)
         self._solution = None
 
     def select_columns(self, columns: Array) -> None:
@@ -166,11 +179,14 @@ class MinimumNormSolver:
 
     def coefficients(self) -> tuple[Array, Array]:
         if self._solution is None:
-            self._solution = minimum_norm(self._K, self._targets)
+            self._solution = minimum_norm(self._K, self._targets, self._weight)
         return self._solution
 
     def loo(self) -> Array:
-        return minimum_norm_loo(self._K, self._targets)
+        return minimum_norm_loo(self._K, self._targets, self._weight)
+
+    def solve(self, B: Array) -> Array:
+        return np.linalg.pinv(self._K, hermitian=True) @ B
 
     def gram_rows(self) -> Array:
         return self._K.copy()
@@ -179,7 +195,7 @@ class MinimumNormSolver:
         """Residual of the normal equations, which a least-squares solution makes zero."""
         intercept, Z = self.coefficients()
         G = np.column_stack([np.ones(len(self._K)), self._K])
-        residual = self._targets - G @ np.vstack([intercept, Z])
+        residual = self._weight[:, None] * (self._targets - G @ np.vstack([intercept, Z]))
         return float(np.abs(G.T @ residual).max() / np.abs(G.T @ self._targets).max())
 
     def refactor(self, reason: str) -> None:

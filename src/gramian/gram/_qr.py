@@ -31,7 +31,7 @@ class QRFactor(Factor):
 
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
         n = len(diagonal)
-        require_memory(3 * n**2 * diagonal.itemsize, f"Holding the QR of {n} samples")
+        require_memory(3 * n**2 * diagonal.itemsize, f"Factoring the Gram matrix of {n} samples")
         self._A = np.empty((n, n), dtype=diagonal.dtype)
         for rows in row_blocks(n, n, diagonal.itemsize):
             self._A[rows] = row_block(rows, slice(0, n))
@@ -69,6 +69,7 @@ class QRFactor(Factor):
         n, k = cross.shape
         # The pivots of R have no sign; the Schur complement says whether A stays definite.
         schur_cholesky(cross, corner, self.apply_inverse(cross))
+        require_memory(3 * (n + k) ** 2 * self.dtype.itemsize, "Growing the Gram matrix")
         Q, R = qr_insert(self._Q, self._R, cross, n, which="col")  # kim2006, Alg. 1
         rows = np.hstack([cross.T, corner])
         for i in range(k):

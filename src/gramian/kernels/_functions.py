@@ -100,6 +100,8 @@ class Kernel:
                 f"kernel must return an array of shape {expected} for these samples, got "
                 f"{values.shape}. It is called with two sets of samples, not with two samples."
             )
+        if not np.isfinite(values).all():
+            raise ValueError("kernel must return finite numbers, got NaN or infinity.")
         return values
 
     @staticmethod
@@ -134,7 +136,7 @@ class Kernel:
 def _widths(kernel: str, gamma: Any) -> Any:
     """``gamma`` as a Python float, or for the RBF kernel as an array of widths."""
     try:
-        widths = np.asarray(gamma, dtype=float)
+        widths = np.asarray(None if isinstance(gamma, bool) else gamma, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"gamma must be a number > 0, got {gamma!r}.") from None
     if not np.all((widths > 0) & (widths < np.inf)):
