@@ -13,13 +13,17 @@ from gramian.estimators._regressor import GramRegressor
 from gramian.machines._paths import LS_SVM
 
 
+def is_number(value):
+    """Whether a parameter is a real number; True and False are not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 class PenaltyC(GramEstimator):
     """A machine whose ridge is given by its inverse, λ = 1/C."""
 
     def _check_parameters(self):
         super()._check_parameters()
-        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        if self.C != "loo" and not (number and 0 < self.C < np.inf):
+        if self.C != "loo" and not (is_number(self.C) and 0 < self.C < np.inf):
             raise ValueError(f'C must be > 0 and finite, or "loo", got {self.C!r}.')
 
     def _given_strength(self):

@@ -1,0 +1,81 @@
+"""The Lagrangian support vector machine by the iteration of duan2008."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramian._arrays import Array
+from gramian.estimators._linear_space import LinearSpace
+from gramian.estimators._spaces import SolvedGramSpace
+from gramian.estimators._support import SupportSolver
+from gramian.machines._lagrangian import lagrangian_iteration
+
+
+class IterationSolver(SupportSolver):
+    """The paper's iteration, all outputs at once on P of all samples.
+
+    Parameters
+    ----------
+    step : float
+        γ in units of the smallest λ_i, between 0 and 2.
+    tol, max_iter : float, int
+        ε, and the number of iterations after which a warning says that it was not reached.
+    """
+
+    def __init__(
+        self,
+        space: SolvedGramSpace | LinearSpace,
+        targets: Array,
+        weight: Array,
+        ridge: float,
+        *,
+        step: float,
+        tol: float,
+        max_iter: int,
+    ) -> None:
+        super().__init__(space, targets, weight, ridge)
+        self._step, self._tol, self._max_iter = step, tol, max_iter
+
+    @property
+    def factor_name(self) -> str:
+        return self._space.factor_name
+
+    def refactor(self, reason: str) -> None:
+        self._space.refactor(reason)
+        self._stale = np.ones_like(self._stale)
+
+    def _solve(self, outputs: Array) -> None:
+        """First with P as it is, then with solutions that are held to the true A."""
+        self.n_iter = 0
+        result = None
+        Y, Z = self._signs(outputs), self._Z[:, outputs]
+        for inverse, accuracy in self._space.inverses():
+            result = lagrangian_iteration(
+                inverse,
+                Y,
+                Z,
+                self._space.multiply(Z),
+                step=self._step * float(self._ridges.min()),
+                tol=max(self._tol, accuracy),
+                max_iter=self._max_iter,
+            )
+            Z = result.Z
+            self.n_iter += result.iterations
+        self._take(outputs, result)
+
+    def _take(self, outputs: Array, result: Any) -> None:
+        Z, inside = self._Z.copy(), self._inside.copy()
+        Z[:, outputs], inside[:, outputs] = np.where(result.support, result.Z, 0.0), result.support
+        self._Z, self._inside = Z, inside
+        if result.unfinished:
+            warnings.warn(
+                f"the iteration did not reach tol={self._tol:g} in max_iter={self._max_iter} "
+                f"steps (the last one was {result.unfinished:.1e}). Raise max_iter, or take "
+                f'solver="pivot".',
+                ConvergenceWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,93 @@
+"""The Lagrangian support vector machine by principal pivoting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian._arrays import Array
+from gramian.estimators._spaces import GramSpace
+from gramian.estimators._support import SupportSolver
+from gramian.gram import Refactorization
+from gramian.machines._lagrangian import principal_pivot, slack_tolerance
+
+
+class PivotSolver(SupportSolver):
+    """Principal pivoting, each output with a live solution on its support."""
+
+    def __init__(self, space: Any, targets: Array, weight: Array, ridge: float) -> None:
+        super().__init__(space, targets, weight, ridge)
+        self._live = [self._new_support() for _ in targets.T]
+        if isinstance(space, GramSpace):
+            self.settle()
+
+    @property
+    def factor_name(self) -> str:
+        self.settle()
+        j = self._outputs()[0]
+        self._live[j].exchange(self._inside[:, j], self._signs(j))
+        return self._live[j].factor_name
+
+    def append(self, cross: Array, corner: Array, targets: Array, weight: Array) -> None:
+        """Enter samples and settle: a kernel that is not positive definite shows itself now."""
+        before, n = self.__dict__.copy(), len(self.targets)
+        super().append(cross, corner, targets, weight)
+        try:
+            self.settle()
+        except BaseException:
+            self._space.remove(np.arange(n, n + len(targets)))
+            self.__dict__.update(before)
+            self._live = [self._new_support() for _ in self.targets.T]
+            raise
+
+    def remove(self, positions: Array) -> None:
+        stay = self._inside.copy()
+        stay[positions] = False
+        for j in self._outputs():
+            self._live[j].exchange(stay[:, j], self._signs(j))
+        super().remove(positions)
+        for j in self._outputs():
+            self._live[j].renumber(positions)
+
+    def select_columns(self, columns: Array) -> None:
+        super().select_columns(columns)
+        self._live = [self._live[j] for j in columns]
+        if len(columns) == 2:
+            self._live[0] = self._new_support()
+
+    def refactor(self, reason: str) -> None:
+        for j in self._outputs():
+            self._live[j].refactor(self._signs(j))
+        event = Refactorization(reason, len(self.targets), 0, self.factor_name)
+        self.refactorizations.append(event)
+        self._stale = np.ones_like(self._stale)
+
+    def _new_support(self) -> Any:
+        return self._space.support()
+
+    def _extend(self, targets: Array, weight: Array, missing: Array) -> None:
+        super()._extend(targets, weight, missing)
+        extra = targets.shape[1] - len(self._live)
+        self._live = [*self._live, *(self._new_support() for _ in range(extra))]
+
+    def _solve(self, outputs: Array) -> None:
+        self.n_iter = 0
+        Z, inside = self._Z.copy(), self._inside.copy()
+        largest = self._space.largest
+        for j in outputs:
+            inside[:, j] = principal_pivot(self._slacks(j, largest), inside[:, j])
+            Z[:, j] = self._live[j].solve(inside[:, j], self._signs(j))
+        self._Z, self._inside = Z, inside
+
+    def _slacks(self, j: int, largest: float) -> Any:
+        y = self._signs(j)
+
+        def slacks(support: Array) -> tuple[Array, float]:
+            self.n_iter += 1
+            z = self._live[j].solve(support, y)
+            rho = y - self._space.multiply(z[:, None])[:, 0]
+            xi = y * np.where(support, self._ridges * z, rho)
+            return xi, slack_tolerance(z, largest)
+
+        return slacks

@@ -1,0 +1,335 @@
+"""LagrangianSVC against nonnegative least squares of its dual problem, duan2008, eq. (2)."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+
+from gramian import LagrangianSVC
+from gramian.gram import LiveSystem, NotPositiveDefiniteError
+from tests.tolerance import tolerance
+
+GAMMA, C = 0.3, 10.0
+PIVOT = LagrangianSVC(gamma=GAMMA, C=C)
+ITERATION = LagrangianSVC(gamma=GAMMA, C=C, solver="lagrangian", tol=1e-12, max_iter=100_000)
+LINEAR = LagrangianSVC(kernel="linear", C=C)
+MODELS = {
+    "pivot": PIVOT,
+    "pivot-cholesky": clone(PIVOT).set_params(factor="cholesky"),
+    "iteration": ITERATION,
+    "linear": LINEAR,
+    "linear-gram": clone(LINEAR).set_params(factor="inverse"),
+    "linear-iteration": clone(ITERATION).set_params(kernel="linear"),
+    "poly": clone(PIVOT).set_params(kernel="poly", degree=2, coef0=0.5),
+}
+# The bias is in the kernel of samples with a constant added, [A −e] in duan2008.
+KERNELS = {
+    "rbf": lambda X, Y: rbf_kernel(X, Y, gamma=GAMMA),
+    "laplacian": lambda X, Y: laplacian_kernel(X, Y, gamma=GAMMA),
+    "linear": lambda X, Y: _augmented(X) @ _augmented(Y).T,
+    "poly": lambda X, Y: polynomial_kernel(
+        _augmented(X), _augmented(Y), gamma=GAMMA, degree=2, coef0=0.5
+    ),
+}
+
+
+def _augmented(X):
+    return np.column_stack([X, -np.ones(len(X))])
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    return clone(MODELS[request.param])
+
+
+def samples(n=50, *, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    signal = X[:, 0] + 0.5 * np.square(X[:, 1]) + 0.4 * rng.standard_normal(n)
+    return X, np.argsort(np.argsort(signal)) * classes // n
+
+
+def signs(y, classes):
+    Y = np.where(y[:, None] == np.arange(classes), 1.0, -1.0)
+    return Y[:, 1:] if classes == 2 else Y
+
+
+def reference(K, y, weight=None):
+    """``y α`` of ``min ½ αᵀQα − 1ᵀα, α ≥ 0``: with Q = L Lᵀ, min ‖Lᵀα − L⁻¹1‖ over α ≥ 0."""
+    D = np.diag(np.ones(len(y)) if weight is None else 1.0 / weight)
+    L = np.linalg.cholesky(y[:, None] * (K + D / C) * y)
+    return y * nnls(L.T, np.linalg.solve(L, np.ones(len(y))))[0]
+
+
+def references(model, X, y, weight=None, classes=2):
+    K = KERNELS[model.kernel](X, X)
+    return np.column_stack([reference(K, column, weight) for column in signs(y, classes).T])
+
+
+def reference_loo(model, X, y, weight=None, classes=2):
+    out = np.empty((len(X), signs(y, classes).shape[1]))
+    for i in range(len(X)):
+        stay = np.arange(len(X)) != i
+        Z = references(model, X[stay], y[stay], None if weight is None else weight[stay], classes)
+        out[i] = KERNELS[model.kernel](X[i : i + 1], X[stay]) @ Z
+    return out
+
+
+def close(a, b, *, n=50, updates=0, scale=1.0):
+    """Equal up to rounding; the condition of K + I/C is below n C k_max here."""
+    scale = max(scale, np.abs(b).max())
+    atol = scale * tolerance(n, updates=updates, cond=10 * n * C, power=1)
+    assert atol < 1e-8 * scale
+    np.testing.assert_allclose(a, b, rtol=0, atol=atol)
+
+
+def squeezed(values):
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def assert_solves(model, X, y, weight=None, *, classes=2, updates=0, loo=True):
+    Z = references(model, X, y, weight, classes)
+    close(model.dual_coef_, squeezed(Z), updates=updates)
+    np.testing.assert_array_equal(model.support_, np.flatnonzero((Z != 0).any(axis=1)))
+    np.testing.assert_array_equal(model.support_ids_, model.ids_[model.support_])
+    Xq = samples(9, seed=9)[0]
+    values = squeezed(KERNELS[model.kernel](Xq, X) @ Z)
+    close(model.decision_function(Xq), values, updates=updates)
+    assert model.drift() < 1e-9  # margins are of the order of 1
+    if loo:
+        expected = squeezed(reference_loo(model, X, y, weight, classes))
+        close(model.loo_decision_function(), expected, updates=updates)
+
+
+# -- the machine --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_solves_the_dual_problem(model, classes):
+    X, y = samples(classes=classes)
+    assert_solves(model.fit(X, y), X, y, classes=classes)
+
+
+def test_solves_it_with_weights(model):
+    X, y = samples()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, 50)
+    model.fit(X[:40], y[:40], sample_weight=weight[:40])
+    model.partial_fit(X[40:], y[40:], sample_weight=weight[40:])
+    assert_solves(model, X, y, weight, updates=10)
+
+
+@pytest.mark.parametrize("k", [1, 12])
+def test_increment_and_decrement(model, k):
+    X, y = samples(classes=3)
+    model.fit(X[:-k], y[:-k]).partial_fit(X[-k:], y[-k:])
+    assert_solves(model, X, y, classes=3, updates=k, loo=False)
+    model.forget(np.arange(k))
+    assert_solves(model, X[k:], y[k:], classes=3, updates=2 * k)
+
+
+def test_the_solvers_agree():
+    X, y = samples(120)
+    pivot, iteration = clone(PIVOT).fit(X, y), clone(ITERATION).fit(X, y)
+    # the issue's bar, relative to the largest coefficient
+    scale = np.abs(pivot.dual_coef_).max()
+    np.testing.assert_allclose(iteration.dual_coef_, pivot.dual_coef_, rtol=0, atol=1e-10 * scale)
+    np.testing.assert_array_equal(iteration.support_, pivot.support_)
+    assert pivot.n_iter_ <= 8 < iteration.n_iter_
+
+
+def test_many_edits_one_by_one(model):
+    X, y = samples(80, classes=3)
+    rng = np.random.default_rng(0)
+    model.fit(X[:40], y[:40])
+    held, unused = list(range(40)), list(range(40, 80))
+    for _ in range(60):
+        i = unused.pop(int(rng.integers(len(unused))))
+        model.partial_fit(X[[i]], y[[i]], ids=[i + 1000])
+        out = int(rng.integers(len(held)))
+        model.forget(model.ids_[out])
+        unused.append(held.pop(out))
+        held.append(i)
+        unused = [j for j in unused if j + 1000 not in model.ids_]  # an id is never used again
+        unused += [j for j in range(40) if j not in held and j not in unused][:1]
+    np.testing.assert_array_equal(model.X_fit_, X[held])
+    assert_solves(model, X[held], y[held], classes=3, updates=120)
+
+
+# -- what is not felt ---------------------------------------------------------------------------
+
+
+def test_forgetting_bystanders_changes_no_bit():
+    X, y = samples(classes=3)
+    model = clone(PIVOT).fit(X, y)
+    Xq = samples(9, seed=9)[0]
+    before, support = model.decision_function(Xq), model.support_ids_
+    model.forget(np.setdiff1d(model.ids_, support)[::2])
+    np.testing.assert_array_equal(model.decision_function(Xq), before)
+    np.testing.assert_array_equal(model.support_ids_, support)
+
+
+def test_learning_what_is_known_solves_nothing(monkeypatch):
+    X, y = samples(classes=3)
+    model = clone(PIVOT).fit(X, y)
+    sure = np.setdiff1d(np.arange(50), model.support_)
+    before = model.decision_function(X)
+    for name in ("append", "remove", "solution"):
+        monkeypatch.setattr(LiveSystem, name, lambda *_: pytest.fail("the support was touched"))
+    model.partial_fit(X[sure], y[sure])  # once more
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    assert len(model.ids_) == 50 + len(sure)
+
+
+def test_forgetting_every_support_vector():
+    X, y = samples(80)
+    model = clone(PIVOT).fit(X, y)
+    gone = model.support_
+    stay = np.delete(np.arange(80), gone)
+    assert len(np.unique(y[stay])) == 2
+    assert_solves(model.forget(gone), X[stay], y[stay], updates=len(gone))
+
+
+def test_leave_one_out_leaves_the_model_alone(model):
+    X, y = samples()
+    before = model.fit(X, y).dual_coef_
+    model.loo_score()
+    np.testing.assert_array_equal(model.dual_coef_, before)
+    close(model.forget(0).dual_coef_, references(model, X[1:], y[1:])[:, 0], updates=1)
+
+
+def test_leave_one_out_outside_the_support_is_the_decision_value():
+    X, y = samples()
+    model = clone(PIVOT).fit(X, y)
+    outside = np.delete(np.arange(50), model.support_)
+    close(model.loo_decision_function()[outside], model.decision_function(X)[outside])
+
+
+# -- the bias -----------------------------------------------------------------------------------
+
+
+def test_the_linear_kernel_has_a_penalised_bias():
+    X, y = samples()
+    X = X + 3.0
+    for factor in ("woodbury", "inverse"):
+        model = LagrangianSVC(kernel="linear", C=C, factor=factor).fit(X, y)
+        w = np.append(model.coef_, model.intercept_)
+        Y = signs(y, 2)[:, 0]
+        close(model.decision_function(X), X @ model.coef_ + model.intercept_)
+        # stationary: the gradient of ½(‖w‖² + b²) + C/2 Σ (1 − y f)₊² is zero
+        ones = np.column_stack([X, np.ones(50)])
+        slack = np.maximum(1.0 - Y * (ones @ w), 0.0)
+        close(w, C * ones.T @ (Y * slack), scale=C * 50)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly"])
+def test_other_kernels_have_no_bias_beside_the_kernel(kernel):
+    X, y = samples()
+    model = clone(PIVOT).set_params(kernel=kernel, degree=2, coef0=0.5).fit(X, y)
+    assert model.intercept_ == 0.0
+    assert_solves(model, X, y, loo=False)
+    if kernel != "poly":  # shifting all samples changes nothing
+        shifted = clone(model).fit(X + 5.0, y)
+        close(shifted.decision_function(X + 5.0), model.decision_function(X))
+
+
+def test_precomputed_kernels_are_taken_as_they_are():
+    X, y = samples()
+    K = KERNELS["linear"](X, X)
+    own = LagrangianSVC(kernel="precomputed", C=C).fit(K[:40, :40], y[:40])
+    own.partial_fit(K[40:], y[40:]).forget([3])
+    named = clone(LINEAR).fit(X, y).forget([3])
+    stay = np.delete(np.arange(50), 3)
+    close(own.decision_function(K[:, stay]), named.decision_function(X), updates=11)
+    np.testing.assert_array_equal(own.X_fit_, K[np.ix_(stay, stay)])
+
+
+# -- the object ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_live_their_own_lives(model, duplicate):
+    X, y = samples(classes=3)
+    twin = duplicate(model.fit(X, y).forget([1, 2]))
+    before = model.dual_coef_
+    twin.partial_fit(X[:2], y[:2]).forget(range(10, 20))
+    np.testing.assert_array_equal(model.dual_coef_, before)
+    stay = np.concatenate([[0], np.arange(3, 10), np.arange(20, 50), [0, 1]])
+    assert_solves(twin, X[stay], y[stay], classes=3, updates=14, loo=False)
+
+
+def test_state_as_plain_values(model):
+    X, y = samples()
+    twin = clone(model)
+    twin._set_state(model.fit(X, y)._get_state())
+    np.testing.assert_array_equal(twin.support_, model.support_)
+    close(twin.forget([4]).decision_function(X), model.forget([4]).decision_function(X))
+
+
+def test_kernels_that_are_not_positive_definite_leave_the_model_alone():
+    X, y = samples()
+    model = LagrangianSVC(kernel=lambda X, Y: rbf_kernel(X, Y) - 3.0 * (X @ Y.T > 12.0), C=C)
+    X[-3:] = 5.0
+    model.fit(X[:-3], y[:-3])
+    before = model.decision_function(X)
+    with pytest.raises(NotPositiveDefiniteError):
+        model.partial_fit(X[-3:], 1 - y[-3:])
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    np.testing.assert_array_equal(model.ids_, np.arange(47))
+    model.partial_fit(X[:1], y[:1]).forget([0])
+    close(model.decision_function(X), before, updates=2)
+
+
+def test_refactor_and_its_record(model):
+    X, y = samples()
+    before = model.fit(X, y).dual_coef_
+    assert model.refactor() is model
+    close(model.dual_coef_, before)
+    assert model.refactorizations_[-1].reason == "asked for"
+    assert model.factor_ in ("inverse", "cholesky", "woodbury")
+
+
+def test_outliers_leave_the_linear_sums():
+    X, y = samples()
+    model = clone(LINEAR).fit(X, y)
+    before = model.decision_function(X)
+    model.partial_fit(np.full((1, 3), 1e8), [0]).loo_score()
+    model.forget([50])
+    close(model.decision_function(X), before)
+
+
+# -- parameters ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"C": 0}, "C must be > 0"),
+        ({"C": "loo"}, 'neither can be "loo"'),
+        ({"gamma": "loo"}, 'neither can be "loo"'),
+        ({"gamma": "loo-ard"}, 'neither can be "loo"'),
+        ({"solver": "smo"}, "solver must be one of"),
+        ({"step": 2.0}, "step must be between 0 and 2, in units of 1/C"),
+        ({"step": 0.0}, "step must be between 0 and 2"),
+        ({"step": None}, "step must be between 0 and 2"),
+        ({"tol": 0.0}, "tol must be > 0"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1"),
+        ({"max_iter": 1.5}, "max_iter must be an integer >= 1"),
+    ],
+)
+def test_bad_parameters(parameters, match):
+    X, y = samples()
+    with pytest.raises(ValueError, match=match):
+        LagrangianSVC(**parameters).fit(X, y)
+
+
+def test_iteration_warns_when_it_is_not_done():
+    X, y = samples()
+    model = clone(ITERATION).set_params(max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter, or take solver"):
+        model.fit(X, y)
+    assert model.n_iter_ >= 3
