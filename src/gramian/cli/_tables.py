@@ -90,28 +90,26 @@ def _check_names(names: Sequence[str]) -> Sequence[str]:
 
 
 def _read_parquet(path: str) -> Table:
-    from pyarrow import ArrowInvalid
-
+    pyarrow, parquet = _pyarrow()
     try:
-        return _pyarrow_parquet().read_table(path).to_pydict()
-    except ArrowInvalid as error:
+        return parquet.read_table(path).to_pydict()
+    except pyarrow.ArrowInvalid as error:
         raise TableError(str(error)) from error
 
 
 def _parquet(table: Table) -> bytes:
-    parquet = _pyarrow_parquet()
-    import pyarrow
-
+    pyarrow, parquet = _pyarrow()
     stream = io.BytesIO()
     parquet.write_table(pyarrow.table(table), stream)
     return stream.getvalue()
 
 
-def _pyarrow_parquet() -> Any:
+def _pyarrow() -> tuple[Any, Any]:
     try:
+        import pyarrow
         from pyarrow import parquet
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             'reading and writing parquet needs pyarrow: pip install "gramian[parquet]".'
         ) from error
-    return parquet
+    return pyarrow, parquet

@@ -22,9 +22,9 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 _QUOTED = r"\"([^\"]*)\"|'([^']*)'"
-_CONDITION = re.compile(
-    rf"\s*(?:{_QUOTED}|([^=!<>]+?))\s*(==|!=|<=|>=|<|>)\s*(?:{_QUOTED}|(.*?))\s*"
-)
+_COLUMN = rf"(?:{_QUOTED}|([^\s\"'=!<>][^=!<>]*?))"
+_VALUE = rf"(?:{_QUOTED}|(|[^\s\"'].*?))"
+_CONDITION = re.compile(rf"\s*{_COLUMN}\s*(==|!=|<=|>=|<|>)\s*{_VALUE}\s*")
 
 
 class Condition(NamedTuple):

@@ -1,0 +1,158 @@
+"""``gramian fit``: what it prints is true, and what it saves is the model."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import gramian as package
+from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian.cli._progress import search_progress
+from tests.cli.conftest import HEADER, make_rows, write_csv
+
+FIT = ("fit", "train.csv", "--target", "animal", "-o", "model.gram")
+NAMED = (*FIT, "--id", "name")
+
+
+def test_output_for_people(gramian):
+    out = gramian(*NAMED).stdout
+    assert "KernelDiscriminant on 40 rows, 8 features; the target has 2 classes." in out
+    assert "some missing" in out
+    assert "(missing), growl, meow, woof" in out
+    assert "Exact leave-one-out error: " in out
+    assert "said cat" in out
+    assert "is dog" in out
+    assert "Saved model.gram" in out
+    first = out.split("Most doubtful rows")[1].splitlines()[3]
+    assert first.split()[:4] == ["pet", "8", "dog", "cat"]
+
+
+def test_numbers_are_those_of_real_refits(as_json):
+    facts = as_json(*NAMED)
+    model = package.load("model.gram")
+    X, y = model.transform(model.table_), model.estimator_.y_fit_
+    machine = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
+    said = [
+        clone(machine).fit(np.delete(X, i, axis=0), np.delete(y, i)).predict(X[[i]])[0]
+        for i in range(40)
+    ]
+    expected = [[int(np.sum((y == a) & (np.array(said) == b))) for b in ("cat", "dog")]
+                for a in ("cat", "dog")]  # fmt: skip
+    assert facts["leave_one_out"]["classes"] == ["cat", "dog"]
+    assert facts["leave_one_out"]["confusion"] == expected
+    assert facts["leave_one_out"]["error"] == pytest.approx(np.mean(np.array(said) != y))
+    assert facts["doubtful"][0]["id"] == "pet 8"
+    assert facts["doubtful"][0]["probability"] < 0.5
+    assert facts["rows"] == 40
+    assert facts["target"]["held"] == {"cat": 20, "dog": 20}
+    assert facts["seconds"]["all"] >= facts["seconds"]["fit"] > 0
+
+
+def test_search_is_reproducible(as_json):
+    assert as_json(*NAMED)["chosen"] == as_json(*NAMED)["chosen"]
+
+
+def test_rows_without_ids_are_counted_from_one(as_json):
+    facts = as_json(*FIT, "--gamma", "0.3", "--ridge", "0.1", "--ignore", "name")
+    assert facts["ignored"] == {"name": "asked for"}
+    assert facts["doubtful"][0]["id"] == 8
+    assert package.load("model.gram").ids_.tolist() == list(range(1, 41))
+
+
+def test_names_of_all_rows_are_left_out(as_json):
+    facts = as_json(*FIT, "--gamma", "0.3", "--ridge", "0.1")
+    assert facts["ignored"] == {"name": "every text is different"}
+
+
+@pytest.mark.parametrize(
+    ("machine", "target", "expected"),
+    [
+        ("auto", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
+        ("discriminant", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
+        ("ls-svc", "animal", LeastSquaresSVC(gamma=0.3, C=4.0, random_state=0)),
+        ("ls-svc", "age", LeastSquaresSVC(gamma=0.3, C=4.0, random_state=0)),
+        ("auto", "weight", LeastSquaresSVR(gamma=0.3, C=4.0, random_state=0)),
+        ("ls-svr", "age", LeastSquaresSVR(gamma=0.3, C=4.0, random_state=0)),
+    ],
+)
+def test_machine_fits_the_target(as_json, folder, machine, target, expected):
+    write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
+    words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
+    facts = as_json(*words, "--machine", machine, "--gamma", "0.3", "--ridge", "0.25")
+    assert facts["machine"] == type(expected).__name__
+    saved = package.load("model.gram")
+    assert repr(saved.estimator) == repr(expected)
+    assert ("rmse" in facts["leave_one_out"]) is isinstance(expected, LeastSquaresSVR)
+
+
+def test_regression_for_people(gramian, folder):
+    write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
+    words = ("fit", "train.csv", "--target", "weight", "--id", "name", "-o", "model.gram")
+    out = gramian(*words, "--doubtful", "2").stdout
+    assert "LeastSquaresSVR on 39 rows" in out
+    assert "rmse" in out
+    assert "mean absolute error" in out
+
+
+@pytest.mark.parametrize("option", [("--gamma", "loo-ard"), ("--kernel", "linear")])
+def test_kernels_and_widths(as_json, option):
+    facts = as_json(*NAMED, *option)
+    assert np.ndim(facts["chosen"].get("gamma", 0)) == (option[1] == "loo-ard")
+
+
+def test_numbers_as_names(as_json):
+    facts = as_json(*NAMED, "--gamma", "0.3", "--ridge", "0.1", "--category", "age")
+    (age,) = [column for column in facts["columns"] if column["name"] == "age"]
+    assert age["kind"] == "text"
+
+
+def test_parquet_gives_the_same_model_as_csv(gramian, folder):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = dict(zip(HEADER, map(list, zip(*make_rows(), strict=True)), strict=True))
+    columns["weight"] = [None if cell == "NA" else float(cell) for cell in columns["weight"]]
+    parquet.write_table(pyarrow.table(columns), "train.parquet")
+    given = ("--gamma", "0.3", "--ridge", "0.1", "--id", "name")
+    gramian(*FIT, *given)
+    one = package.io.fingerprint(package.load("model.gram"))
+    gramian("fit", "train.parquet", *FIT[2:], *given)
+    assert package.io.fingerprint(package.load("model.gram")) == one
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "cell", "match"),
+    [
+        (4, 4, "", "train.csv: row 5, column 'animal': the target is missing"),
+        (2, 0, "pet 1", "train.csv: row 3, column 'name': row 1 has the same id, pet 1"),
+        (6, 1, "inf", "train.csv: row 7, column 'weight': 'inf' is not a finite number"),
+    ],
+)
+def test_bad_cell_is_named(gramian, folder, row, column, cell, match):
+    rows = make_rows()
+    rows[row][column] = cell
+    write_csv("train.csv", rows)
+    assert match in gramian(*NAMED, code=1).stderr
+    assert not (folder / "model.gram").exists()
+
+
+def test_unknown_column_and_single_class_are_errors_of_the_data(gramian, folder):
+    assert "train.csv: no column 'nose'" in gramian(*FIT, "--id", "nose", code=1).stderr
+    write_csv("train.csv", [[*row[:4], "cat"] for row in make_rows()])
+    assert "at least two classes" in gramian(*NAMED, code=1).stderr
+
+
+def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
+    write_csv("train.csv", [[*row[:4], f"[red]{row[4]}[/]"] for row in make_rows()])
+    assert "said [red]cat[/]" in gramian(*NAMED, "--gamma", "0.3", "--ridge", "0.1").stdout
+
+
+def test_progress_is_drawn_on_terminals_only(monkeypatch):
+    with search_progress(10, quiet=False) as follow:
+        assert follow is None
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with search_progress(10, quiet=True) as follow:
+        assert follow is None
+    with search_progress(10, quiet=False) as follow:
+        model = KernelDiscriminant(callback=follow)
+        X = np.random.default_rng(0).standard_normal((20, 2))
+        model.fit(X, X[:, 0] > 0)

@@ -1,0 +1,121 @@
+"""``gramian predict``: the predictions of the model, in every form."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import gramian as package
+from gramian import LeastSquaresSVC
+from gramian.cli._tables import read_table
+from tests.cli.conftest import HEADER, make_rows, write_csv
+
+
+@pytest.fixture
+def expected(model):
+    """What the model says in Python."""
+    return package.load(model).predict(read_table("new.csv"))
+
+
+def test_prints_csv(gramian, model, expected):
+    result = gramian("predict", model, "new.csv")
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [row["name"] for row in rows] == [f"new {i}" for i in range(1, 11)]
+    assert [row["prediction"] for row in rows] == expected.tolist()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_writes_a_table(gramian, model, expected, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    result = gramian("predict", model, "new.csv", "-o", f"out.{suffix}", "--proba")
+    assert f"Saved 10 predictions in out.{suffix}." in result.stdout
+    table = read_table(f"out.{suffix}")
+    assert list(table) == ["name", "prediction", "probability cat", "probability dog"]
+    assert table["prediction"] == expected.tolist()
+    P = np.array([table["probability cat"], table["probability dog"]], dtype=float).T
+    fitted = package.load(model)
+    np.testing.assert_allclose(P, fitted.predict_proba(read_table("new.csv")), rtol=1e-14)
+
+
+def test_compares_with_the_target_where_it_is(gramian, as_json, model, expected):
+    truth = [row[4] for row in make_rows(10, seed=1)]
+    error = float(np.mean(expected != truth))
+    facts = as_json("predict", model, "new.csv")
+    assert facts["compared"] == {"rows": 10, "error": error}
+    assert f"error {error:.2%}" in gramian("predict", model, "new.csv").stderr
+    rows = [[*row[:4], "" if i else "bird"] for i, row in enumerate(make_rows(10, seed=1))]
+    write_csv("new.csv", rows)
+    assert as_json("predict", model, "new.csv")["compared"] == {"rows": 1, "error": 1.0}
+
+
+def test_needs_neither_target_nor_ids(as_json, model):
+    write_csv("new.csv", [row[1:4] for row in make_rows(10, seed=1)], HEADER[1:4])
+    facts = as_json("predict", model, "new.csv")
+    assert facts["compared"] is None
+    assert facts["predictions"]["row"] == list(range(1, 11))
+
+
+def test_order_of_columns_and_other_columns_do_not_matter(as_json, model, expected):
+    rows = [[*row[:0:-1], "extra"] for row in make_rows(10, seed=1)]
+    write_csv("new.csv", rows, [*HEADER[:0:-1], "more"])
+    assert as_json("predict", model, "new.csv")["predictions"]["prediction"] == expected.tolist()
+
+
+def test_unknown_texts_and_missing_cells_are_taken(gramian, model):
+    write_csv("new.csv", [["5", "", "quack"], ["", "3", "meow"]], HEADER[1:4])
+    result = gramian("predict", model, "new.csv")
+    assert len(result.stdout.splitlines()) == 3
+    assert "Note: column 'sound': the model does not know 'quack'" in result.stderr
+
+
+def test_standard_input(gramian, model, expected):
+    with open("new.csv", encoding="utf-8") as stream:
+        result = gramian("predict", model, "-", "--json", input=stream.read())
+    assert json.loads(result.stdout)["predictions"]["prediction"] == expected.tolist()
+
+
+def test_numbers(gramian, as_json, folder):
+    write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
+    fit = ("fit", "train.csv", "--target", "weight", "-o", "model.gram", "--ignore", "name")
+    gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
+    facts = as_json("predict", "model.gram", "new.csv")
+    said = np.array(facts["predictions"]["prediction"])
+    truth = [np.nan if row[1] == "NA" else float(row[1]) for row in make_rows(10, seed=1)]
+    assert facts["compared"]["rows"] == 9
+    assert facts["compared"]["rmse"] == pytest.approx(np.sqrt(np.nanmean((said - truth) ** 2)))
+    assert (
+        "--proba is for classes"
+        in gramian("predict", "model.gram", "new.csv", "--proba", code=2).stderr
+    )
+    write_csv("new.csv", [row[2:] for row in make_rows(3)], HEADER[2:])
+    assert as_json("predict", "model.gram", "new.csv")["compared"] is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "match"),
+    [("heavy", "new.csv: row 2, column 'weight': 'heavy' is not a number"), (None, "no column")],
+)
+def test_bad_table_is_named(gramian, model, cell, match):
+    rows = [row[1:4] for row in make_rows(3)]
+    if cell is None:
+        write_csv("new.csv", [row[1:] for row in rows], HEADER[2:4])
+    else:
+        rows[1][0] = cell
+        write_csv("new.csv", rows, HEADER[1:4])
+    assert match in gramian("predict", model, "new.csv", code=1).stderr
+
+
+def test_model_without_columns_is_refused(gramian, folder):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    package.save(LeastSquaresSVC(gamma=0.5, C=1.0).fit(X, X[:, 0] > 0), "plain.gram")
+    result = gramian("predict", "plain.gram", "new.csv", code=1)
+    assert "plain.gram holds a LeastSquaresSVC that was saved from Python" in result.stderr
+
+
+def test_damaged_model_is_refused(gramian, model, folder):
+    content = bytearray((folder / model).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / model).write_bytes(content)
+    assert "model.gram is damaged" in gramian("predict", model, "new.csv", code=1).stderr

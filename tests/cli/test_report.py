@@ -1,0 +1,95 @@
+"""``gramian report``: one page that needs nothing else."""
+
+import base64
+import re
+import sys
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import gramian as package
+from gramian import KernelDiscriminant, LeastSquaresSVR
+from tests.cli.conftest import make_rows, write_csv
+
+pytest.importorskip("matplotlib")
+
+
+class Page(HTMLParser):
+    """Collects tags, addresses and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(path):
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def test_page_stands_alone(gramian, folder):
+    gramian("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    out = gramian("report", "model.gram", "-o", "report.html").stdout
+    assert out == "Saved report.html: Calibration, Search, Influence.\n"
+    page = read(folder / "report.html")
+    assert len(page.addresses) == 3
+    for address in page.addresses:
+        assert address.startswith("data:image/svg+xml;base64,")
+        svg = base64.b64decode(address.split(",", 1)[1])
+        assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert "script" not in page.tags
+    text = " ".join(page.words)
+    for words in ("Exact leave-one-out error", "pet 8", "said cat", "fingerprint", "gamma"):
+        assert words in text
+
+
+def test_same_model_same_page(gramian, model, folder):
+    pages = []
+    for _ in range(2):
+        gramian("report", model, "-o", "report.html")
+        pages.append((folder / "report.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_text_of_the_table_is_escaped(gramian, folder):
+    write_csv("train.csv", [[*row[:4], f"<b>{row[4]}</b>"] for row in make_rows()])
+    fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
+    gramian("report", "model.gram", "-o", "report.html")
+    page = read(folder / "report.html")
+    assert "b" not in page.tags
+    assert "said <b>cat</b>" in page.words
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        (
+            KernelDiscriminant(gamma=0.5, ridge=0.1),
+            ["Decision boundary", "Calibration", "Influence"],
+        ),
+        (KernelDiscriminant(gamma=4.0, ridge=0.0), ["Decision boundary", "Calibration"]),
+        (LeastSquaresSVR(gamma=0.5), ["Left-out predictions", "Search", "Influence"]),
+    ],
+)
+def test_figures_that_make_sense(as_json, folder, machine, expected):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    package.save(machine.fit(X, np.sign(X[:, 0])), "plain.gram")
+    facts = as_json("report", "plain.gram", "-o", "report.html")
+    assert facts == {"output": "report.html", "figures": expected}
+
+
+def test_without_matplotlib_the_remedy_is_named(gramian, model, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = gramian("report", model, "-o", "report.html", code=1)
+    assert re.search(r"pip install \"gramian\[plot\]\"", result.stderr)
+    assert not (folder / "report.html").exists()
