@@ -5,7 +5,7 @@ import pytest
 
 from gramian.gram._spectrum import Moments
 from gramian.machines import _paths
-from gramian.machines._influence import decision_changes, departures
+from gramian.machines._influence import decision_changes, departures, fisher_departures
 from tests.machines.test_paths import coefficients, gram
 from tests.tolerance import tolerance
 
@@ -53,6 +53,27 @@ def test_changes_equal_refits(name, n, weighted):
         for t, y in enumerate(Y.T):
             expected = decisions(name, K, y, ridge, rest) - decisions(name, K, y, ridge, everyone)
             atol = tolerance(len(everyone), cond=n / ridge, power=1)
+            np.testing.assert_allclose(delta[:, i, t], expected, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("name", ["kfd", "kfd-penalized"])
+@pytest.mark.parametrize("n", [2, 3, 20])
+def test_changes_of_the_fisher_discriminant_equal_refits(name, n):
+    """By the resolvent (K + iσI)⁻¹; the sample leaves the centres of the kernel, too."""
+    rng = np.random.default_rng(0)
+    X, Y, ridge = rng.standard_normal((n, 2)), rng.standard_normal((n, 2)), 0.1
+    K, ones = gram(X, X), np.ones(n)
+    P = np.linalg.inv(K + 1j * np.sqrt(ridge) * np.eye(n))
+    options = {"sigma": np.sqrt(ridge), "penalty": float(name == "kfd-penalized")}
+    leaving = fisher_departures(P @ Y, P @ ones, np.diagonal(P), **options)
+    delta = decision_changes(leaving, np.arange(n), P, P @ ones, 1j * np.sqrt(ridge) * ones)
+    assert delta.dtype == float
+    everyone = np.arange(n)
+    for i in range(n):
+        rest = np.delete(everyone, i)
+        for t, y in enumerate(Y.T):
+            expected = decisions(name, K, y, ridge, rest) - decisions(name, K, y, ridge, everyone)
+            atol = tolerance(n, cond=n / np.sqrt(ridge), power=2)
             np.testing.assert_allclose(delta[:, i, t], expected, rtol=0, atol=atol)
 
 
