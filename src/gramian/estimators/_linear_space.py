@@ -22,8 +22,6 @@ class LinearSupport:
     With ``B = Σ z_i x̃_i``, the weights of f, ``z_i = (y_i − x̃ᵢᵀB) / λ_i``.
     """
 
-    factor_name = FACTOR
-
     def __init__(self, space: LinearSpace) -> None:
         self._space = space
         self._normal = space.normal(1)

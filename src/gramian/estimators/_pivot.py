@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian._arrays import Array
+from gramian.estimators._linear_solver import FACTOR
 from gramian.estimators._spaces import GramSpace
 from gramian.estimators._support import SupportSolver
 from gramian.gram import Refactorization
@@ -24,6 +25,8 @@ class PivotSolver(SupportSolver):
 
     @property
     def factor_name(self) -> str:
+        if self.in_sums:
+            return FACTOR
         self.settle()
         j = self._outputs()[0]
         self._live[j].exchange(self._inside[:, j], self._signs(j))
