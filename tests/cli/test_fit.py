@@ -99,6 +99,13 @@ def test_kernels_and_widths(as_json, option):
     assert np.ndim(facts["chosen"].get("gamma", 0)) == (option[1] == "loo-ard")
 
 
+def test_widths_for_people(gramian):
+    line = next(
+        li for li in gramian(*NAMED, "--gamma", "loo-ard").stdout.splitlines() if "gamma" in li
+    )
+    assert line.count(",") == 7
+
+
 def test_numbers_as_names(as_json):
     facts = as_json(*NAMED, "--gamma", "0.3", "--ridge", "0.1", "--category", "age")
     (age,) = [column for column in facts["columns"] if column["name"] == "age"]

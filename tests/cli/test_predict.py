@@ -89,7 +89,7 @@ def test_numbers(gramian, as_json, folder):
         "--proba is for classes"
         in gramian("predict", "model.gram", "new.csv", "--proba", code=2).stderr
     )
-    write_csv("new.csv", [row[2:] for row in make_rows(3)], HEADER[2:])
+    write_csv("new.csv", [["NA", *row[2:]] for row in make_rows(3)], HEADER[1:])
     assert as_json("predict", "model.gram", "new.csv")["compared"] is None
 
 

@@ -162,6 +162,7 @@ def test_forget_drops_the_row_and_its_level(table, table_model):
     (sound,) = [column for column in table_model.columns_ if column.name == "sound"]
     assert sound.levels == ("", "hum", "meow", "woof", None)
     assert len(table_model.table_["weight"]) == len(table_model.ids_) == 23
+    assert table_model.drift() < 1e-13  # eps · cond(A), which is below 24 / 0.1
     X = table_model.estimator_.X_fit_
     fresh = clone(MACHINE).fit(X, table_model.estimator_.y_fit_)
     np.testing.assert_allclose(

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from sklearn.base import is_classifier
 from sklearn.metrics import PredictionErrorDisplay
 
-from gramian.estimators._gram import GramEstimator
 from gramian.plots import (
     CalibrationDisplay,
     InfluenceDisplay,
     LeaveOneOutBoundaryDisplay,
     SelectionPathDisplay,
+    sample_influence,
 )
 
 
@@ -64,12 +64,21 @@ def _drawings(machine: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
             "The leave-one-out criterion of every setting that was tried.",
             lambda ax: SelectionPathDisplay.from_estimator(machine, ax=ax),
         )
-    if isinstance(machine, GramEstimator) and machine.factor_ != "svd":
+    if _has_influence(machine):
         yield (
             "Influence",
             "How far the decision values of all samples would move if one were forgotten.",
             lambda ax: InfluenceDisplay.from_estimator(machine, ax=ax),
         )
+
+
+def _has_influence(machine: Any) -> bool:
+    """Whether the influence of samples is known in closed form."""
+    try:
+        sample_influence(machine)
+    except ValueError:
+        return False
+    return True
 
 
 def _svg(draw: Callable[[Any], Any]) -> bytes:

@@ -101,6 +101,8 @@ def forget(model: Any, ids: Any, *, verify: bool = False, reselect: bool = False
     (3, 147, True)
     """
     check_is_fitted(model)
+    if reselect and not hasattr(model, "reselect"):
+        raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
     n_before, before = len(model.ids_), fingerprint(model)
     seconds = _timed_forget(model, ids, reselect)
     inner = model.estimator_ if isinstance(model, TableModel) else model
