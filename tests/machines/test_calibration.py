@@ -42,6 +42,14 @@ def test_the_fit_is_the_minimum(n_classes, weighted, scale):
     assert reached <= best.fun + 1e-9
 
 
+@pytest.mark.parametrize("biases", [False, True])
+def test_rounding_errors_are_not_amplified(biases):
+    F, labels = make_values(2, noise=0.0)
+    found = fit_calibration(1e-16 * F, labels, 2, biases=biases)
+    assert found.scale == 0.0
+    np.testing.assert_allclose(probabilities(F, found), 0.5)
+
+
 def test_two_classes_are_platts_sigmoid():
     F, labels = make_values(2)
     found = fit_calibration(F, labels, 2)

@@ -51,6 +51,18 @@ def test_values_follow_their_formulas(n_classes, kind, weighted):
             np.testing.assert_allclose(value[index], share @ np.asarray(losses, float), rtol=tol)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", ["signs", "fisher"])
+@pytest.mark.parametrize("scale", [-1.0, -1e-9, 1e-16, 0.0])
+def test_log_loss_of_values_that_say_nothing(n_classes, kind, scale):
+    """Values that point away from the labels, and rounding errors that point to them."""
+    targets = ClassTargets(np.arange(30) % n_classes, n_classes, kind)
+    F = scale * targets.own
+    equal = np.log(n_classes)
+    np.testing.assert_allclose(CRITERIA["log"].value(F, targets), equal, rtol=tolerance(30))
+    np.testing.assert_array_equal(CRITERIA["log"].gradient(F, targets), 0.0)
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_log_loss_is_at_the_best_temperature(n_classes, weighted):

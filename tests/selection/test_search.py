@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from gramian.gram import _memory
 from gramian.kernels import make_kernel
 from gramian.machines import _paths
 from gramian.machines._criteria import CRITERIA
@@ -124,6 +125,26 @@ def test_the_path_is_kept():
     assert lengths.pop() > 100
     at = (found.gammas == found.gamma) & (found.ridges == found.ridge)
     np.testing.assert_allclose(found.values[at], found.value)
+
+
+@pytest.mark.parametrize("criterion", ["log", "error"])
+def test_of_equal_ridges_the_largest_wins(criterion):
+    """Equal samples say nothing of their labels, at any ridge."""
+    labels = np.arange(20) % 2
+    problem = Problem(_paths.LS_SVM, ClassTargets(labels, 2), np.ones((20, 2)), rbf)
+    found = select(problem, criterion=criterion)
+    assert found.ridge == found.ridges.max()
+    assert found.gamma == 1.0
+
+
+def test_memory_is_asked_for(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 3 * 30**2 * 8 - 1)
+    with pytest.raises(MemoryError, match="Choosing by the leave-one-out of 30 samples needs"):
+        select(ring_problem(30), gamma=1.0)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 8 * 30**2 * 8 - 1)
+    assert select(ring_problem(30)).gamma > 0
+    with pytest.raises(MemoryError, match="Choosing by the leave-one-out of 30 samples needs"):
+        select(ring_problem(30), gamma="loo-ard")
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 9])

@@ -40,6 +40,14 @@ def class_scores(F: Array) -> Array:
     return np.concatenate([np.zeros_like(F), F], axis=-1) if F.shape[-1] == 1 else F
 
 
+def without_rounding(F: Array, size: float = 1.0) -> Array:
+    """F with zeros for values that are the rounding error of n targets of this size.
+
+    A scale is fitted to decision values, however small they are; it must not amplify these.
+    """
+    return np.where(np.abs(F) > F.shape[-2] * np.finfo(F.dtype).eps * size, F, 0.0)
+
+
 def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) -> Array:
     """The targets q, of shape (n, c)."""
     rest = 1.0 / (np.bincount(labels, weight, n_classes)[labels] + 2.0)[:, None]
@@ -64,7 +72,7 @@ def fit_calibration(
     biases : bool
         Whether biases are fitted, or zero: then the order of the classes stays that of F.
     """
-    Z, q = class_scores(F), smoothed_labels(labels, n_classes, weight)
+    Z, q = class_scores(without_rounding(F)), smoothed_labels(labels, n_classes, weight)
     w = np.full(len(labels), 1.0) if weight is None else weight
     unit = np.sqrt(np.mean(Z**2)) or 1.0
     theta = _minimize(Z / unit, q, w / w.sum(), slice(0, None if biases else 1))
@@ -117,13 +125,15 @@ def fit_scale(Z: Array, q: Array, weight: Array) -> Array:
     """The scale a ≥ 0 alone, for a whole stack of class scores (..., n, c) at once.
 
     Minimises ``Σ w_i (logsumexp(a z_i) − a q_i·z_i)`` by Newton's method, held in a bracket. The
-    loss is flat at its minimum, so that 1e-5 in a is 1e-10 in the loss.
+    loss is flat at its minimum, so that 1e-5 in a is 1e-10 in the loss. Scores that point away from
+    the labels, so that the loss rises from a = 0 on, have a = 0 exactly.
     """
     linear = np.sum(q * Z, axis=-1) @ weight
     unit = np.sqrt(np.mean(Z**2, axis=(-2, -1)))
     unit = np.where(unit > 0, unit, 1.0)
     Z = np.ascontiguousarray(np.moveaxis(Z, -1, 0))  # sums over few classes are fast this way
-    a = 2.0 / unit
+    rises = Z.mean(axis=0) @ weight >= linear
+    a = np.where(rises, 0.0, 2.0 / unit)
     low, high = np.zeros_like(a), np.full_like(a, np.inf)
     for _ in range(_MAX_STEPS):
         mean, curvature = _score_moments(a, Z, weight)

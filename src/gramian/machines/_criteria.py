@@ -25,7 +25,12 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from gramian._arrays import Array
-from gramian.machines._calibration import class_scores, fit_scale, smoothed_labels
+from gramian.machines._calibration import (
+    class_scores,
+    fit_scale,
+    smoothed_labels,
+    without_rounding,
+)
 from gramian.machines._left_out import ClassTargets, Targets
 
 
@@ -56,14 +61,14 @@ def squared_hinge_gradient(F: Array, targets: ClassTargets) -> Array:
 
 def log_loss(F: Array, targets: ClassTargets) -> Array:
     """Log-loss against smoothed labels at the best temperature."""
-    Z, q, shares = class_scores(F), _smoothed(targets), _shares(targets)
+    Z, q, shares = _heard_scores(F, targets), _smoothed(targets), _shares(targets)
     scaled = fit_scale(Z, q, shares)[..., None, None] * Z
     return -np.sum(q * log_softmax(scaled, axis=-1), axis=-1) @ shares
 
 
 def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
     """Of `log_loss`, with respect to F; the temperature, being optimal, has no part in it."""
-    Z, q, shares = class_scores(F), _smoothed(targets), _shares(targets)
+    Z, q, shares = _heard_scores(F, targets), _smoothed(targets), _shares(targets)
     a = fit_scale(Z, q, shares)
     G = a * shares[:, None] * (softmax(a * Z, axis=-1) - q)
     return G[:, -F.shape[1] :]
@@ -118,6 +123,10 @@ def _shares(targets: Targets) -> Array:
 
 def _shortfall(F: Array, targets: ClassTargets) -> Array:
     return np.maximum(0.0, (targets.own - F) * np.sign(targets.own))
+
+
+def _heard_scores(F: Array, targets: ClassTargets) -> Array:
+    return class_scores(without_rounding(F, float(np.abs(targets.own).max())))
 
 
 def _smoothed(targets: ClassTargets) -> Array:

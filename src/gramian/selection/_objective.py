@@ -19,6 +19,7 @@ from gramian.selection._result import Trace, Trial
 
 _PER_DECADE = 3
 _ZOOM = 8
+_EQUAL = 1e-12  # relative difference of two criteria that rounding alone can make
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Objective:
         """The best ridge for this width: one spectrum, O(n³), then O(n²) per ridge.
 
         First a grid from the largest eigenvalue down, then a finer one between the neighbours of
-        its best point. Of equal ridges the largest wins.
+        its best point. Of ridges with equal criteria the largest wins.
         """
         spectrum = self.problem.spectrum(gamma)
         if self.ridge is not None:
@@ -86,7 +87,7 @@ class Objective:
             return self._best(gamma, ridges, self._values(spectrum, ridges))
         coarse = ridge_grid(self.problem.machine.spectrum(spectrum).values)
         values = self._values(spectrum, coarse)
-        fine = _between_neighbours(coarse, int(np.argmin(values)))
+        fine = _between_neighbours(coarse, _lowest(coarse, values))
         return self._best(
             gamma,
             np.concatenate([coarse, fine]),
@@ -101,6 +102,7 @@ class Objective:
     def derivatives(self, gamma: Any, ridge: float) -> tuple[Trial, Array, float]:
         """One setting, with the derivatives of the objective by log gamma and log ridge, O(n³)."""
         problem = self.problem
+        problem.require_squares(8, float)  # six at the peak of `differentiate`, and K twice
         K = problem.gram(gamma).astype(float)
         found = differentiate(problem.machine, self.criterion, K, problem.targets, ridge)
         if np.ndim(gamma) == 0:
@@ -119,7 +121,7 @@ class Objective:
         return self.criterion.value(F, self.problem.targets)
 
     def _best(self, gamma: Any, ridges: Array, values: Array) -> Trial:
-        best = int(np.argmin(values))
+        best = _lowest(ridges, values)
         value = float(values[best])
         penalty = 0.0 if self.prior is None else self.prior.penalty(gamma)
         trial = Trial(
@@ -144,6 +146,12 @@ def ridge_grid(values: Array) -> Array:
     floor = max(1e-9 * float(values.mean()), rounding, -2.0 * float(values.min()))
     top = max(size, 10.0 * floor)
     return np.geomspace(top, floor, int(np.ceil(_PER_DECADE * np.log10(top / floor))) + 1)
+
+
+def _lowest(ridges: Array, values: Array) -> int:
+    """Where the criterion is least; of equal ones, where the ridge is largest."""
+    equal = np.flatnonzero(values <= (1.0 + _EQUAL) * values.min())
+    return int(equal[np.argmax(ridges[equal])])
 
 
 def _between_neighbours(grid: Array, best: int) -> Array:

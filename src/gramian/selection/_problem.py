@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from gramian._arrays import Array
+from gramian.gram import require_memory
 from gramian.gram._spectrum import Spectrum, decompose
 from gramian.kernels import Kernel
 from gramian.machines._left_out import ClassTargets, Targets
@@ -68,8 +69,20 @@ class Problem:
         return self.kernel(gamma)(self.samples, self.samples)
 
     def spectrum(self, gamma: Any) -> Spectrum:
-        """Of the kernel matrix with the weights, O(n³)."""
+        """Of the kernel matrix with the weights, O(n³).
+
+        Raises
+        ------
+        MemoryError
+            When K and the workspace of its decomposition do not fit into the memory.
+        """
+        self.require_squares(3, self.samples.dtype)
         return decompose(self.gram(gamma), self.targets.weight)
+
+    def require_squares(self, number: int, dtype: Any) -> None:
+        """Raise MemoryError if there is no memory for so many n×n matrices."""
+        size = number * self.n**2 * np.dtype(dtype).itemsize
+        require_memory(size, f"Choosing by the leave-one-out of {self.n} samples")
 
     def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
