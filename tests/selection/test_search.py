@@ -304,6 +304,8 @@ def test_errors_say_what_to_do():
         select(problem, search="grid")
     with pytest.raises(ValueError, match="needs a smooth criterion, got 'error'"):
         select(problem, search="gradient", criterion="error")
+    with pytest.raises(ValueError, match="gamma='loo' needs a ridge > 0 or \"loo\", got 0"):
+        select(problem, ridge=0.0)
     compressed = Problem(problem.machine, problem.targets, sparse.csr_array(problem.samples), rbf)
     with pytest.raises(ValueError, match='needs the "rbf" kernel and dense samples'):
         select(compressed, gamma="loo-ard")

@@ -181,10 +181,10 @@ def _check(problem: Problem, gamma: Any, ridge: Any, search: str) -> None:
     if isinstance(ridge, str) and ridge != "loo":
         raise ValueError(f'ridge must be > 0 or "loo", got {ridge!r}.')
     if isinstance(gamma, str):
-        _check_width(problem, gamma)
+        _check_width(problem, gamma, ridge)
 
 
-def _check_width(problem: Problem, gamma: str) -> None:
+def _check_width(problem: Problem, gamma: str, ridge: Any) -> None:
     if gamma not in ("loo", "loo-ard"):
         raise ValueError(f'gamma must be > 0, "loo" or "loo-ard", got {gamma!r}.')
     if not problem.has_width:
@@ -193,6 +193,8 @@ def _check_width(problem: Problem, gamma: str) -> None:
         )
     if gamma == "loo-ard" and not problem.has_feature_widths:
         raise ValueError('gamma="loo-ard" needs the "rbf" kernel and dense samples.')
+    if not isinstance(ridge, str) and not ridge > 0:
+        raise ValueError(f'gamma={gamma!r} needs a ridge > 0 or "loo", got {ridge!r}.')
 
 
 def _by_feature(gamma: Any) -> bool:
