@@ -116,20 +116,35 @@ class GramEstimator(LiveEstimator):
 
     # -- hyper-parameters -----------------------------------------------------------------------
 
-    def reselect(self):
-        """Choose the hyper-parameters anew on what the model holds, from where they are.
+    def reselect(self, *, fresh=False):
+        """Choose the hyper-parameters anew on what the model holds.
 
-        After this, nothing in the model has seen a sample that was forgotten. Returns self.
+        Parameters
+        ----------
+        fresh : bool
+            False searches from where they are, which takes fewer evaluations; samples forgotten
+            since then had a say in where that is. True searches as `fit` does: after this,
+            nothing in the model has seen a sample that was forgotten.
+
+        Returns
+        -------
+        self
         """
         check_is_fitted(self)
         with self._transaction():
+            self._check_parameters()
             X = self.X_fit_
-            start = (self.gamma_, self._strength())
+            start = None if fresh else self._search_start()
             self._choose_hyperparameters(X, self._y, self._weight, start=start)
             weight = self._solver_weight(self._y, self._weight)
             self._rebuild(X, self._y, weight, "the hyper-parameters were chosen anew")
             self._changed()
         return self
+
+    def _search_start(self):
+        """The present hyper-parameters, unless there is no width or no ridge to start from."""
+        here = self.gamma_, self._strength()
+        return None if here[0] is None or here[1] == 0 else here
 
     def _choose_hyperparameters(self, X, y, weight, start=None):
         """Set ``gamma_`` and the ridge, searching for those that are "loo"."""
@@ -333,6 +348,11 @@ class GramEstimator(LiveEstimator):
             raise ValueError(f"factor must be one of {self._factors}, got {self.factor!r}.")
         if self.gamma is None or (isinstance(self.gamma, str) and self.gamma not in GAMMAS):
             raise ValueError(f"gamma must be > 0 or one of {GAMMAS}, got {self.gamma!r}.")
+        if isinstance(self.gamma, str) and self.gamma == "loo-ard" and self.kernel != "rbf":
+            raise ValueError(
+                f'gamma="loo-ard" needs the "rbf" kernel, got kernel={self.kernel!r}. Set gamma to '
+                f'"loo" or a number.'
+            )
         if not self._precomputed:
             self._make_kernel(1.0 if isinstance(self.gamma, str) else self.gamma)
 
