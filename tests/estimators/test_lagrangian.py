@@ -274,6 +274,8 @@ def test_kernels_that_are_not_positive_definite_leave_the_model_alone():
     X, y = samples()
     model = LagrangianSVC(kernel=lambda X, Y: rbf_kernel(X, Y) - 3.0 * (X @ Y.T > 12.0), C=C)
     X[-3:] = 5.0
+    with pytest.raises(NotPositiveDefiniteError):
+        model.fit(X, y)
     model.fit(X[:-3], y[:-3])
     before = model.decision_function(X)
     with pytest.raises(NotPositiveDefiniteError):

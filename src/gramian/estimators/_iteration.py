@@ -30,14 +30,13 @@ class IterationSolver(SupportSolver):
         self,
         space: SolvedGramSpace | LinearSpace,
         targets: Array,
-        weight: Array,
         ridge: float,
         *,
         step: float,
         tol: float,
         max_iter: int,
     ) -> None:
-        super().__init__(space, targets, weight, ridge)
+        super().__init__(space, targets, ridge)
         self._step, self._tol, self._max_iter = step, tol, max_iter
 
     @property
@@ -59,7 +58,7 @@ class IterationSolver(SupportSolver):
                 Y,
                 Z,
                 self._space.multiply(Z),
-                step=self._step * float(self._ridges.min()),
+                step=self._step * float(self._space.ridges.min()),
                 tol=max(self._tol, accuracy),
                 max_iter=self._max_iter,
             )

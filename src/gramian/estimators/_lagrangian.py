@@ -193,20 +193,18 @@ class LagrangianSVC(LinearForm, PenaltyC, GramClassifier):
 
     def _make_solver(self, diagonal, block, columns, weight):
         space = GramSpace if self.solver == "pivot" else SolvedGramSpace
-        ridges = self._strength() / weight
-        return self._on(space(diagonal, block, ridges, self.factor), columns, weight)
+        return self._on(space(diagonal, block, self._strength() / weight, self.factor), columns)
 
     def _linear_solver(self, X, columns, weight):
-        return self._on(LinearSpace(X.shape[1], self._strength() / weight), columns, weight)
+        return self._on(LinearSpace(X.shape[1], self._strength() / weight), columns)
 
-    def _on(self, space, columns, weight):
+    def _on(self, space, columns):
         """The solver that was asked for, on a space."""
         if self.solver == "pivot":
-            return PivotSolver(space, columns, weight, self._strength())
+            return PivotSolver(space, columns, self._strength())
         return IterationSolver(
             space,
             columns,
-            weight,
             self._strength(),
             step=self.step,
             tol=self.tol,

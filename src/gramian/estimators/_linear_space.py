@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import row_norms
 
 from gramian._arrays import Array
-from gramian.estimators._linear_solver import FACTOR, augmented, augmented_blocks
+from gramian.estimators._linear_solver import FACTOR, augmented
 from gramian.estimators._spaces import Inverse
 from gramian.gram import Refactorization
 from gramian.gram._normal import LiveNormal
 from gramian.kernels import row_blocks
-from gramian.machines._lagrangian import Tableau
+from gramian.machines._lagrangian import Tableau, slack_tolerance
 
 
 class LinearSupport:
@@ -27,16 +28,22 @@ class LinearSupport:
         self._normal = space.normal(1)
         self._support = np.empty(0, dtype=bool)
 
-    def solve(self, support: Array, y: Array) -> Array:
-        """z of all samples, zero outside the support: O(d²) per sample that has changed sides."""
+    def solve(self, support: Array, y: Array) -> tuple[Array, Array, float]:
+        """z, ξ and its rounding error: O(d²) per sample that has changed sides, and one pass."""
         self.exchange(support, y)
         if self._normal.worn():
             self.refactor(y)
             reason = "most of what the sums held has left"
             event = Refactorization(reason, int(support.sum()), 0, FACTOR)
             self._space.refactorizations.append(event)
-        f = self._space.decision_values(self._normal.solution())[:, 0]
-        return np.where(support, (y - f) / self._space.ridges, 0.0)
+        B = self._normal.solution()
+        f = self._space.decision_values(B)[:, 0]
+        z = np.where(support, (y - f) / self._space.ridges, 0.0)
+        return z, 1.0 - y * f, slack_tolerance(B, self._space.longest)
+
+    def weights(self) -> Array:
+        """Weights of the features and the bias, O(d²)."""
+        return self._normal.solution()[:, 0]
 
     def exchange(self, support: Array, y: Array) -> None:
         """Let samples enter and leave."""
@@ -78,6 +85,7 @@ class LinearSpace:
     def __init__(self, d: int, ridges: Array) -> None:
         self.ridges = ridges
         self._shift = np.zeros(d)
+        self._longest: float | None = None
         self.refactorizations: list[Refactorization] = []
 
     @property
@@ -86,18 +94,26 @@ class LinearSpace:
 
     @property
     def largest(self) -> float:
-        """The largest ``‖x̃‖²``."""
-        return max(float(np.einsum("ij,ij->i", X, X).max()) for _, X in self._blocks())
+        """The largest ``‖x̃‖²``, k(x, x)."""
+        return self.longest**2
+
+    @property
+    def longest(self) -> float:
+        """The largest ``‖x̃‖``: a pass after an edit."""
+        if self._longest is None:
+            squares = row_norms(self.store.rows, squared=True)
+            self._longest = float(np.sqrt(1.0 + squares.max()))
+        return self._longest
 
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, ridges: Array) -> None:
         """Samples are about to enter the store."""
-        self.ridges = np.append(self.ridges, ridges)
+        self.ridges, self._longest = np.append(self.ridges, ridges), None
 
     def remove(self, positions: Array) -> None:
         """Samples are about to leave the store."""
-        self.ridges = np.delete(self.ridges, positions)
+        self.ridges, self._longest = np.delete(self.ridges, positions), None
 
     def refactor(self, reason: str) -> None:
         """Nothing to do but to note it: sums over all samples are made when they are needed."""
@@ -105,9 +121,11 @@ class LinearSpace:
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def start(self, Y: Array) -> Array:
+    def guess(self, Y: Array) -> Array:
         """``A⁻¹ Y`` of all samples, O(n d²)."""
-        return self.inverses()[0][0](Y)
+        normal = self.normal(Y.shape[1])
+        self.add(normal.append, np.arange(len(Y)), Y)
+        return (Y - self.decision_values(normal.solution())) / self.ridges[:, None]
 
     def multiply(self, Z: Array) -> Array:
         """``A @ Z``, O(n d)."""
@@ -115,11 +133,12 @@ class LinearSpace:
 
     def decision_values(self, B: Array) -> Array:
         """``X̃ @ B``."""
-        return np.concatenate([X @ B for _, X in self._blocks()])
+        return np.concatenate([X @ B[:-1] + B[-1] for _, X in self._blocks()])
 
     def project(self, Z: Array) -> Array:
         """``X̃ᵀ @ Z``, the weights of f."""
-        return np.sum([X.T @ Z[rows] for rows, X in self._blocks()], axis=0)
+        weights = np.sum([X.T @ Z[rows] for rows, X in self._blocks()], axis=0)
+        return np.vstack([weights, Z.sum(axis=0)])
 
     def inverses(self) -> list[tuple[Inverse, float]]:
         """``P @ B = (B − X̃ N X̃ᵀ(B/λ)) / λ``, the identity of Sherman, Morrison and Woodbury."""
@@ -164,8 +183,11 @@ class LinearSpace:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
-        return augmented_blocks(self.store.rows, self._shift)
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        """The samples, without the constant, a block at a time."""
+        X = self.store.rows
+        for rows in row_blocks(X.shape[0], X.shape[1]):
+            yield rows, X[rows].astype(float, copy=False)
 
     def _rows(self, positions: Array) -> Array:
         return augmented(self.store.take(positions), self._shift)

@@ -11,14 +11,14 @@ from gramian.estimators._linear_solver import FACTOR
 from gramian.estimators._spaces import GramSpace
 from gramian.estimators._support import SupportSolver
 from gramian.gram import Refactorization
-from gramian.machines._lagrangian import principal_pivot, slack_tolerance
+from gramian.machines._lagrangian import principal_pivot
 
 
 class PivotSolver(SupportSolver):
     """Principal pivoting, each output with a live solution on its support."""
 
-    def __init__(self, space: Any, targets: Array, weight: Array, ridge: float) -> None:
-        super().__init__(space, targets, weight, ridge)
+    def __init__(self, space: Any, targets: Array, ridge: float) -> None:
+        super().__init__(space, targets, ridge)
         self._live = [self._new_support() for _ in targets.T]
         if isinstance(space, GramSpace):
             self.settle()
@@ -59,6 +59,14 @@ class PivotSolver(SupportSolver):
         if len(columns) == 2:
             self._live[0] = self._new_support()
 
+    def weights(self) -> tuple[Array, Array]:
+        """O(d² c) once the supports are found."""
+        self.settle()
+        B = np.column_stack([self._live[j].weights() for j in self._outputs()])
+        B = B.astype(self._space.sample_dtype)
+        B = np.column_stack([-B, B]) if B.shape[1] == 1 else B
+        return B[-1], B[:-1]
+
     def refactor(self, reason: str) -> None:
         for j in self._outputs():
             self._live[j].refactor(self._signs(j))
@@ -69,28 +77,26 @@ class PivotSolver(SupportSolver):
     def _new_support(self) -> Any:
         return self._space.support()
 
-    def _extend(self, targets: Array, weight: Array, missing: Array) -> None:
-        super()._extend(targets, weight, missing)
+    def _extend(self, targets: Array, missing: Array) -> None:
+        super()._extend(targets, missing)
         extra = targets.shape[1] - len(self._live)
         self._live = [*self._live, *(self._new_support() for _ in range(extra))]
 
     def _solve(self, outputs: Array) -> None:
         self.n_iter = 0
         Z, inside = self._Z.copy(), self._inside.copy()
-        largest = self._space.largest
         for j in outputs:
-            inside[:, j] = principal_pivot(self._slacks(j, largest), inside[:, j])
-            Z[:, j] = self._live[j].solve(inside[:, j], self._signs(j))
+            inside[:, j], Z[:, j] = self._pivoted(self._live[j], inside[:, j], self._signs(j))
         self._Z, self._inside = Z, inside
 
-    def _slacks(self, j: int, largest: float) -> Any:
-        y = self._signs(j)
+    def _pivoted(self, live: Any, support: Array, y: Array) -> tuple[Array, Array]:
+        """The support and z of one output."""
+        z = np.zeros_like(y)
 
         def slacks(support: Array) -> tuple[Array, float]:
+            nonlocal z
             self.n_iter += 1
-            z = self._live[j].solve(support, y)
-            rho = y - self._space.multiply(z[:, None])[:, 0]
-            xi = y * np.where(support, self._ridges * z, rho)
-            return xi, slack_tolerance(z, largest)
+            z, xi, rounding = live.solve(support, y)
+            return xi, rounding
 
-        return slacks
+        return principal_pivot(slacks, support), z

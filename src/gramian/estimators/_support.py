@@ -25,15 +25,14 @@ class SupportSolver(ABC):
     space : GramSpace, SolvedGramSpace or LinearSpace
     targets : ndarray of shape (n, c)
         Class indicators.
-    weight : ndarray of shape (n,)
     ridge : float
-        λ; that of sample i is λ_i = λ / weight_i.
+        λ; that of a new sample is λ_i = λ / weight_i.
     """
 
-    def __init__(self, space: Any, targets: Array, weight: Array, ridge: float) -> None:
+    def __init__(self, space: Any, targets: Array, ridge: float) -> None:
         n, c = targets.shape
         self._space, self._ridge = space, ridge
-        self.targets, self._ridges = targets, ridge / weight
+        self.targets = targets
         self._Z = np.zeros((n, c), dtype=space.dtype)
         self._inside = np.zeros((n, c), dtype=bool)
         self._stale = np.ones(c, dtype=bool)
@@ -52,12 +51,12 @@ class SupportSolver(ABC):
         c = self._Z.shape[1]
         self._space.append(cross, corner, self._ridge / weight)
         missing = (2.0 * targets[:, :c] - 1.0) * (cross.T @ self._Z) < 1.0
-        self._extend(targets, weight, missing)
+        self._extend(targets, missing)
 
     def append_rows(self, X: Any, targets: Array, weight: Array) -> None:
         """Enter samples that the store of a `LinearSpace` is about to hold."""
         self._space.append(self._ridge / weight)
-        self._extend(targets, weight, np.zeros((len(targets), self._Z.shape[1]), dtype=bool))
+        self._extend(targets, np.zeros((len(targets), self._Z.shape[1]), dtype=bool))
         self._stale = np.ones_like(self._stale)
 
     def remove(self, positions: Array) -> None:
@@ -65,7 +64,6 @@ class SupportSolver(ABC):
         self._stale = self._stale | self._inside[positions].any(axis=0)
         self._space.remove(positions)
         self.targets = np.delete(self.targets, positions, axis=0)
-        self._ridges = np.delete(self._ridges, positions)
         self._Z = np.delete(self._Z, positions, axis=0)
         self._inside = np.delete(self._inside, positions, axis=0)
 
@@ -150,7 +148,7 @@ class SupportSolver(ABC):
 
     def solve(self, B: Array) -> Array:
         """``A⁻¹ B``."""
-        return self._space.start(B)
+        return self._space.solve(B)
 
     def gram_rows(self) -> Array:
         return self._space.gram_rows()
@@ -169,18 +167,18 @@ class SupportSolver(ABC):
         return (2.0 * self.targets[:, output] - 1.0).astype(self._space.dtype)
 
     def _start(self, outputs: Array) -> None:
-        """All samples together, and those of the right sign as the first support."""
+        """The first support: samples with ``y f(x) < 1`` for the least-squares solution."""
         Y = self._signs(outputs)
         Z, inside = self._Z.copy(), self._inside.copy()
-        Z[:, outputs] = self._space.start(Y)
-        inside[:, outputs] = Y * Z[:, outputs] > 0
+        Z[:, outputs] = guess = self._space.guess(Y)
+        values = self._space.multiply(guess) - self._space.ridges[:, None] * guess
+        inside[:, outputs] = Y * values < 1.0
         self._Z, self._inside, self._started = Z, inside, True
 
-    def _extend(self, targets: Array, weight: Array, missing: Array) -> None:
+    def _extend(self, targets: Array, missing: Array) -> None:
         """Append to the arrays; samples with ``y f(x) < 1``, as they are now, join the support."""
         k, extra = targets.shape[0], targets.shape[1] - self._Z.shape[1]
         self.targets = np.vstack([np.pad(self.targets, ((0, 0), (0, extra))), targets])
-        self._ridges = np.append(self._ridges, self._ridge / weight)
         self._Z = np.pad(self._Z, ((0, k), (0, extra)))
         inside = np.vstack([self._inside, missing])
         everyone = np.repeat(inside.any(axis=1, keepdims=True), extra, axis=1)
@@ -192,4 +190,4 @@ class SupportSolver(ABC):
         z = tableau.solve(y[support, None])
         q = y - tableau.multiply(z)[:, 0]
         q[support] = z[:, 0]
-        return left_out_values(tableau, q, y, self._ridges.astype(q.dtype), self._space.largest)
+        return left_out_values(tableau, q, y, self._space.ridges, self._space.largest)

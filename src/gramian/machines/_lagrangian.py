@@ -98,10 +98,10 @@ def _largest_column(Z: Array) -> float:
 def slack_tolerance(z: Array, largest: float) -> float:
     """Slacks below this are rounding error: that of a solve, or of the sum ``Σ z_j k(x, x_j)``.
 
-    ``max(2¹⁴, 64 k_max ‖z‖₁) eps``, with k_max the largest k(x, x).
+    ``max(2¹⁴, 64 k_max ‖z‖) eps``, with k_max the largest k(x, x); or the same of features.
     """
     eps = float(np.finfo(z.dtype).eps)
-    return eps * max(2.0**14, 64.0 * largest * float(np.abs(z).sum()))
+    return eps * max(2.0**14, 64.0 * largest * float(np.linalg.norm(z)))
 
 
 def principal_pivot(slacks: Slacks, support: Array) -> Array:
