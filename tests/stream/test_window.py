@@ -10,32 +10,24 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
-from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian import KernelDiscriminant, LeastSquaresSVR
 from gramian.stream import SlidingWindow
+from tests.estimators.conftest import ESTIMATORS
 from tests.stream.conftest import assert_equals_refit, make_stream
 from tests.tolerance import tolerance
 
-CLASSIFIERS = {
-    "kda": KernelDiscriminant(gamma=0.5, ridge=0.1),
-    "kda-fisher": KernelDiscriminant(gamma=0.5, ridge=0.1, targets="fisher"),
-    "ls-svc": LeastSquaresSVC(gamma=0.5, C=10.0),
-}
-REGRESSORS = {"ls-svr": LeastSquaresSVR(gamma=0.5, C=10.0)}
-KDA = CLASSIFIERS["kda"]
-
-
-def target_of(estimator, labels, responses):
-    return labels if is_classifier(estimator) else responses
+KDA = KernelDiscriminant(gamma=0.5, ridge=0.1)
+SVR = LeastSquaresSVR(gamma=0.5, C=10.0)
 
 
 # -- what stays ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_by_count_one_by_one(name):
-    estimator = {**CLASSIFIERS, **REGRESSORS}[name]
+    estimator = ESTIMATORS[name]
     X, labels, responses = make_stream(classes=3)
-    y = target_of(estimator, labels, responses)
+    y = labels if is_classifier(estimator) else responses
     window = SlidingWindow(estimator, max_samples=25, min_samples=5)
     for k in range(len(X)):
         window.partial_fit(X[k : k + 1], y[k : k + 1])
@@ -246,7 +238,7 @@ def test_fit_starts_anew():
 def test_type_and_methods_follow_the_estimator():
     X, labels, responses = make_stream()
     classifier = SlidingWindow(KDA).partial_fit(X, labels)
-    regressor = SlidingWindow(REGRESSORS["ls-svr"]).partial_fit(X, responses)
+    regressor = SlidingWindow(SVR).partial_fit(X, responses)
     assert is_classifier(classifier)
     assert is_regressor(regressor)
     assert not hasattr(regressor, "predict_proba")
