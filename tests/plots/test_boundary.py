@@ -1,7 +1,6 @@
 """The boundary display: its regions are the predictions, its losses those of real refits."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import logit
@@ -44,6 +43,7 @@ def test_losses_are_those_of_refits():
 
 
 def test_two_of_several_features():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed (extra: cli)")
     X, y, _ = make_samples(features=4)
     table = pd.DataFrame(X, columns=["u", "v", "w", "x"])
     model = clone(KDA).fit(table, y)

@@ -4,7 +4,6 @@ import pickle
 from datetime import datetime, timedelta
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
@@ -248,6 +247,7 @@ def test_type_and_methods_follow_the_estimator():
 
 
 def test_column_names():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed (extra: cli)")
     X, y, _ = make_stream()
     table = pd.DataFrame(X, columns=["u", "v", "w"])
     window = SlidingWindow(KDA).partial_fit(table, y)
