@@ -124,7 +124,7 @@ def test_the_path_is_kept():
     assert len(lengths) == 1
     assert lengths.pop() > 100
     at = (found.gammas == found.gamma) & (found.ridges == found.ridge)
-    np.testing.assert_allclose(found.values[at], found.value)
+    np.testing.assert_array_equal(found.values[at], [found.value])
 
 
 @pytest.mark.parametrize("criterion", ["log", "error"])

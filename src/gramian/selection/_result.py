@@ -64,8 +64,7 @@ class Trace:
 
     def add(self, trial: Trial, ridges: Array, values: Array) -> Trial:
         """Record a path of ridges of which ``trial`` is the best."""
-        width = np.nan if trial.gamma is None else float(np.exp(np.mean(np.log(trial.gamma))))
-        self.blocks.append((trial.stage, trial.n, width, ridges, values))
+        self.blocks.append((trial.stage, trial.n, one_width(trial.gamma), ridges, values))
         if self.callback is not None:
             self.callback(trial)
         return trial
@@ -85,3 +84,10 @@ class Trace:
             ridges=np.concatenate(ridges),
             values=np.concatenate(values),
         )
+
+
+def one_width(gamma: Any) -> float:
+    """One number for any gamma: itself, the geometric mean over features, or NaN for none."""
+    if gamma is None:
+        return np.nan
+    return float(np.exp(np.mean(np.log(gamma)))) if np.ndim(gamma) else float(gamma)

@@ -19,7 +19,7 @@ from gramian.machines._left_out import ClassTargets
 from gramian.selection._objective import Objective, WidthPrior
 from gramian.selection._polish import descend, simplex
 from gramian.selection._problem import Problem, subsample
-from gramian.selection._result import Selection, Trace, Trial
+from gramian.selection._result import Selection, Trace, Trial, one_width
 
 SUBSAMPLE = 400
 DEVIATION = 2.0
@@ -92,9 +92,9 @@ def select(
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
     """Trials on all samples to go on from: a grid, or the best width of a subsample."""
     if start is not None:
-        return [whole.path(float(np.exp(np.mean(np.log(start[0])))))]
+        return [whole.path(one_width(start[0]))]
     assert part.prior is not None
-    grid = [part.path(width) for width in part.prior.center * _GRID]
+    grid = [part.path(float(width)) for width in part.prior.center * _GRID]
     return grid if part is whole else [whole.path(refine(part, grid).gamma)]
 
 
@@ -173,8 +173,8 @@ def _criterion(name: str | None, problem: Problem, gamma: Any, search: str) -> C
 def _check(problem: Problem, gamma: Any, ridge: Any, search: str) -> None:
     if problem.n < 2:
         raise ValueError(
-            f"choosing by leave-one-out needs at least 2 samples, got {problem.n}. Give `gamma` "
-            f"and the regularisation as numbers."
+            f"choosing by leave-one-out needs at least 2 samples, got {problem.n} sample. Give "
+            f"`gamma` and the regularisation as numbers."
         )
     if search not in _POLISH:
         raise ValueError(f"search must be one of {tuple(_POLISH)}, got {search!r}.")
