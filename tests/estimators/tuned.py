@@ -1,0 +1,56 @@
+"""Estimators with their defaults, which tune themselves, and samples for them."""
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
+from tests.estimators.conftest import values
+
+TUNED = {
+    "kda": KernelDiscriminant(),
+    "kda-fisher": KernelDiscriminant(targets="fisher"),
+    "kfd": KernelFisherDiscriminant(),
+    "lssvc": LeastSquaresSVC(),
+    "lssvr": LeastSquaresSVR(),
+}
+TUNED_CLASSIFIERS = [name for name in TUNED if name != "lssvr"]
+PLAIN = ("kda", "lssvc", "lssvr")  # one of each machine and kind, where a test is long
+
+
+def waves(model, n=40, *, classes=2, seed=0):
+    """Points of a square, and a wave across it: a response, or its level as a class."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, (n, 2))
+    signal = 2.0 * np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n)
+    if not is_classifier(model):
+        return X, signal
+    return X, np.argsort(np.argsort(signal)) * classes // n
+
+
+def strength(model):
+    """The ridge λ that was chosen."""
+    return 1.0 / model.C_ if hasattr(model, "C_") else model.ridge_
+
+
+def chosen(model):
+    return np.append(model.gamma_, strength(model))
+
+
+def strength_name(model):
+    return "C" if "C" in model.get_params() else "ridge"
+
+
+def assert_tuned(model):
+    """Hyper-parameters are numbers > 0 that the searched path has, and the model predicts."""
+    found = model.selection_
+    assert np.all(np.isfinite(chosen(model)) & (chosen(model) > 0))
+    assert np.isfinite(found.values).all()
+    np.testing.assert_allclose(strength(model), found.ridge)
+    assert np.isfinite(values(model, model.X_fit_)).all()
+    if is_classifier(model):
+        assert set(model.predict(model.X_fit_)) <= set(model.classes_)
