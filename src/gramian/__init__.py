@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it.
 _PUBLIC: dict[str, str] = {
     "KernelDiscriminant": "gramian.estimators",
+    "KernelFisherDiscriminant": "gramian.estimators",
+    "LagrangianSVC": "gramian.estimators",
     "LeastSquaresSVC": "gramian.estimators",
     "LeastSquaresSVR": "gramian.estimators",
     "TableModel": "gramian.io",

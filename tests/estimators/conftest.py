@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LagrangianSVC,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
 from tests.tolerance import tolerance
 
 # A new estimator enters every test of the contract by one line here. Hyper-parameters are numbers,
@@ -16,8 +22,14 @@ CLASSIFIERS = {
     "kda-cholesky": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="cholesky"),
     "kda-qr": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="qr"),
     "kda-ridge-0": KernelDiscriminant(gamma=4.0, ridge=0.0),
+    "kfd": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3),
+    "kfd-fisher": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3, targets="fisher"),
+    "kfd-penalized": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3, penalize_bias=True),
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
+    "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
+    "lsvc-iteration": LagrangianSVC(gamma=0.5, C=10.0, solver="lagrangian", tol=1e-13),
+    "lsvc-linear": LagrangianSVC(kernel="linear", gamma=0.5, C=10.0),
 }
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),

@@ -24,13 +24,15 @@ WEIGHTED_PROBABILITIES = {
     "check_sample_weight_equivalence_on_dense_data": LEFT_OUT,
     "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
 }
+FISHER = {
+    "check_classifiers_train": "zero is the threshold of equally frequent classes for Fisher's "
+    "targets, and the probabilities count the classes as frequent as they are",
+    "check_class_weight_classifiers": "the levels of Fisher's targets undo class weights: "
+    "each class has the same sum of weight times target",
+}
 EXPECTED_FAILURES = {
-    "kda-fisher": {
-        "check_classifiers_train": "zero is the threshold of equally frequent classes for Fisher's "
-        "targets, and the probabilities count the classes as frequent as they are",
-        "check_class_weight_classifiers": "the levels of Fisher's targets undo class weights: "
-        "each class has the same sum of weight times target",
-    },
+    "kda-fisher": FISHER,
+    "kfd-fisher": FISHER,
     "kda-ridge-0": {
         "check_fit_score_takes_y": REPEATS,
         "check_positive_only_tag_during_fit": REPEATS,
