@@ -1,0 +1,86 @@
+"""How the documentation is built: ``make docs``, warnings as errors, no network."""
+
+import sys
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+from public import MODULES, public_names
+
+import gramian
+
+project = "Gramian"
+copyright = author = "The Gramian developers"
+version = release = gramian.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "bibliography",
+    "mathml",
+    "pages",
+    "public",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+default_role = "py:obj"  # `name` in a docstring is a link where there is such a name
+
+# -- pages in Markdown --------------------------------------------------------------------------
+
+myst_enable_extensions = ["amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+# -- API reference ------------------------------------------------------------------------------
+
+autosummary_generate = True
+autosummary_context = {"public": {module: public_names(module) for module in MODULES}}
+autodoc_member_order = "groupwise"
+autodoc_mock_imports = ["river"]  # an extra that the pages do not need
+autodoc_typehints = "none"  # numpydoc sections state types
+toc_object_entries_show_parents = "hide"
+numpydoc_show_class_members = False  # templates/autosummary/class.rst lists them
+numpydoc_show_inherited_class_members = False
+
+# -- gallery ------------------------------------------------------------------------------------
+
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"^(?!plot_)",  # scripts beside the gallery
+    "abort_on_example_error": False,  # all failures are listed, and then fail the build
+    "backreferences_dir": "api/generated/examples",
+    "doc_module": ("gramian",),
+    "download_all_examples": False,
+    "min_reported_time": 5,
+    "plot_gallery": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "within_subsection_order": "FileNameSortKey",
+    "write_computation_times": False,
+}
+
+# -- HTML: all that a page needs comes with it ----------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"Gramian {release}"
+html_static_path = ["_static"]
+html_css_files = ["gramian.css"]
+html_copy_source = html_show_sourcelink = False
+html_theme_options = {
+    "icon_links": [],
+    "logo": {"text": "Gramian"},
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_toc_level": 2,
+}
