@@ -48,7 +48,7 @@ class IterationSolver(SupportSolver):
         self._stale = np.ones_like(self._stale)
 
     def _solve(self, outputs: Array) -> None:
-        """First with P as it is, then with solutions that are held to the true A."""
+        """With P as it is; where ε asks for more, then with solutions held to the true A."""
         self.n_iter = 0
         result = None
         Y, Z = self._signs(outputs), self._Z[:, outputs]
@@ -64,6 +64,8 @@ class IterationSolver(SupportSolver):
             )
             Z = result.Z
             self.n_iter += result.iterations
+            if accuracy <= self._tol:
+                break
         self._take(outputs, result)
 
     def _take(self, outputs: Array, result: Any) -> None:
