@@ -1,15 +1,11 @@
 """How the documentation is built: ``make docs``, warnings as errors, no network."""
 
 import sys
-import warnings
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
-
-from public import MODULES, public_names
-
 import gramian
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Gramian"
 copyright = author = "The Gramian developers"
@@ -39,30 +35,25 @@ html_math_renderer = "mathml"
 # -- API reference ------------------------------------------------------------------------------
 
 autosummary_generate = True
-autosummary_context = {"public": {module: public_names(module) for module in MODULES}}
 autodoc_member_order = "groupwise"
 autodoc_mock_imports = ["river"]  # an extra that the pages do not need
 autodoc_typehints = "none"  # numpydoc sections state types
 toc_object_entries_show_parents = "hide"
-numpydoc_show_class_members = False  # templates/autosummary/class.rst lists them
+numpydoc_show_class_members = False  # _templates/autosummary/class.rst lists them
 numpydoc_show_inherited_class_members = False
 
 # -- gallery ------------------------------------------------------------------------------------
 
-warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"^(?!plot_)",  # scripts beside the gallery
-    "abort_on_example_error": False,  # all failures are listed, and then fail the build
     "backreferences_dir": "api/generated/examples",
     "doc_module": ("gramian",),
     "download_all_examples": False,
     "min_reported_time": 5,
-    "plot_gallery": True,
     "remove_config_comments": True,
-    "show_memory": False,
     "show_signature": False,
     "within_subsection_order": "FileNameSortKey",
     "write_computation_times": False,

@@ -28,6 +28,11 @@ def public_names(module):
     return [n for n in names if n not in elsewhere and not n.isupper() and not n.startswith("_")]
 
 
+def collect_names(app, config):
+    """Public names by module, for the directive, the transform, and templates."""
+    config.autosummary_context = {"public": {module: public_names(module) for module in MODULES}}
+
+
 class PublicNames(Autosummary):
     """``.. public:: gramian.io``: the names of a module with a line about each, as links."""
 
@@ -78,6 +83,7 @@ def drop_foreign_links(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    app.connect("config-inited", collect_names)
     app.add_directive("public", PublicNames)
     app.add_transform(LinkNames)
     app.connect("autodoc-skip-member", skip_foreign)
