@@ -10,7 +10,6 @@ from gramian.machines._ellipsoids import (
     input_ellipsoid,
     input_loo_distances,
     kernel_ellipsoid,
-    kernel_loo_distances,
     kernel_normalize,
     svd_ellipsoid,
     svd_loo_distances,
@@ -259,35 +258,10 @@ def test_small_eigenvalues_are_raised_to_epsilon():
     np.testing.assert_allclose(ellipsoid.distances(T @ X.T), [0.5 / EPSILON])
 
 
-def refitted_loo(kernel, X, extra, each_query):
-    return [
-        distances_of(kernel, np.delete(X, i, axis=0), extra, X[i : i + 1], each_query=each_query)[0]
-        for i in range(len(X))
-    ]
-
-
-@each_kernel
-@pytest.mark.parametrize("n", [2, 3, 25])
-@pytest.mark.parametrize(
-    ("extra", "each_query"),
-    [(NOTHING, False), (np.eye(4), False), (np.eye(4), True)],
-    ids=["members", "basis", "queries"],
-)
-def test_kernel_leave_one_out_equals_refits(kernel, n, extra, each_query):
-    X = flat_class(n)
-    sequence, _, column, diagonal = sequence_of(kernel, X, extra)
-    actual = kernel_loo_distances(sequence, n, column, diagonal, TAU, EPSILON, queries=each_query)
-    expected = refitted_loo(kernel, X, extra, each_query)
-    assert_close(actual, expected, n, condition(kernel, X))
-
-
 def test_a_class_of_one_sample():
     kernel, X = KERNELS[2], queries(1)
-    sequence, _, column, diagonal = sequence_of(kernel, X, np.eye(4))
     # k(x, x) by the kernel's diagonal and by its block differ in the last digit
     assert distances_of(kernel, X, np.eye(4), X)[0] < tolerance(1) ** 2 / EPSILON
-    loo = kernel_loo_distances(sequence, 1, column, diagonal, TAU, EPSILON)
-    np.testing.assert_array_equal(loo, [np.inf])
     np.testing.assert_array_equal(input_loo_distances(X, 1e-3), [np.inf])
 
 
@@ -354,23 +328,6 @@ def test_weighted_leave_one_out_leaves_all_copies_out():
     rtol = tolerance(60, cond=1e3, power=2)
     actual = svd_loo_distances(kernel(X, X), 1e-3, weight=weight)
     np.testing.assert_allclose(actual, expected, rtol=rtol)
-
-
-@each_kernel
-@pytest.mark.parametrize("each_query", [False, True], ids=["basis", "queries"])
-def test_weighted_kernel_leave_one_out_leaves_all_copies_out(kernel, each_query):
-    X, weight, repeated = weighted_class()
-    sequence, _, column, diagonal = sequence_of(kernel, X, np.eye(4))
-    expected = [
-        distances_of(
-            kernel, X[without(repeated, i)], np.eye(4), X[i : i + 1], each_query=each_query
-        )[0]
-        for i in range(len(X))
-    ]
-    actual = kernel_loo_distances(
-        sequence, len(X), column, diagonal, TAU, EPSILON, weight=weight, queries=each_query
-    )
-    assert_close(actual, expected, 60, condition(kernel, X))
 
 
 # --- parameters ---------------------------------------------------------------------------------

@@ -38,12 +38,7 @@ from typing import Literal
 import numpy as np
 
 from gramian.kernels import Kernel, row_blocks
-from gramian.machines._independent import (
-    Column,
-    Independent,
-    independent_remove,
-    triangular_coordinates,
-)
+from gramian.machines._independent import Independent, triangular_coordinates
 
 
 def kernel_normalize(kernel: Kernel, n_features: int) -> Kernel:
@@ -80,7 +75,7 @@ class InputEllipsoid:
 
 def input_ellipsoid(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> InputEllipsoid:
     """Centre and covariance of one class's samples (kaieda2004, eqs. 2, 5, 6); O(n d² + d³)."""
-    centre, covariance = _moments(X, _shares(len(X), weight))
+    centre, covariance = mean_and_covariance(X, member_shares(len(X), weight))
     return InputEllipsoid(centre, cholesky_floor(covariance, zeta))
 
 
@@ -91,11 +86,11 @@ def input_loo_distances(X: np.ndarray, zeta: float, weight: np.ndarray | None = 
     A class of one sample has no others: its distance is infinite.
     """
     n, d = X.shape
-    shares = _shares(n, weight)
-    centre, covariance = _moments(X, shares)
+    shares = member_shares(n, weight)
+    centre, covariance = mean_and_covariance(X, shares)
     out = np.full(n, np.inf)
     for rows in row_blocks(n if n > 1 else 0, d * d, X.itemsize):
-        offsets, covariances = _leave_out(X[rows] - centre, covariance, shares[rows])
+        offsets, covariances = leave_each_out(X[rows] - centre, covariance, shares[rows])
         solved = np.linalg.solve(cholesky_floor(covariances, zeta), offsets[:, :, None])
         out[rows] = (solved**2).sum(axis=(1, 2))
     return out
@@ -150,7 +145,7 @@ def svd_ellipsoid(
         raise ValueError(f"sigma must be > 0, got {sigma!r}.")
     if inverse_of_small not in ("zero", "sigma"):
         raise ValueError(f'inverse_of_small must be "zero" or "sigma", got {inverse_of_small!r}.')
-    shares = _shares(len(K), weight)
+    shares = member_shares(len(K), weight)
     mean, roots = shares @ K, np.sqrt(shares)
     A = roots[:, None] * (K - mean - mean[:, None] + mean @ shares) * roots
     values, vectors = np.linalg.eigh(A)
@@ -171,7 +166,7 @@ def svd_loo_distances(
 
     A class of one sample has no others: its distance is infinite.
     """
-    n, shares = len(K), _shares(len(K), weight)
+    n, shares = len(K), member_shares(len(K), weight)
     out = np.full(n, np.inf)
     for i in range(n if n > 1 else 0):
         others = np.delete(np.arange(n), i)
@@ -264,116 +259,30 @@ def kernel_ellipsoid(
     if not epsilon > 0:
         raise ValueError(f"epsilon must be > 0, got {epsilon!r}.")
     k = int(np.searchsorted(sequence.basis, n_members))
-    members, shares = sequence.coordinates[:n_members], _shares(n_members, weight)
-    _, covariance = _moments(members[:, :k], shares)
+    members, shares = sequence.coordinates[:n_members], member_shares(n_members, weight)
+    _, covariance = mean_and_covariance(members[:, :k], shares)
     values, axes = np.linalg.eigh(covariance)
     eigenvalues = np.full(len(sequence.basis), epsilon, dtype=members.dtype)
     eigenvalues[:k] = np.maximum(values, epsilon)
     return KernelEllipsoid(sequence.factor, shares @ members, axes, eigenvalues, epsilon)
 
 
-def kernel_loo_distances(
-    sequence: Independent,
-    n_members: int,
-    column: Column,
-    diagonal: np.ndarray,
-    tau: float,
-    epsilon: float,
-    *,
-    weight: np.ndarray | None = None,
-    queries: bool = False,
-) -> np.ndarray:
-    """``δ²`` of each member from the ellipsoid of the others, exactly.
-
-    A discarded member is in no one's coordinates: without it the centre and the covariance change
-    by rank one. Without an independent vector the selection is repeated from its place on.
-
-    Parameters
-    ----------
-    sequence, n_members, epsilon, weight
-        As for `kernel_ellipsoid`.
-    column, diagonal, tau
-        As for `independent_select`, of the same sequence.
-    queries : bool
-        The member left out is a query of `KernelEllipsoid.query_distances`.
-
-    Notes
-    -----
-    O(k³) for each discarded member, one partial selection of O(n m²) for each of the k others.
-    A class of one sample has no others: its distance is infinite.
-    """
-    out = np.full(n_members, np.inf)
-    if n_members == 1:
-        return out
-    shares = _shares(n_members, weight)
-    independent = sequence.basis[sequence.basis < n_members]
-    discarded = np.delete(np.arange(n_members), independent)
-    out[discarded] = _loo_discarded(sequence, shares, discarded, epsilon)
-    for i in independent:
-        out[i] = _loo_independent(sequence, shares, i, column, diagonal, tau, epsilon, queries)
-    return out
-
-
-def _loo_independent(
-    sequence: Independent,
-    shares: np.ndarray,
-    i: int,
-    column: Column,
-    diagonal: np.ndarray,
-    tau: float,
-    epsilon: float,
-    queries: bool,
-) -> float:
-    """Leave-one-out ``δ²`` of the independent vector i, by selection without it."""
-    others, weight = np.delete(np.arange(len(diagonal)), i), np.delete(shares, i)
-
-    def column_of_others(j: int) -> np.ndarray:
-        return column(others[j])[others]
-
-    rest = independent_remove(sequence, i, column_of_others, diagonal[others], tau)
-    ellipsoid = kernel_ellipsoid(rest, len(weight), epsilon, weight)
-    values = column(i)[others]
-    cross = values[None, rest.basis]
-    if not queries:
-        return ellipsoid.distances(cross)[0]
-    mean = np.average(values[: len(weight)], weights=weight, keepdims=True)
-    return ellipsoid.query_distances(cross, diagonal[i : i + 1], mean, tau)[0]
-
-
-def _loo_discarded(
-    sequence: Independent, shares: np.ndarray, discarded: np.ndarray, epsilon: float
-) -> np.ndarray:
-    """Leave-one-out ``δ²`` of members that are not independent vectors."""
-    k = int(np.searchsorted(sequence.basis, len(shares)))
-    members = sequence.coordinates[: len(shares)]
-    centre, covariance = _moments(members[:, :k], shares)
-    further = members[discarded, k:] - shares @ members[:, k:]
-    out = (further**2).sum(axis=1) / (1.0 - shares[discarded]) ** 2 / epsilon
-    for rows in row_blocks(len(discarded), k * k, members.itemsize):
-        centred = members[discarded[rows], :k] - centre
-        offsets, covariances = _leave_out(centred, covariance, shares[discarded[rows]])
-        values, axes = np.linalg.eigh(covariances)
-        y = (offsets[:, None, :] @ axes)[:, 0]
-        out[rows] += (y**2 / np.maximum(values, epsilon)).sum(axis=1)
-    return out
-
-
 # --- shared -------------------------------------------------------------------------------------
 
 
-def _shares(n: int, weight: np.ndarray | None) -> np.ndarray:
+def member_shares(n: int, weight: np.ndarray | None) -> np.ndarray:
     """Each member's part of the weight of all."""
     return np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
 
 
-def _moments(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_covariance(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance, both averages over the rows (kaieda2004, eqs. 2 and 5)."""
     centre = shares @ X
     centred = X - centre
     return centre, (shares[:, None] * centred).T @ centred
 
 
-def _leave_out(
+def leave_each_out(
     centred: np.ndarray, covariance: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each row's offset from the mean of the other samples, and the others' covariance.

@@ -1,0 +1,173 @@
+"""Squared distances of a class's members from the kernel ellipsoid of the others, exactly.
+
+Without member i, of share s in the weight and offset d from the mean, the centre moves and the
+covariance C changes by rank one: the offset is ``a d``, the covariance ``a (C − a s d dᵀ)``, with
+``a = 1/(1 − s)``. If i is an independent vector, its direction goes too. With the factor L of the
+independent vectors and ``M = L⁻¹``, column i of M is orthogonal to all of them but i, so that along
+the normal ``q = Mᵢ / ‖Mᵢ‖`` nothing remains, and the others are projected along it:
+
+``δ² = yᵀ f(P A P) y,    P = I − q qᵀ,    f(λ) = 1 / max(λ, ε)``
+
+with y the projected offset and A the covariance above. This holds among the members' coordinates,
+where q is the normal within them; what remains of the offset has variance ε.
+
+It is not so where a sample that i made dependent now becomes independent: if its Schur
+complement, ``r² + (q·v)²`` with r² what it was and q and v as far as the independent vectors before
+it go, reaches τ. Then the selection is repeated.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from gramian._arrays import Array
+from gramian.kernels import row_blocks
+from gramian.machines._ellipsoids import (
+    kernel_ellipsoid,
+    leave_each_out,
+    mean_and_covariance,
+    member_shares,
+)
+from gramian.machines._independent import Column, Independent, independent_remove
+
+
+def kernel_loo_distances(
+    sequence: Independent,
+    n_members: int,
+    column: Column,
+    diagonal: Array,
+    tau: float,
+    epsilon: float,
+    *,
+    weight: Array | None = None,
+    queries: bool = False,
+) -> Array:
+    """``δ²`` of each member from the ellipsoid of the others.
+
+    Parameters
+    ----------
+    sequence, n_members, epsilon, weight
+        As for `kernel_ellipsoid`.
+    column, diagonal, tau
+        As for `independent_select`, of the same sequence.
+    queries : bool
+        The member left out is a query of `KernelEllipsoid.query_distances`.
+
+    Notes
+    -----
+    O(k³) for each member, k independent ones, and O(n m²) where the selection is repeated.
+    A class of one sample has no others: its distance is infinite.
+    """
+    out = np.full(n_members, np.inf)
+    if n_members == 1:
+        return out
+    shares = member_shares(n_members, weight)
+    inverse = _inverse_factor(sequence)
+    repeated = _repeated(sequence, n_members, inverse, diagonal, tau)
+    once = np.delete(np.arange(n_members), repeated)
+    out[once] = _projected(sequence, shares, once, inverse, epsilon, tau if queries else None)
+    column = cache(column)  # most columns are asked for again and again
+    for i in repeated:
+        out[i] = _reselected(sequence, shares, i, column, diagonal, tau, epsilon, queries)
+    return out
+
+
+def _inverse_factor(sequence: Independent) -> Array:
+    """M = L⁻¹."""
+    identity = np.eye(len(sequence.basis))
+    if not len(identity):
+        return identity  # older versions of SciPy refuse an empty system
+    return solve_triangular(sequence.factor, identity, lower=True, check_finite=False)
+
+
+def _repeated(
+    sequence: Independent, n_members: int, inverse: Array, diagonal: Array, tau: float
+) -> Array:
+    """Members without which another sample becomes an independent vector."""
+    basis = sequence.basis
+    discarded = np.delete(np.arange(len(diagonal)), basis)
+    before = np.searchsorted(basis, discarded)
+    known = np.arange(len(basis)) < before[:, None]
+    v = np.where(known, sequence.coordinates[discarded], 0.0)
+    schur = diagonal[discarded] - np.einsum("ij,ij->i", v, v)
+    squares = np.concatenate([np.zeros((1, len(basis))), np.cumsum(inverse**2, axis=0)])[before]
+    along = np.divide((v @ inverse) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
+    enters = (schur[:, None] + along >= tau) & known
+    return basis[(basis < n_members) & enters.any(axis=0)]
+
+
+def _projected(
+    sequence: Independent,
+    shares: Array,
+    members: Array,
+    inverse: Array,
+    epsilon: float,
+    tau: float | None,
+) -> Array:
+    """``δ²`` of members whose absence makes no other sample independent; τ for queries."""
+    coordinates = sequence.coordinates[: len(shares)]
+    k = int(np.searchsorted(sequence.basis, len(shares)))
+    centre, covariance = mean_and_covariance(coordinates[:, :k], shares)
+    offsets = (coordinates - shares @ coordinates)[members] / (1.0 - shares[members])[:, None]
+    normals, within = _normals(sequence, members, inverse), _normals(sequence, members, inverse, k)
+    lost = np.einsum("ij,ij->i", normals, offsets) ** 2
+    if tau is not None:  # a query keeps what it has outside the span, if that is more than τ
+        lost[np.einsum("ij,ij->i", normals, coordinates[members]) ** 2 > tau] = 0.0
+    kept = np.einsum("ij,ij->i", within, offsets[:, :k]) ** 2 - lost
+    out = np.maximum((offsets[:, k:] ** 2).sum(axis=1) + kept, 0.0) / epsilon
+    for rows in row_blocks(len(members), k * k):
+        some = members[rows]
+        y, A = leave_each_out(coordinates[some, :k] - centre, covariance, shares[some])
+        y, A = _project(y, A, within[rows])
+        values, axes = np.linalg.eigh(A)
+        components = (y[:, None, :] @ axes)[:, 0]
+        out[rows] += (components**2 / np.maximum(values, epsilon)).sum(axis=1)
+    return out
+
+
+def _normals(sequence: Independent, members: Array, inverse: Array, k: int | None = None) -> Array:
+    """The direction that goes with each member, among the first k; 0 for a discarded one."""
+    columns = inverse[:k, : len(inverse)]
+    place = np.searchsorted(sequence.basis, members)
+    q = np.zeros((len(members), columns.shape[0]))
+    own = np.isin(members, sequence.basis)
+    chosen = columns[:, place[own]]
+    q[own] = (chosen / np.sqrt((chosen**2).sum(axis=0))).T
+    return q
+
+
+def _project(y: Array, A: Array, q: Array) -> tuple[Array, Array]:
+    """``P y`` and ``P A P`` for each row y, matrix A and row q, ``P = I − q qᵀ``."""
+    y = y - q * np.einsum("ij,ij->i", q, y)[:, None]
+    Aq = np.einsum("ijk,ik->ij", A, q)
+    half = Aq - 0.5 * q * np.einsum("ij,ij->i", q, Aq)[:, None]
+    return y, A - q[:, :, None] * half[:, None, :] - half[:, :, None] * q[:, None, :]
+
+
+def _reselected(
+    sequence: Independent,
+    shares: Array,
+    i: int,
+    column: Column,
+    diagonal: Array,
+    tau: float,
+    epsilon: float,
+    queries: bool,
+) -> float:
+    """``δ²`` of the independent vector i, by selection without it."""
+    others, weight = np.delete(np.arange(len(diagonal)), i), np.delete(shares, i)
+
+    def column_of_others(j: int) -> Array:
+        return column(others[j])[others]
+
+    rest = independent_remove(sequence, i, column_of_others, diagonal[others], tau)
+    ellipsoid = kernel_ellipsoid(rest, len(weight), epsilon, weight)
+    values = column(i)[others]
+    cross = values[None, rest.basis]
+    if not queries:
+        return ellipsoid.distances(cross)[0]
+    mean = np.average(values[: len(weight)], weights=weight, keepdims=True)
+    return ellipsoid.query_distances(cross, diagonal[i : i + 1], mean, tau)[0]
