@@ -142,6 +142,19 @@ def test_the_solvers_agree():
     assert pivot.n_iter_ <= 8 < iteration.n_iter_
 
 
+def test_search_from_a_part_of_many_samples():
+    X, y = samples(450)
+    order = np.argsort(y, kind="stable")  # all of one class first
+    X, y = X[order], y[order]
+    model = clone(PIVOT).fit(X, y)
+    Y, z = signs(y, 2)[:, 0], model.dual_coef_
+    f = KERNELS["rbf"](X, X) @ z
+    inside = z != 0
+    assert np.all(Y[inside] * z[inside] > 0)  # the conditions of an optimum, one by one
+    close(1.0 - Y[inside] * f[inside], Y[inside] * z[inside] / C, n=450)
+    assert np.all(Y[~inside] * f[~inside] >= 1.0)
+
+
 def test_many_edits_one_by_one(model):
     X, y = samples(80, classes=3)
     rng = np.random.default_rng(0)
