@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it.
 _PUBLIC: dict[str, str] = {
+    "EllipsoidalFuzzyClassifier": "gramian.estimators",
     "KernelDiscriminant": "gramian.estimators",
     "KernelFisherDiscriminant": "gramian.estimators",
     "LagrangianSVC": "gramian.estimators",
