@@ -18,6 +18,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "bibliography",
+    "leftovers",
     "mathml",
     "pages",
     "public",
