@@ -127,6 +127,18 @@ def test_path_holds_the_criteria_of_each_size():
     np.testing.assert_allclose(press, found.path.loo[best], rtol=1e-2)
 
 
+def test_ridge_can_follow_the_leave_one_out_error():
+    X, Y = problem(n=100, noise=0.5)
+    found = select(X, Y, ridge="loo", max_basis=20)
+    K, U = design(X, found), found.U
+
+    def press(ridge):
+        H = K @ np.linalg.solve(K.T @ K + ridge * U.T @ U, K.T)
+        return np.square((Y - H @ Y) / (1 - np.diagonal(H))[:, None]).sum()
+
+    assert press(found.ridge) < min(press(0.5 * found.ridge), press(2.0 * found.ridge))
+
+
 def test_weights_count_as_repetitions():
     X, Y = problem(n=30, t=1, noise=1.0)
     times = np.random.default_rng(1).integers(1, 4, 30)
@@ -276,9 +288,10 @@ def test_sinc_is_learned_with_few_centres():
     [
         ({"selection": "best"}, r'selection must be "gain", "residual", got \'best\'\.'),
         ({"stopping": "aic"}, "stopping must be"),
-        ({"ridge": -1.0}, r'ridge must be >= 0 or "gcv", got -1\.0\.'),
-        ({"ridge": "loo"}, r'ridge must be >= 0 or "gcv", got \'loo\'\.'),
+        ({"ridge": -1.0}, r'ridge must be >= 0, "loo" or "gcv", got -1\.0\.'),
+        ({"ridge": "auto"}, r'ridge must be >= 0, "loo" or "gcv", got \'auto\'\.'),
         ({"ridge": 1.0, "stopping": "lambda"}, 'stopping="lambda" watches λ'),
+        ({"ridge": "loo", "stopping": "lambda"}, 'stopping="lambda" watches λ'),
         ({"patience": 0}, "patience must be >= 1, got 0"),
         ({"tol": -1e-3}, "tol must be >= 0"),
         ({"epsilon": -1.0}, "epsilon must be >= 0"),

@@ -94,7 +94,7 @@ def test_spectrum_of_the_sums_gives_the_criteria(free):
         np.testing.assert_allclose(shrinkage.gcv(ridge), gcv(ridge), rtol=rtol)
     found = minimize_scalar(lambda log: gcv(np.exp(log)), bounds=(-8, 8), method="bounded")
     # how near evaluations of a function bring its minimum
-    np.testing.assert_allclose(shrinkage.minimize_gcv(1.0), np.exp(found.x), rtol=1e-4)
+    np.testing.assert_allclose(shrinkage.minimize_gcv(), np.exp(found.x), rtol=1e-4)
 
 
 def test_directions_without_rows_do_not_count():

@@ -50,7 +50,7 @@ def test_reestimation_finds_the_minimum_of_gcv(noise, free):
         return np.square(Y - H @ Y).sum() / np.trace(np.eye(len(Y)) - H) ** 2
 
     found = minimize_scalar(gcv, bounds=(-15, 8), method="bounded", options={"xatol": 1e-10})
-    ridge = shrinkage.minimize_gcv(1.0)
+    ridge = shrinkage.minimize_gcv()
     # A minimum is known to √eps of its place, by evaluations of the function.
     np.testing.assert_allclose(ridge, np.exp(found.x), rtol=1e-5)
     np.testing.assert_allclose(shrinkage.reestimate(ridge), ridge, rtol=1e-5)
@@ -58,26 +58,26 @@ def test_reestimation_finds_the_minimum_of_gcv(noise, free):
 
 def test_one_reestimation_goes_downhill_from_either_side():
     _, _, shrinkage = orthogonal_problem(free=0)
-    least = shrinkage.minimize_gcv(1.0)
+    least = shrinkage.minimize_gcv()
     for ridge in (least / 50, least * 50):
         assert shrinkage.gcv(shrinkage.reestimate(ridge)) < shrinkage.gcv(ridge)
 
 
 def test_ridge_has_a_ceiling_where_no_column_explains_anything():
     shrinkage = Shrinkage(np.array([2.0, 3.0]), np.zeros(2), 1.0, 10.0)
-    assert shrinkage.minimize_gcv(0.0) == 1e4 * 3.0
+    assert shrinkage.minimize_gcv() == 1e4 * 3.0
     assert shrinkage.df(3e4) < 1e-3
 
 
 def test_ridge_is_zero_where_the_columns_fit_exactly():
     shrinkage = Shrinkage(np.array([2.0, 3.0]), np.array([1.0, 1.0]), 0.0, 10.0)
-    assert shrinkage.minimize_gcv(1e-3) == pytest.approx(0.0, abs=1e-12)
+    assert shrinkage.minimize_gcv() == pytest.approx(0.0, abs=1e-12)
     assert shrinkage.bic(0.0) == -np.inf
 
 
-def test_ridge_stays_where_there_is_nothing_to_shrink():
+def test_ridge_is_zero_where_there_is_nothing_to_shrink():
     shrinkage = Shrinkage(np.empty(0), np.empty(0), 1.0, 10.0, free=1)
-    assert shrinkage.minimize_gcv(0.25) == 0.25
+    assert shrinkage.minimize_gcv() == 0.0
     assert shrinkage.gcv(0.25) == pytest.approx(10.0 / 81.0)
 
 

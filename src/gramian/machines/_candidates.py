@@ -13,14 +13,14 @@ residual
     at every step. One column of K per step and kernel.
 gain
     A pool of 64 columns lives on. Every four steps the better half stays and the rest is drawn
-    anew, a sample with a probability proportional to its squared residual. Drawing rather than
-    taking the largest keeps outliers from filling the pool: on satimage, 500 centres misclassify
-    8.2 % of the test samples so, 9.7 % with a pool of the largest residuals and 9.8 % with the
-    first rule. Eight columns of K per step. Exact while all candidates fit into the pool.
+    anew, a sample with a probability proportional to its squared residual: outliers do not fill
+    the pool. Eight columns of K per step. Exact while all candidates fit into the pool. With
+    500 centres 8.1 % of the test samples of satimage are misclassified, 9.1 % by the first rule.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,7 +30,6 @@ import numpy as np
 from gramian._arrays import Array
 from gramian.machines._orthogonal import OrthogonalBasis, OrthogonalRegression, subtract_outer
 
-SELECTION = ("gain", "residual")
 POOL = 64
 PICKS = 4
 
@@ -74,6 +73,11 @@ class ColumnSource:
         return columns
 
 
+def row_squares(rows: Array) -> Array:
+    """Squared length of each row."""
+    return np.einsum("ij,ij->i", rows, rows)
+
+
 def depends(rests: Array, columns: Array, basis: OrthogonalBasis, limit: float) -> Array:
     """Whether the rest of a column is shorter than ``limit`` of the column or of the longest q.
 
@@ -102,7 +106,8 @@ class CandidatePool:
         self.kernels = np.empty(0, dtype=np.intp)
         self._Z = np.empty((0, n), dtype=dtype)
         self._coefficients = np.empty((0, 0), dtype=dtype)
-        self._squares = np.empty(0, dtype=dtype)
+        self._squares = np.empty(0, dtype=dtype)  # of the columns
+        self._rests = np.empty(0, dtype=dtype)  # of what is left of them
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -110,7 +115,7 @@ class CandidatePool:
     def offer(self, basis: OrthogonalBasis, source: ColumnSource, samples: Array) -> None:
         """Enter samples with every kernel, projected once; O(n m) each, in level-3 products."""
         fresh = [source(samples, kernel) for kernel in range(source.n_kernels)]
-        squares = [np.einsum("ij,ij->i", Z, Z) for Z in fresh]
+        squares = [row_squares(Z) for Z in fresh]
         coefficients = [basis.project(Z) for Z in fresh]
         self.samples = np.concatenate([self.samples, *[samples] * source.n_kernels])
         numbers = np.repeat(np.arange(source.n_kernels), len(samples))
@@ -119,28 +124,27 @@ class CandidatePool:
         known = self._coefficients.reshape(-1, basis.size)
         self._coefficients = np.concatenate([known, *coefficients])
         self._squares = np.concatenate([self._squares, *squares])
+        self._rests = row_squares(self._Z)
 
     def drop(self, dropped: Array) -> None:
         """Drop the candidates in the mask ``dropped``: O(n) each, the last takes the place."""
-        arrays = (self.samples, self.kernels, self._Z, self._coefficients, self._squares)
+        names = ("samples", "kernels", "_Z", "_coefficients", "_squares", "_rests")
         last = len(self)
         for position in np.flatnonzero(dropped)[::-1]:
             last -= 1
-            for array in arrays:
-                array[position] = array[last]
-        self.samples, self.kernels, self._Z, self._coefficients, self._squares = (
-            array[:last] for array in arrays
-        )
+            for name in names:
+                getattr(self, name)[position] = getattr(self, name)[last]
+        for name in names:
+            setattr(self, name, getattr(self, name)[:last])
 
     def gains(self, regression: OrthogonalRegression) -> Array:
         """Decrease of the regularised error that each candidate would bring, O(n p t)."""
         products = self._Z @ regression.plain.T  # = zᵀY, since z is orthogonal to the basis
-        squares = np.einsum("ij,ij->i", self._Z, self._Z)
-        return np.einsum("ik,ik->i", products, products) / (regression.ridge + squares)
+        return row_squares(products) / (regression.ridge + self._rests)
 
     def dependent(self, basis: OrthogonalBasis, limit: float) -> Array:
         """Mask of the candidates that `depends` on the basis."""
-        return depends(np.einsum("ij,ij->i", self._Z, self._Z), self._squares, basis, limit)
+        return depends(self._rests, self._squares, basis, limit)
 
     def candidate(self, position: int) -> Candidate:
         """A copy of one candidate."""
@@ -156,29 +160,24 @@ class CandidatePool:
         coefficients = self._Z @ basis.Q[-1] / basis.squares[-1]
         subtract_outer(self._Z, coefficients, basis.Q[-1])
         self._coefficients = np.column_stack([self._coefficients, coefficients])
+        self._rests = row_squares(self._Z)
 
 
-class Selector:
-    """Hands out candidates by one of the two rules, each sample at most once.
+class Selector(ABC):
+    """Hands out candidates, each sample at most once.
 
     Parameters
     ----------
     source : ColumnSource
-    selection : {"gain", "residual"}
     limit : float
         Candidates whose rest is shorter than this part of their column are passed over.
     rng : numpy.random.Generator
-        Draws the pool of ``"gain"``.
+        For rules that draw.
     """
 
-    def __init__(
-        self, source: ColumnSource, selection: str, limit: float, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, source: ColumnSource, limit: float, rng: np.random.Generator) -> None:
         self._source, self._limit, self._rng = source, limit, rng
-        self._persistent = selection == "gain"
-        self._size = POOL // source.n_kernels if self._persistent else 1
         self._pool = CandidatePool(len(source.roots), source.roots.dtype)
-        self._picked = 0
         self._closed = np.zeros(len(source.roots), dtype=bool)
 
     @property
@@ -195,9 +194,9 @@ class Selector:
             If it depends on the basis.
         """
         Z = self._source(np.array([sample]), kernel)
-        squares = np.einsum("ij,ij->i", Z, Z)
+        squares = row_squares(Z)
         coefficients = basis.project(Z)
-        if depends(np.einsum("ij,ij->i", Z, Z), squares, basis, self._limit):
+        if depends(row_squares(Z), squares, basis, self._limit):
             raise np.linalg.LinAlgError(
                 f"Cannot begin with the column of sample {sample} and kernel {kernel}: it depends "
                 f"on those before it. Leave it out, or raise `max_condition`."
@@ -212,8 +211,10 @@ class Selector:
         since the basis only grows.
         """
         passed = 0
-        while passed < POOL and not (self.exhausted and len(self._pool) == 0):
+        while passed < POOL:
             self._refill(regression)
+            if len(self._pool) == 0:
+                return None
             dependent = self._pool.dependent(regression.basis, self._limit)
             self._closed[self._pool.samples[dependent]] = True
             self._pool.drop(dependent)
@@ -222,41 +223,66 @@ class Selector:
                 return self._pick(regression)
         return None
 
-    def appended(self, basis: OrthogonalBasis) -> None:
-        """Take note of the column that the candidate has become."""
-        if self._persistent:
-            self._pool.deflate(basis)
-
     def _pick(self, regression: OrthogonalRegression) -> Candidate:
         best = self._pool.candidate(int(np.argmax(self._pool.gains(regression))))
         self._closed[best.sample] = True
         self._pool.drop(self._pool.samples == best.sample)
-        self._picked += 1
         return best
 
+    @abstractmethod
+    def appended(self, basis: OrthogonalBasis) -> None:
+        """Take note of the newest column of the basis."""
+
+    @abstractmethod
     def _refill(self, regression: OrthogonalRegression) -> None:
-        """Fill the pool up if it is time to."""
-        if self._persistent and len(self._pool) and self._picked < PICKS:
+        """Offer samples to the pool, if the rule says that it is time to."""
+
+
+class LargestResidual(Selector):
+    """The rule ``"residual"``; weights do not enter the comparison of residuals."""
+
+    def appended(self, basis: OrthogonalBasis) -> None:
+        self._pool = CandidatePool(len(self._closed), self._source.roots.dtype)
+
+    def _refill(self, regression: OrthogonalRegression) -> None:
+        free = np.flatnonzero(~self._closed)
+        if len(self._pool) or len(free) == 0:
+            return
+        errors = row_squares((regression.residual[:, free] / self._source.roots[free]).T)
+        self._pool.offer(regression.basis, self._source, free[[np.argmax(errors)]])
+
+
+class LargestGain(Selector):
+    """The rule ``"gain"``."""
+
+    _picked = 0
+
+    def appended(self, basis: OrthogonalBasis) -> None:
+        self._pool.deflate(basis)
+        self._picked += 1
+
+    def _refill(self, regression: OrthogonalRegression) -> None:
+        if (len(self._pool) and self._picked < PICKS) or len(self._free()) == 0:
             return
         self._picked = 0
-        gains = self._pool.gains(regression)
-        kept = self._size * self._source.n_kernels // 2 if self._persistent else 0
-        self._pool.drop(np.argsort(np.argsort(-gains)) >= kept)
-        waiting = self._closed.copy()
-        waiting[self._pool.samples] = True
-        free = np.flatnonzero(~waiting)
-        room = min(len(free), self._size - len(np.unique(self._pool.samples)))
-        self._pool.offer(regression.basis, self._source, self._draw(regression, free, room))
+        ranks = np.argsort(np.argsort(-self._pool.gains(regression)))
+        self._pool.drop(ranks >= POOL // 2)
+        room = max(1, (POOL - len(self._pool)) // self._source.n_kernels)
+        free = self._free()
+        drawn = self._draw(row_squares(regression.residual[:, free].T))
+        self._pool.offer(regression.basis, self._source, free[drawn[:room]])
 
-    def _draw(self, regression: OrthogonalRegression, free: Array, room: int) -> Array:
-        """``room`` of the samples in ``free``: the largest residuals, or a draw by them."""
-        errors = regression.residual[:, free]
-        if not self._persistent:
-            errors /= self._source.roots[free]
-            squares = np.einsum("ki,ki->i", errors, errors)
-            return free[np.argsort(-squares, kind="stable")[:room]]
-        squares = np.einsum("ki,ki->i", errors, errors)
-        # The smallest of Exp(1)/w are a draw without replacement with probabilities ∝ w.
-        delays = np.full(len(free), np.inf)
-        np.divide(self._rng.exponential(size=len(free)), squares, out=delays, where=squares > 0)
-        return free[np.argsort(delays, kind="stable")[:room]]
+    def _free(self) -> Array:
+        """Samples neither closed nor in the pool."""
+        taken = self._closed.copy()
+        taken[self._pool.samples] = True
+        return np.flatnonzero(~taken)
+
+    def _draw(self, odds: Array) -> Array:
+        """An order of all positions, drawn without replacement with probabilities ∝ ``odds``."""
+        delays = np.full(len(odds), np.inf)  # the smallest of Exp(1)/odds come first
+        np.divide(self._rng.exponential(size=len(odds)), odds, out=delays, where=odds > 0)
+        return np.argsort(delays)
+
+
+SELECTION: dict[str, type[Selector]] = {"gain": LargestGain, "residual": LargestResidual}

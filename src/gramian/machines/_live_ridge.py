@@ -29,7 +29,7 @@ from gramian.machines._normal_equations import (
     sums_shrinkage,
     weighted_columns,
 )
-from gramian.machines._orthogonal import penalties
+from gramian.machines._orthogonal import leave_out, penalties
 
 # Rows with 1 − h below this leave by a fresh factorisation: the update would lose these digits.
 _STEEP = 1e-3
@@ -95,7 +95,8 @@ class LiveRidge:
         Parameters
         ----------
         rows : ndarray of shape (r, m − 1)
-            Kernel values with the centres.
+            Kernel values with the centres; plus the selection's ``epsilon`` where the sample is
+            itself the centre.
         targets : ndarray of shape (r, t)
         weight : ndarray of shape (r,), optional
         """
@@ -174,9 +175,7 @@ class LiveRidge:
         Infinite where h_i = 1: such a row is fitted whatever its target is.
         """
         residuals = targets - basis_features(self.U, rows) @ self.orthogonal_weights
-        left = (1.0 - self.leverages(rows, weight))[:, None]
-        open_rows = left > len(self.U) * np.finfo(float).eps
-        return np.divide(residuals, left, out=np.full_like(residuals, np.inf), where=open_rows)
+        return leave_out(residuals.T, 1.0 - self.leverages(rows, weight)).T
 
     def df(self) -> float:
         """Effective number of parameters, the trace of the hat matrix: ``m − Σ λ_j P_jj``."""
@@ -200,7 +199,7 @@ class LiveRidge:
 
         Does not change the machine: give the result to `set_ridge`.
         """
-        return sums_shrinkage(self.sums, self.free).minimize_gcv(self.ridge)
+        return sums_shrinkage(self.sums, self.free).minimize_gcv()
 
     # -- inside ---------------------------------------------------------------------------------
 

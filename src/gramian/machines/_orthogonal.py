@@ -180,10 +180,19 @@ class OrthogonalRegression:
 
         Infinite where h_i = 1: the columns fit such a row whatever its target is.
         """
-        left = 1.0 - self.hat
-        infinite = np.full_like(self.residual, np.inf)
-        open_rows = left > len(left) * np.finfo(left.dtype).eps
-        return np.divide(self.residual, left, out=infinite, where=open_rows)
+        return leave_out(self.residual, 1.0 - self.hat)
+
+    def press(self, ridges: Array) -> Array:
+        """Mean squared leave-one-out residual for several λ, summed over outputs; O(n m t) each.
+
+        The present ``ridge`` stays.
+        """
+        divisors = np.array([self._divisors(ridge) for ridge in ridges])
+        lacking = (divisors - self.basis.squares) / (divisors * self.basis.squares)
+        coefficients = lacking[:, None, :] * self.moments.T
+        residuals = self.plain + coefficients @ self.basis.Q
+        left = 1.0 - self._weighted_squares(1.0 / divisors)
+        return np.square(leave_out(residuals, left[:, None, :])).sum(axis=(1, 2)) / self.total
 
     def append(self, z: Array, coefficients: Array) -> None:
         """Enter a column as `OrthogonalBasis.append` takes it; O(n m + n t)."""
@@ -204,10 +213,7 @@ class OrthogonalRegression:
         squares, divisors = self.basis.squares, self._divisors(ridge)
         lacking = self.moments * ((divisors - squares) / (squares * divisors))[:, None]
         self.residual = self.plain + lacking.T @ self.basis.Q
-        self.hat = np.zeros_like(self.hat)
-        n_columns, n = self.basis.Q.shape
-        for block in row_blocks(n_columns, n, self.hat.itemsize):
-            self.hat += (1.0 / divisors[block]) @ np.square(self.basis.Q[block])
+        self.hat = self._weighted_squares(1.0 / divisors)
         self.ridge = ridge
 
     def truncate(self, size: int, ridge: float) -> None:
@@ -218,10 +224,24 @@ class OrthogonalRegression:
         self.basis.truncate(size)
         self.set_ridge(ridge)
 
+    def _weighted_squares(self, factors: Array) -> Array:
+        """``Σ_j factors_j q_j²`` for one set of factors or several, in bounded memory."""
+        n_columns, n = self.basis.Q.shape
+        total = np.zeros((*factors.shape[:-1], n), dtype=factors.dtype)
+        for block in row_blocks(n_columns, n, factors.itemsize):
+            total += factors[..., block] @ np.square(self.basis.Q[block])
+        return total
+
     def _divisors(self, ridge: float) -> Array:
         """``λ_j + s_j``."""
         squares = self.basis.squares
         return squares + penalties(len(squares), ridge, self.free).astype(squares.dtype)
+
+
+def leave_out(residuals: Array, left: Array) -> Array:
+    """``residuals / (1 − h)``, infinite where ``left = 1 − h`` is rounding error."""
+    known = left > residuals.shape[-1] * np.finfo(residuals.dtype).eps
+    return np.divide(residuals, left, out=np.full_like(residuals, np.inf), where=known)
 
 
 def penalties(size: int, ridge: float, free: int) -> Array:

@@ -28,7 +28,7 @@ from gramian._arrays import Array
 
 STOPPING = ("gcv", "loo", "bic", "lambda")
 
-# λ stays below this multiple of the largest s_j: there every weight is shrunk to nothing already.
+# λ stays below this multiple of the largest s_j, where every weight is shrunk to nothing already.
 _CEILING = 1e4
 _ITERATIONS = 100
 _PRECISION = 1e-6
@@ -97,18 +97,25 @@ class Shrinkage:
         ceiling = _CEILING * float(s.max())
         return down / up if down < ceiling * up else ceiling
 
-    def minimize_gcv(self, start: float) -> float:
-        """λ at the minimum of GCV downhill of ``start``, by re-estimation until it settles.
+    def minimize_gcv(self) -> float:
+        """λ at the minimum of GCV: the best of a coarse grid, then re-estimation until it settles.
 
-        O(m) for each of usually five to twenty passes. GCV can have a second minimum, so the
-        result can depend on ``start``. Without a column to shrink λ stays at ``start``.
+        GCV can have two minima, one of them at infinity; hence the grid. O(m) for each of its 17
+        values and each pass, usually five to twenty. 0 if there is no column to shrink.
         """
-        ridge = start
-        for _ in range(_ITERATIONS if len(self.squares) else 0):
+        if len(self.squares) == 0:
+            return 0.0
+        ridge = min(ridge_grid(self.squares), key=self.gcv)
+        for _ in range(_ITERATIONS):
             last, ridge = ridge, self.reestimate(ridge)
             if abs(ridge - last) <= _PRECISION * ridge:
                 break
         return ridge
+
+
+def ridge_grid(squares: Array) -> Array:
+    """Values of λ a factor of ten apart, from next to nothing up to the ceiling."""
+    return float(squares.max()) * _CEILING * 10.0 ** np.arange(-16, 1)
 
 
 @dataclass
