@@ -1,7 +1,8 @@
-"""A list of references from a BibTeX file, and links to it from docstrings.
+"""A list of references from a BibTeX file, and links to it.
 
-The directive ``{bibliography} references.bib`` writes every entry with its key as label. Docstrings
-that say "duan2008 in docs/references.bib." get a link to that entry.
+The directive ``{bibliography} references.bib`` writes every entry with its key as label. A key in a
+page, as code, is a link to its entry; so is one in a docstring that says
+"duan2008 in docs/references.bib."
 """
 
 import re
@@ -9,12 +10,15 @@ import unicodedata
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 _ENTRY = re.compile(r"@\w+\{(?P<key>\w+),\n(?P<fields>.*?)\n\}", re.DOTALL)
 _FIELD = re.compile(r"^\s*(\w+) = (.*?),?$", re.MULTILINE)
 _ACCENT = re.compile(r"\{\\(['\"`^~])(\w)\}")
 _COMBINING = {"'": "\u0301", '"': "\u0308", "`": "\u0300", "^": "\u0302", "~": "\u0303"}
+_KEY = re.compile(r"[a-z]+\d{4}")
 _CITED = re.compile(r"\b([a-z]+\d{4})(?=.* in docs/references\.bib)")
 
 
@@ -71,6 +75,22 @@ class Bibliography(SphinxDirective):
         return nodes.definition_list_item("", term, nodes.definition("", about))
 
 
+class LinkKeys(SphinxTransform):
+    """Make keys in the text of a page, as code, links."""
+
+    default_priority = 500
+
+    def apply(self, **kwargs):
+        for literal in list(self.document.findall(nodes.literal)):
+            linkless = isinstance(literal.parent, nodes.title | nodes.term | nodes.reference)
+            if _KEY.fullmatch(literal.astext()) and not linkless:
+                attributes = {"reftype": "ref", "refexplicit": True}
+                target = {"refdomain": "std", "reftarget": literal.astext()}
+                link = addnodes.pending_xref("", literal.deepcopy(), **target, **attributes)
+                link["refdoc"] = self.env.docname
+                literal.replace_self(link)
+
+
 def link_citations(app, what, name, obj, options, lines):
     """In a docstring, make keys that it cites from the file links."""
     lines[:] = [_CITED.sub(r":ref:`\1`", line) for line in lines]
@@ -78,5 +98,6 @@ def link_citations(app, what, name, obj, options, lines):
 
 def setup(app):
     app.add_directive("bibliography", Bibliography)
+    app.add_transform(LinkKeys)
     app.connect("autodoc-process-docstring", link_citations)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

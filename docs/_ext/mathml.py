@@ -8,9 +8,10 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-# What LaTeX has for displayed formulas, and the form of it that docutils knows.
+# What LaTeX has and docutils has not: other names of displayed formulas, fractions without braces.
 _DISPLAYED = re.compile(r"\\(begin|end)\{(?:align|gather)\*?\}")
 _EQUATION = re.compile(r"\\(?:begin|end)\{equation\*?\}")
+_FRACTION = re.compile(r"\\([dt]?frac)(?:\s+(?=[A-Za-z])|(?=\d))(\w)\s*(\w)")
 
 _logger = logging.getLogger(__name__)
 
@@ -32,12 +33,18 @@ def visit_block(translator, node):
 
 
 def _mathml(translator, node, as_block=False):
-    code = _EQUATION.sub("", _DISPLAYED.sub(r"\\\1{aligned}", node.astext()))
+    code = node.astext()
     try:
-        return tex2mathml(code, as_block=as_block)
+        return tex2mathml(_known(code), as_block=as_block)
     except MathError as error:
         _logger.warning("this formula has no MathML form: %s", error, location=node)
         return f"<code>{translator.encode(code)}</code>"
+
+
+def _known(code):
+    """The same formula in commands that docutils knows."""
+    code = _DISPLAYED.sub(r"\\\1{aligned}", code)
+    return _FRACTION.sub(r"\\\1{\2}{\3}", _EQUATION.sub("", code))
 
 
 def setup(app):
