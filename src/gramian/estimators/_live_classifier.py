@@ -1,8 +1,6 @@
-"""Classifiers without a Gram matrix of all samples: classes that come and go, leave-one-out."""
+"""What classifiers share: classes that come and go, decisions, probabilities, leave-one-out."""
 
 from __future__ import annotations
-
-from abc import abstractmethod
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,20 +10,23 @@ from sklearn.utils.validation import column_or_1d
 from gramian.estimators._base import LiveEstimator
 from gramian.machines._calibration import fit_calibration, probabilities
 
-
 _LARGEST = np.log(np.finfo(float).max)
 
 
 class LiveClassifier(ClassifierMixin, LiveEstimator):
     """Labels, decisions and probabilities from outputs: one per class, or one for two classes.
 
-    A machine fills in `_outputs` and `_loo_outputs`, besides what `LiveEstimator` asks for.
+    A machine fills in, besides what `LiveEstimator` asks for, `_outputs` (decision values of
+    queries, of shape (n, 1) for two classes, else (n, c)) and `_loo_outputs` (the same of the held
+    samples, each by the model without it).
     """
 
     # -- the contract ---------------------------------------------------------------------------
 
     def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
-        """Learn more samples; the first call is a `fit`.
+        """Learn more samples; the model becomes the one fitted to all of them at once.
+
+        Hyper-parameters are chosen on the first call and stay until they are chosen anew.
 
         Parameters
         ----------
@@ -63,9 +64,10 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def predict_proba(self, X):
         """Class probabilities, calibrated on the exact leave-one-out decision values.
 
-        ``softmax(a z)`` with the scale a fitted to the left-out values z, a sigmoid for two
-        classes, so that the largest probability is that of the class that `predict` names; shape
-        (n_samples, n_classes).
+        ``softmax(a z + b)`` fitted to the left-out values; shape (n_samples, n_classes). The biases
+        b are zero, so that the largest probability is that of the class that `predict` names, but
+        for Fisher targets: there zero is the threshold of equally frequent classes, the biases are
+        fitted too, and the two may differ.
         """
         return probabilities(self._bounded(self._outputs(X)), self._calibration())
 
@@ -83,13 +85,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
 
     # -- for the machines -----------------------------------------------------------------------
 
-    @abstractmethod
-    def _outputs(self, X):
-        """Decision values of queries, shape (n, 1) for two classes, else (n, c); ∞ may occur."""
-
-    @abstractmethod
-    def _loo_outputs(self):
-        """Decision values of the held samples, each by the model without it."""
+    def _fits_biases(self):
+        """Whether probabilities have biases: where zero is not the threshold of equal chances."""
+        return False
 
     def _classes_of(self, y):
         """Sorted classes: those of y and those declared."""
@@ -154,7 +152,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
                 labels,
                 len(self.classes_),
                 self._weight,
-                biases=False,
+                biases=self._fits_biases(),
             ),
         )
 
