@@ -187,6 +187,7 @@ def test_memberships_are_degrees():
         ([[np.nan, 1.0]], [0], {}, "must be >= 0"),
         ([[1.0, 1.0]], [2], {}, "labels must index the 2 columns"),
         ([[1.0, 1.0]], [0], {"max_sacrifice": 0}, "max_sacrifice must be >= 1"),
+        ([[1.0, 1.0]], [0], {"max_sacrifice": 2.5}, "a whole number"),
         ([[1.0, 1.0]], [0], {"eta": 1.0}, r"eta in \(0, 1\)"),
     ],
 )

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -219,7 +220,8 @@ def _check(distances: np.ndarray, labels: np.ndarray, max_sacrifice: int, eta: f
             f"labels must index the {distances.shape[1]} columns of the distances, got "
             f"{labels.min()} to {labels.max()}."
         )
-    if max_sacrifice < 1 or not 0 < eta < 1:
+    if not (isinstance(max_sacrifice, Integral) and max_sacrifice >= 1 and 0 < eta < 1):
         raise ValueError(
-            f"max_sacrifice must be >= 1 and eta in (0, 1), got {max_sacrifice!r} and {eta!r}."
+            "max_sacrifice must be >= 1, a whole number, and eta in (0, 1), got "
+            f"{max_sacrifice!r} and {eta!r}."
         )
