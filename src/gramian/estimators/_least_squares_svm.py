@@ -141,6 +141,11 @@ class LeastSquaresSVC(LinearForm, PenaltyC, GramClassifier):
         self.random_state = random_state
         self.callback = callback
 
+    def _combine(self, values):
+        """±1 targets are one combination of class indicators, whatever the class sizes."""
+        signs = 2.0 * values - values.sum(axis=-1, keepdims=True)
+        return signs[..., 1:] if signs.shape[-1] == 2 else signs
+
 
 class LeastSquaresSVR(LinearForm, PenaltyC, GramRegressor):
     """Least squares support vector regression that learns and forgets samples exactly.
