@@ -46,19 +46,24 @@ class PublicNames(Autosummary):
         return super().run()
 
 
+def link_targets(config):
+    """Full names by what a text may say instead: `load` alone could mean another."""
+    return {
+        text: f"{module}.{name}"
+        for module, names in config.autosummary_context["public"].items()
+        for name in names
+        for text in (name, f"{module}.{name}")
+        if name[0].isupper() or "." in text
+    }
+
+
 class LinkNames(SphinxTransform):
     """Make a class named in the text of a page, as code, a link to its page."""
 
     default_priority = 500
 
     def apply(self, **kwargs):
-        targets = {
-            text: f"{module}.{name}"
-            for module, names in self.config.autosummary_context["public"].items()
-            for name in names
-            for text in (name, f"{module}.{name}")
-            if name[0].isupper() or "." in text  # `load` alone may mean another
-        }
+        targets = link_targets(self.config)
         for literal in list(self.document.findall(nodes.literal)):
             if literal.astext() in targets and not isinstance(literal.parent, _LINKLESS):
                 literal.replace_self(_link(targets[literal.astext()], literal))
@@ -67,6 +72,15 @@ class LinkNames(SphinxTransform):
 def _link(target, content):
     attributes = {"refdomain": "py", "reftype": "obj", "reftarget": target, "refexplicit": True}
     return addnodes.pending_xref("", content.deepcopy(), **attributes)
+
+
+def resolve_elsewhere(app, env, node, contnode):
+    """Let a docstring of one module name a class of another without its module."""
+    target = link_targets(app.config).get(node.get("reftarget"))
+    if node.get("refdomain") != "py" or target is None:
+        return None
+    domain = env.domains.python_domain
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, contnode)
 
 
 def skip_foreign(app, what, name, obj, skip, options):
@@ -86,6 +100,7 @@ def setup(app):
     app.connect("config-inited", collect_names)
     app.add_directive("public", PublicNames)
     app.add_transform(LinkNames)
+    app.connect("missing-reference", resolve_elsewhere)
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("autodoc-process-docstring", drop_foreign_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
