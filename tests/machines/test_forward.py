@@ -240,6 +240,8 @@ def test_selection_goes_on_from_where_another_ended():
     fixed = select(X, Y, start=(part.samples, part.kernels), max_basis=5, ridge=0.1)
     np.testing.assert_allclose(fixed.U, part.U, rtol=rtol, atol=rtol)
     assert fixed.stop_reason == "max_basis"
+    kept = select(X, Y, start=(part.samples, part.kernels), max_basis=2, ridge=0.1)
+    np.testing.assert_array_equal(kept.samples, part.samples)
 
 
 def test_starting_centres_must_be_independent():

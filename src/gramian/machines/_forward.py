@@ -279,7 +279,8 @@ class _Growth:
             return "exact"
         if path.ends(rules.stopping, rules.patience, rules.tol):
             return rules.stopping
-        return "max_basis" if path.size[-1] == rules.max_basis else None
+        full = rules.max_basis is not None and path.size[-1] >= rules.max_basis
+        return "max_basis" if full else None
 
     def _record(self) -> None:
         """Re-estimate λ and write down the criteria of the present columns."""
