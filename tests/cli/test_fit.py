@@ -5,7 +5,12 @@ import pytest
 from sklearn.base import clone
 
 import gramian as package
-from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
 from gramian.cli._progress import search_progress
 from tests.cli.conftest import HEADER, make_rows, write_csv
 
@@ -68,6 +73,7 @@ def test_names_of_all_rows_are_left_out(as_json):
     [
         ("auto", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
         ("discriminant", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
+        ("fisher", "animal", KernelFisherDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
         ("ls-svc", "animal", LeastSquaresSVC(gamma=0.3, C=4.0, random_state=0)),
         ("ls-svc", "age", LeastSquaresSVC(gamma=0.3, C=4.0, random_state=0)),
         ("auto", "weight", LeastSquaresSVR(gamma=0.3, C=4.0, random_state=0)),

@@ -92,7 +92,7 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [1, 2, 3, …]")
 @click.option(
     "--machine",
-    type=click.Choice(["auto", "discriminant", "ls-svc", "ls-svr"]),
+    type=click.Choice(["auto", "discriminant", "fisher", "ls-svc", "ls-svr"]),
     default="auto",
     show_default=True,
     help="auto: discriminant for classes, ls-svr for numbers.",

@@ -10,12 +10,18 @@ from gramian.cli import _assess
 from gramian.cli._progress import search_progress
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import naming, read_table
-from gramian.estimators import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian.estimators import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
 from gramian.io import TableModel
 from gramian.io._cells import are_classes, read_cells
 
 MACHINES = {
     "discriminant": KernelDiscriminant,
+    "fisher": KernelFisherDiscriminant,
     "ls-svc": LeastSquaresSVC,
     "ls-svr": LeastSquaresSVR,
 }
@@ -55,7 +61,7 @@ def run(
 
 
 def _estimator(machine: str, *, ridge: Any, **parameters: Any) -> Any:
-    if machine != "discriminant":
+    if machine.startswith("ls-"):
         parameters["C"] = ridge if isinstance(ridge, str) else 1.0 / ridge
     else:
         parameters["ridge"] = ridge
