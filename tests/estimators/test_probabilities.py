@@ -178,6 +178,16 @@ def test_probabilities_are_near_the_true_ones(tuned, shares):
     assert log_loss(labels, p) < log_loss(labels, truth) + 0.03
 
 
+@pytest.mark.parametrize("name", ["kda", "lssvc"])
+def test_balanced_weights_speak_of_balanced_classes(name):
+    X, y, _ = gaussians(300, (0.8, 0.2), seed=0)
+    unseen, _, truth = gaussians(4000, (0.8, 0.2), seed=1)
+    balanced = truth / [0.8, 0.2]
+    balanced /= balanced.sum(axis=1, keepdims=True)
+    p = clone(TUNED[name]).set_params(class_weight="balanced").fit(X, y).predict_proba(unseen)
+    assert np.abs(p - balanced).mean() < 0.05 < np.abs(p - truth).mean()
+
+
 def test_what_cannot_be_told_apart_is_as_probable_as_frequent(tuned):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((120, 2)), (np.arange(120) < 24).astype(int)
