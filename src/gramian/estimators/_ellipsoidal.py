@@ -269,16 +269,12 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
     def _build(self, X, y, weight):
         self.classes_ = self._classes_of(y)
         self._choose_hyperparameters(X, y, weight)
-        self._start(X, y, weight)
+        self._regions = Regions(self._empty_region(X), y[:0]).append(X, y, weight)
+        self._refactorizations, self._edits = [], 0
         self._regions.distances(X[:1], self.classes_)  # now, so that a kernel's errors are fit's
         self.slopes_ = np.ones(len(self.classes_))
         if self.tune:
             self.slopes_ = self._tuned_slopes(self._regions, X, weight)
-
-    def _start(self, X, y, weight):
-        """Regions of these samples, with the chosen hyper-parameters."""
-        self._regions = Regions(self._empty_region(X), y[:0]).append(X, y, weight)
-        self._refactorizations, self._edits = [], 0
 
     def _enter(self, X, y, weight):
         self._keep_slopes(self._classes_of(np.append(self.classes_, y)))
@@ -310,9 +306,15 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         event = Refactorization(reason, len(self._ids), self._edits, "cholesky")
         self._refactorizations = [*self._refactorizations, event]
 
+    def _get_state(self):
+        return {**super()._get_state(), "kept": self._regions.kept()}
+
     def _set_state(self, state):
         super()._set_state(state)
-        self._start(self._rows.rows, self._y, self._weight)
+        X = self._rows.rows
+        none = Regions(self._empty_region(X), self._y[:0])
+        self._regions = none.restore(X, self._y, self._weight, state["kept"])
+        self._refactorizations, self._edits = [], 0
 
     # -- predicting -----------------------------------------------------------------------------
 

@@ -140,10 +140,16 @@ class MatrixSamples(LiveEstimator):
     def _check_samples(self, X, y, *, reset):
         if not self._precomputed:
             return super()._check_samples(X, y, reset=reset)
-        X = check_precomputed(X, 0 if reset else len(self._ids))
+        X = check_precomputed(X, 0) if reset else self._check_extension(X)
         y = check_array(y, ensure_2d=False, allow_nd=False, dtype=None, input_name="y")
         check_consistent_length(X, y)
         return X, self._check_targets(y)
+
+    def _check_extension(self, X):
+        """Kernel values of new samples, with which the whole matrix is semi-definite, O(n³)."""
+        X = check_precomputed(X, len(self._ids), dtype=self._rows.dtype)
+        check_precomputed(GramMembers(self._rows.rows).append(X).X, 0)
+        return X
 
     def _check_queries(self, X):
         if not self._precomputed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -66,6 +66,14 @@ class Region(ABC):
     def drift(self) -> float:
         """Relative error of what is kept from edit to edit: nothing is, here."""
         return 0.0
+
+    def kept(self) -> tuple[Array, ...]:
+        """What is kept from edit to edit besides the members."""
+        return ()
+
+    def restore(self, X: Any, weight: Array, kept: tuple[Array, ...]) -> Self:
+        """The empty region with members, and what was kept of them."""
+        return self.append(X, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +172,12 @@ class KernelRegion(Region):
         largest = max(float(self.members.diagonal().max()), np.finfo(float).tiny)
         return float(np.abs(error).max(initial=0.0)) / largest
 
+    def kept(self) -> tuple[Array, ...]:
+        return self.independent.basis, self.independent.coordinates
+
+    def restore(self, X: Any, weight: Array, kept: tuple[Array, ...]) -> Self:
+        return replace(super().append(X, weight), independent=Independent(*kept))
+
     def _adds(self, queries: bool | None) -> bool:
         asked = self.queries if queries is None else queries
         return asked and not isinstance(self.members, GramMembers)
@@ -227,13 +241,22 @@ class Regions:
 
     def append(self, X: Any, labels: Array, weight: Array) -> Self:
         """Let samples enter, each its class."""
-        X, regions = self._samples(X), dict(self.by_label)
-        longer = np.concatenate([self.labels, labels])
-        for label in np.unique(labels).tolist():
-            new = np.flatnonzero(labels == label)
-            part = self._seen(X[new], np.flatnonzero(longer == label))
+        longer, regions = np.concatenate([self.labels, labels]), dict(self.by_label)
+        for label, new, part in self._parts(X, labels, longer):
             regions[label] = regions.get(label, self.empty).append(part, weight[new])
         return replace(self, labels=longer, by_label=regions)
+
+    def kept(self) -> dict[Any, tuple[Array, ...]]:
+        """What the regions keep from edit to edit besides the samples."""
+        return {label: region.kept() for label, region in self.by_label.items()}
+
+    def restore(self, X: Any, labels: Array, weight: Array, kept: Mapping[Any, Any]) -> Self:
+        """The same regions from no samples, by what was `kept`: nothing is selected anew."""
+        regions = {
+            label: self.empty.restore(part, weight[new], kept[label])
+            for label, new, part in self._parts(X, labels, labels)
+        }
+        return replace(self, labels=labels.copy(), by_label=regions)
 
     def remove(self, positions: Array) -> Self:
         """Take the samples at these positions out, ascending ones; a class may vanish."""
@@ -275,15 +298,22 @@ class Regions:
         """The largest of the regions'."""
         return max(region.drift() for region in self.by_label.values())
 
+    def _parts(self, X: Any, labels: Array, longer: Array) -> Iterator[tuple[Any, Array, Any]]:
+        """For each class of the last samples in ``longer``: label, positions, and those samples."""
+        X = self._samples(X)
+        for label in np.unique(labels).tolist():
+            new = np.flatnonzero(labels == label)
+            yield label, new, self._seen(X[new], np.flatnonzero(longer == label))
+
     def _members(self, label: Any) -> Array:
         """Positions of the samples of one class."""
         return np.flatnonzero(self.labels == label)
 
     def _samples(self, X: Any) -> Any:
         """Samples as the regions hold them: in double precision, and dense unless they are CSR."""
-        if sparse.issparse(X) and not sparse.issparse(self.empty.members.X):
-            X = X.toarray()
-        return X.astype(np.float64, copy=False)
+        if sparse.issparse(self.empty.members.X):
+            return X.astype(np.float64, copy=False)
+        return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
     def _seen(self, X: Any, members: Array) -> Any:
         """Samples as a class sees them: of precomputed values, those to its members."""
