@@ -88,6 +88,25 @@ def test_iteration_reaches_the_solution(fraction):
         np.testing.assert_array_equal(result.support[:, j], z != 0)
 
 
+def test_iteration_takes_a_step_per_weight():
+    A, Y, ridges = problem(weighted=True)
+    result = iterate(A, Y, step=1.9 * ridges[:, None])
+    z = reference(A, Y[:, 0])
+    np.testing.assert_allclose(result.Z[:, 0], z, rtol=0, atol=1e-10)  # the bar
+    np.testing.assert_array_equal(result.support[:, 0], z != 0)
+
+
+def test_iteration_ends_in_rounding_error():
+    A, Y, _ = problem()
+    result = iterate(A.astype(np.float32), Y.astype(np.float32), tol=1e-13)
+    assert result.unfinished is None
+    np.testing.assert_allclose(
+        result.Z[:, 0],
+        reference(A, Y[:, 0]),
+        atol=tolerance(40, cond=400, power=1, dtype=np.float32),
+    )
+
+
 def test_iteration_is_that_of_the_paper():
     A, Y, _ = problem()
     y, step = Y[:, 0], 1.9 * RIDGE

@@ -21,7 +21,7 @@ class IterationSolver(SupportSolver):
     Parameters
     ----------
     step : float
-        γ in units of the smallest λ_i, between 0 and 2.
+        γ_i in units of λ_i, between 0 and 2.
     tol, max_iter : float, int
         ε, and the number of iterations after which a warning says that it was not reached.
     """
@@ -58,7 +58,7 @@ class IterationSolver(SupportSolver):
                 Y,
                 Z,
                 self._space.multiply(Z),
-                step=self._step * float(self._space.ridges.min()),
+                step=self._step * self._space.ridges[:, None],
                 tol=max(self._tol, accuracy),
                 max_iter=self._max_iter,
             )

@@ -61,8 +61,8 @@ class LagrangianSVC(LinearForm, PenaltyC, GramClassifier):
         Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
         and 10) from the previous α, with Q⁻¹ of all samples.
     step : float, default=1.9
-        γ of the iteration in units of 1/C (of the smallest 1/(C weight), with weights); it
-        converges for 0 < step < 2.
+        γ of the iteration in units of 1/C (of 1/(C weight), with weights); it converges for
+        0 < step < 2.
     tol : float, default=1e-6
         The iteration ends when α changes by no more than this.
     max_iter : int, default=10000

@@ -28,6 +28,8 @@ Slacks = Callable[[Array], tuple[Array, float]]
 
 # Exchanges of whole sets without progress before single ones take over.
 PATIENCE = 3
+# Steps of the iteration without a smaller change that tell rounding error.
+STALLED = 50
 
 
 # -- the iteration ------------------------------------------------------------------------------
@@ -51,7 +53,7 @@ def lagrangian_iteration(
     Z: Array,
     products: Array,
     *,
-    step: float,
+    step: float | Array,
     tol: float,
     max_iter: int,
 ) -> Iterated:
@@ -59,7 +61,8 @@ def lagrangian_iteration(
 
     Since ``Q⁻¹ = diag(y) P diag(y)``, all share P. With ``u = ((Qα − 1) − γα)₊`` an iteration
     makes ``Qα = 1 + u``, so that Q itself is multiplied with the start only. O(n² t) each; linear
-    convergence from any start for 0 < γ < 2/C.
+    convergence from any start for 0 < γ < 2/C. With weights, 0 < γ_i < 2λ_i: in the variables
+    ``α_i / √weight_i`` that is the same iteration with λI on the diagonal.
 
     Parameters
     ----------
@@ -71,19 +74,22 @@ def lagrangian_iteration(
         Where to start: the previous solution, 0 for new samples.
     products : ndarray of shape (n, t)
         ``A @ Z``.
-    step : float
-        γ.
+    step : float or ndarray of shape (n, 1)
+        γ, one or one per sample.
     tol : float
-        ε: stop when ``‖α⁺ − α‖ ≤ ε`` for every machine, or is rounding error.
+        ε: stop when ``‖α⁺ − α‖ ≤ ε`` for every machine; or when it is rounding error, having
+        reached half of the digits and found no smaller value in 50 steps.
     max_iter : int
     """
     u = np.maximum(Y * products - 1.0 - step * Y * Z, 0.0)
-    change = np.inf
+    least, since, change = np.inf, 0, np.inf
     for iteration in range(1, max_iter + 1):
         previous, Z = Z, apply_inverse(Y * (1.0 + u))
         u = np.maximum(u - step * Y * Z, 0.0)
-        change, size = _largest_column(Z - previous), _largest_column(Z)
-        if change <= max(tol, 64.0 * np.finfo(Z.dtype).eps * size):
+        change = _largest_column(Z - previous)
+        least, since = (change, 0) if change < least else (least, since + 1)
+        stalled = since >= STALLED and change**2 <= np.finfo(Z.dtype).eps * _largest_column(Z) ** 2
+        if change <= tol or stalled:
             return Iterated(Z, u == 0.0, iteration, None)
     return Iterated(Z, u == 0.0, max_iter, change)
 
