@@ -47,7 +47,8 @@ METHODS = {
 def run(quick: bool) -> None:
     sets = ("ida_heart", "iris") if quick else SETS
     rows = (0, 5) if quick else tuple(range(10))
-    found = Study("calibration", METHODS, judge).run((name, k) for name in sets for k in rows)
+    study = Study("quick/calibration" if quick else "calibration", METHODS, judge)
+    found = study.run((name, k) for name in sets for k in rows)
     table = Table(
         "calibration",
         "Probabilities from leave-one-out values, against a calibrated SVC",

@@ -40,7 +40,7 @@ NOTE = (
 def run(quick: bool) -> None:
     sets = ("heart", "thyroid", "titanic") if quick else SETS
     rows = (0, 5) if quick else tuple(range(10))
-    study = Study("selection", METHODS, judge)
+    study = Study("quick/selection" if quick else "selection", METHODS, judge)
     found = study.run((f"ida_{name}", row) for name in sets for row in rows)
     folder = QUICK if quick else RESULTS
     errors = {name: gather(found, name, rows, "error") for name in sets}
