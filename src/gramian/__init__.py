@@ -16,6 +16,8 @@ _PUBLIC: dict[str, str] = {
     "LagrangianSVC": "gramian.estimators",
     "LeastSquaresSVC": "gramian.estimators",
     "LeastSquaresSVR": "gramian.estimators",
+    "OrthogonalKernelClassifier": "gramian.estimators",
+    "OrthogonalKernelRegressor": "gramian.estimators",
     "TableModel": "gramian.io",
     "forget": "gramian.io",
     "load": "gramian.io",

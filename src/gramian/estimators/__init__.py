@@ -5,6 +5,10 @@ from gramian.estimators._ellipsoidal import EllipsoidalFuzzyClassifier
 from gramian.estimators._fisher import KernelFisherDiscriminant
 from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
+from gramian.estimators._orthogonal import (
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
+)
 
 __all__ = [
     "EllipsoidalFuzzyClassifier",
@@ -13,4 +17,6 @@ __all__ = [
     "LagrangianSVC",
     "LeastSquaresSVC",
     "LeastSquaresSVR",
+    "OrthogonalKernelClassifier",
+    "OrthogonalKernelRegressor",
 ]

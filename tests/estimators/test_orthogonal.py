@@ -1,0 +1,528 @@
+"""Orthogonal least squares machines against direct solves on the basis that they chose."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
+from tests.estimators.conftest import (
+    assert_unchanged,
+    close_values,
+    make_samples,
+    queries,
+    snapshot,
+    values,
+)
+from tests.tolerance import tolerance
+
+MODELS = {
+    "shared": OrthogonalKernelClassifier(gamma=0.5, max_basis=12),
+    "one-vs-rest": OrthogonalKernelClassifier(gamma=0.5, max_basis=8, basis="one-vs-rest"),
+    "residual": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, selection="residual"),
+    "widths": OrthogonalKernelClassifier(gamma=[0.1, 1.0], max_basis=12),
+    "penalized": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, penalize_bias=True),
+    "epsilon": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, epsilon=0.01),
+    "regressor": OrthogonalKernelRegressor(gamma=0.5, max_basis=12),
+    "regressor-epsilon": OrthogonalKernelRegressor(gamma=0.5, max_basis=12, epsilon=0.01),
+}
+CLASSIFIERS = [name for name, model in MODELS.items() if is_classifier(model)]
+
+
+@pytest.fixture(params=MODELS)
+def estimator(request):
+    return clone(MODELS[request.param])
+
+
+@pytest.fixture(params=CLASSIFIERS)
+def classifier(request):
+    return clone(MODELS[request.param])
+
+
+# -- direct solves ------------------------------------------------------------------------------
+
+
+def design(model, basis, X, ids=None):
+    """The columns of a basis, with epsilon where a sample is its own centre."""
+    widths = np.broadcast_to(model.gamma_, len(model.gamma_) if np.ndim(model.gamma_) else 1)
+    distances = ((X[:, None] - basis.centres[None]) ** 2).sum(axis=2)
+    columns = np.exp(-widths[basis.which] * distances)
+    if ids is not None:
+        columns += model.epsilon * (ids[:, None] == model.ids_[basis.samples])
+    return np.column_stack([np.ones(len(X)), columns])
+
+
+def targets(model, basis, y):
+    if is_classifier(model):
+        return np.where(y[:, None] == basis.outputs, 1.0, -1.0)
+    return y.reshape(len(y), -1)[:, basis.outputs]
+
+
+def solve(model, basis, weight):
+    """Weights by least squares on the samples held, the penalty λ‖U w‖² as further rows."""
+    K = design(model, basis, model.X_fit_, model.ids_)
+    penalty = np.sqrt(basis.live.ridge) * basis.live.U
+    if not model.penalize_bias:
+        penalty = penalty[1:]
+    roots = np.sqrt(weight)[:, None]
+    Y = targets(model, basis, model.y_fit_)
+    rows = np.vstack([K * roots, penalty])
+    return np.linalg.lstsq(rows, np.vstack([Y * roots, np.zeros((len(penalty), Y.shape[1]))]))[0]
+
+
+def combine(model, blocks):
+    """Outputs of all bases as the model shows them."""
+    found = np.hstack(blocks)
+    order = np.argsort(np.concatenate([basis.outputs for basis in model._bases]))
+    found = found[:, order]
+    if is_classifier(model) and found.shape[1] == 2:
+        return found[:, 1]
+    return found[:, 0] if found.shape[1] == 1 else found
+
+
+def solved_values(model, X, weight=None):
+    """What the model should say, by direct solves on its centres and its λ."""
+    weight = np.ones(len(model.ids_)) if weight is None else weight
+    blocks = [design(model, b, X) @ solve(model, b, weight) for b in model._bases]
+    return combine(model, blocks)
+
+
+def left_out_values(model, weight):
+    """The same for each held sample, its weight next to nothing."""
+    found = []
+    for i in range(len(model.ids_)):
+        rest = np.where(np.arange(len(weight)) == i, 0.0, weight)
+        one = slice(i, i + 1)
+        blocks = [
+            design(model, b, model.X_fit_[one], model.ids_[one]) @ solve(model, b, rest)
+            for b in model._bases
+        ]
+        found.append(combine(model, blocks)[0])
+    return np.array(found)
+
+
+def assert_solved(model, weight=None, updates=0):
+    close_values(values(model), solved_values(model, queries(), weight), updates=updates)
+
+
+# -- learning and forgetting --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_fit_is_the_direct_solution(estimator, classes):
+    X, y = make_samples(estimator, 60, classes=classes)
+    assert estimator.fit(X, y) is estimator
+    assert 0 < estimator.n_basis_ <= 12 * (classes if classes > 2 else 1)
+    assert_solved(estimator)
+    np.testing.assert_array_equal(np.isin(estimator.basis_ids_, estimator.ids_), True)
+    np.testing.assert_array_equal(estimator.basis_, X[estimator.basis_ids_])
+
+
+def test_better_than_guessing(estimator):
+    X, y = make_samples(estimator, 90)
+    guess = 0.5 if is_classifier(estimator) else 0.0
+    assert estimator.fit(X[:60], y[:60]).score(X[60:], y[60:]) > guess + 0.2
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_samples_enter_and_leave(estimator, classes):
+    X, y = make_samples(estimator, 80, classes=classes)
+    estimator.fit(X[:50], y[:50])
+    basis = estimator.basis_
+    for part in np.split(np.arange(50, 80), [1, 2, 20]):
+        estimator.partial_fit(X[part], y[part])
+        np.testing.assert_array_equal(estimator.basis_, basis)
+        assert_solved(estimator, updates=30)
+    others = np.setdiff1d(estimator.ids_, estimator.basis_ids_)
+    for gone in (others[:1], others[1:3], others[3:30]):
+        estimator.forget(gone)
+        np.testing.assert_array_equal(estimator.basis_, basis)
+        assert_solved(estimator, updates=60)
+    assert estimator.drift() < 1e-12  # a few eps of sums that held up to 80 samples
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_forgotten_centre_leaves_the_basis(estimator, count):
+    X, y = make_samples(estimator, 60, classes=3)
+    estimator.fit(X, y).partial_fit(X[:5] + 0.1, y[:5])
+    gone = np.unique(estimator.basis_ids_)[:count]
+    kept = estimator.basis_ids_[~np.isin(estimator.basis_ids_, gone)]
+    estimator.forget([*gone, 62])
+    np.testing.assert_array_equal(estimator.basis_ids_, kept)
+    np.testing.assert_array_equal(estimator.basis_, X[kept])
+    assert not (estimator.basis_[:, None] == X[gone]).all(axis=2).any()
+    for basis in estimator._bases:
+        assert basis.live.U.shape == (len(basis) + 1, len(basis) + 1)
+    assert_solved(estimator, updates=10)
+
+
+def test_penalty_of_the_other_centres_stays():
+    """λ‖U w‖² for weights whose forgotten entry is zero."""
+    model = clone(MODELS["regressor"])
+    X, y = make_samples(model, 60)
+    before = model.fit(X, y)._bases[0].live.U.copy()
+    model.forget(model.basis_ids_[2])
+    after = model._bases[0].live.U
+    w = np.random.default_rng(0).standard_normal(len(after))
+    whole = np.insert(w, 3, 0.0)
+    assert np.sum((after @ w) ** 2) == pytest.approx(np.sum((before @ whole) ** 2), rel=1e-12)
+
+
+def test_all_centres_may_be_forgotten():
+    model = OrthogonalKernelRegressor(gamma=0.5, max_basis=3)
+    X, y = make_samples(model, 30)
+    model.fit(X, y).forget(model.basis_ids_)
+    assert model.n_basis_ == 0
+    np.testing.assert_allclose(model.predict(queries()), model.y_fit_.mean(), rtol=1e-12)
+
+
+def test_append_then_forget_returns_to_the_start(estimator):
+    X, y = make_samples(estimator, 40)
+    before = values(estimator.fit(X[:30], y[:30]))
+    estimator.partial_fit(X[30:], y[30:]).forget(range(30, 40))
+    close_values(values(estimator), before, updates=20)
+
+
+def test_weights_enter_the_sums(estimator):
+    X, y = make_samples(estimator, 50, classes=3)
+    weight = np.random.default_rng(3).uniform(0.3, 3.0, 50)
+    estimator.fit(X[:30], y[:30], sample_weight=weight[:30])
+    estimator.partial_fit(X[30:], y[30:], sample_weight=weight[30:]).forget([1, 35])
+    assert_solved(estimator, weight=weight[estimator.ids_], updates=22)
+
+
+def test_weights_equal_repetition_on_the_same_basis():
+    model = clone(MODELS["regressor"])
+    X, y = make_samples(model, 40)
+    weight = np.r_[np.ones(30, dtype=int), np.random.default_rng(3).integers(1, 4, 10)]
+    twin = clone(model).fit(X[:30], y[:30])
+    model.fit(X[:30], y[:30]).partial_fit(X[30:], y[30:], sample_weight=weight[30:])
+    rest = np.repeat(np.arange(30, 40), weight[30:])
+    twin.partial_fit(X[rest], y[rest])
+    close_values(values(model), values(twin), updates=40)
+
+
+def test_grow_goes_on(estimator):
+    X, y = make_samples(estimator, 80)
+    estimator.set_params(max_basis=4).fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    before = estimator.basis_ids_
+    assert estimator.grow(3) is estimator
+    np.testing.assert_array_equal(estimator.basis_ids_[: len(before)], before)
+    assert len(before) <= estimator.n_basis_ <= len(before) + 3
+    assert_solved(estimator)
+    assert estimator.refactorizations_[-1].reason == "grown"
+
+
+def test_grow_in_two_steps_is_one_selection():
+    model = OrthogonalKernelRegressor(gamma=0.5, max_basis=3, selection="residual", ridge=0.1)
+    model.set_params(patience=50)
+    X, y = make_samples(model, 80)
+    whole = clone(model).set_params(max_basis=6).fit(X, y)
+    model.fit(X, y).grow()
+    np.testing.assert_array_equal(model.basis_ids_, whole.basis_ids_)
+    close_values(values(model), values(whole))
+
+
+def test_reselect_is_a_fit_on_what_is_held(estimator):
+    X, y = make_samples(estimator, 60)
+    estimator.fit(X[:40], y[:40]).partial_fit(X[40:], y[40:]).forget([2, 50]).reselect()
+    fresh = clone(estimator).fit(estimator.X_fit_, estimator.y_fit_, ids=estimator.ids_)
+    np.testing.assert_array_equal(estimator.basis_ids_, fresh.basis_ids_)
+    np.testing.assert_array_equal(values(estimator), values(fresh))
+
+
+# -- leave-one-out ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_leave_one_out_equals_direct_solves(estimator, classes):
+    X, y = make_samples(estimator, 40, classes=classes)
+    weight = np.random.default_rng(3).uniform(0.3, 3.0, 40)
+    estimator.fit(X[:25], y[:25], sample_weight=weight[:25])
+    estimator.partial_fit(X[25:], y[25:], sample_weight=weight[25:]).forget([1, 30])
+    expected = left_out_values(estimator, weight[estimator.ids_])
+    close_values(estimator.loo_decision_function(), expected, updates=20)
+
+
+def test_leave_one_out_scores():
+    model = clone(MODELS["shared"])
+    X, y = make_samples(model, 40, classes=3)
+    best = model.fit(X, y).loo_decision_function().argmax(axis=1)
+    np.testing.assert_array_equal(model.loo_predict(), best)
+    assert model.loo_score() == pytest.approx(np.mean(best == y))
+    model = clone(MODELS["regressor"])
+    X, y = make_samples(model, 40)
+    assert model.fit(X, y).loo_score() == pytest.approx(r2_score(y, model.loo_predict()))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_follow_the_decision(classifier, classes):
+    X, y = make_samples(classifier, 60, classes=classes)
+    probability = classifier.fit(X, y).predict_proba(queries())
+    assert probability.shape == (7, classes)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-12)  # a few eps of rounding
+    np.testing.assert_array_equal(probability.argmax(axis=1), classifier.predict(queries()))
+
+
+# -- classes ------------------------------------------------------------------------------------
+
+
+def test_classes_come_and_go(classifier):
+    X, y = make_samples(classifier, 60, classes=4)
+    label = np.array(["b", "d", "a", "c"])[y]
+    first = np.isin(label, ["b", "d"])
+    classifier.fit(X[first], label[first])
+    assert classifier.decision_function(X).shape == (60,)
+    classifier.partial_fit(X[~first], label[~first])
+    np.testing.assert_array_equal(classifier.classes_, ["a", "b", "c", "d"])
+    assert classifier.decision_function(X).shape == (60, 4)
+    assert_solved(classifier, updates=30)
+    classifier.forget(classifier.ids_[classifier.y_fit_ == "b"])
+    np.testing.assert_array_equal(classifier.classes_, ["a", "c", "d"])
+    assert_solved(classifier, updates=45)
+    classifier.forget(classifier.ids_[classifier.y_fit_ == "c"])
+    np.testing.assert_array_equal(classifier.classes_, ["a", "d"])
+    assert classifier.decision_function(X).shape == (60,)
+    assert_solved(classifier, updates=60)
+    with pytest.raises(ValueError, match="fewer than two classes"):
+        classifier.forget(classifier.ids_[classifier.y_fit_ == "a"])
+
+
+def test_declared_classes_stay_without_samples(classifier):
+    X, y = make_samples(classifier, 60, classes=3)
+    some = y != 1
+    classifier.partial_fit(X[some], y[some], classes=[0, 1, 2])
+    np.testing.assert_array_equal(classifier.classes_, [0, 1, 2])
+    assert set(classifier.predict(X)) <= {0, 2}
+    classifier.partial_fit(X[~some], y[~some])
+    assert_solved(classifier, updates=20)
+    assert classifier.score(X, y) > 0.6
+
+
+def test_new_class_of_one_vs_rest_has_its_own_basis():
+    model = clone(MODELS["one-vs-rest"])
+    X, y = make_samples(model, 60, classes=3)
+    some = y != 1
+    model.fit(X[some], y[some])
+    assert len(model._bases) == 1
+    model.partial_fit(X[~some], y[~some])
+    assert [basis.outputs.tolist() for basis in model._bases] == [[0, 2], [1]]
+    assert model.dual_coef_.shape == (model.n_basis_, 3)
+    assert np.count_nonzero(model.dual_coef_[: len(model._bases[0]), 1]) == 0
+
+
+# -- what a model shows -------------------------------------------------------------------------
+
+
+def test_coefficients_are_the_machine(estimator):
+    X, y = make_samples(estimator, 60, classes=3)
+    estimator.fit(X, y)
+    widths = np.atleast_1d(estimator.gamma_)[estimator.basis_kernels_]
+    K = np.exp(-widths * ((queries()[:, None] - estimator.basis_) ** 2).sum(axis=2))
+    close_values(K @ estimator.dual_coef_ + estimator.intercept_, values(estimator))
+
+
+def test_path_of_the_selection():
+    model = OrthogonalKernelRegressor(gamma=0.5, stopping="gcv", patience=5)
+    X, y = make_samples(model, 60)
+    model.fit(X, y)
+    assert model.stop_reason_ == "gcv"
+    assert model.n_basis_ == model.path_["size"][np.argmin(model.gcv_path_)]
+    assert model.ridge_ == model.path_["ridge"][np.argmin(model.gcv_path_)]
+    assert clone(model).set_params(max_basis=2).fit(X, y).stop_reason_ == "max_basis"
+
+
+@pytest.mark.parametrize("stopping", ["loo", "gcv", "bic", "lambda"])
+def test_every_stopping_rule(stopping):
+    ridge = "gcv" if stopping == "lambda" else "loo"
+    model = OrthogonalKernelRegressor(stopping=stopping, ridge=ridge, gamma=0.1)
+    X, y = make_samples(model, 100)
+    assert model.fit(X[:70], y[:70]).score(X[70:], y[70:]) > 0.3
+    assert model.stop_reason_ == stopping
+
+
+def test_width_by_cross_validation():
+    """Wide where the targets are smooth, narrow where they are not."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (200, 1))
+    noise = 0.1 * rng.standard_normal(200)
+    smooth, rough = (
+        OrthogonalKernelRegressor().fit(X, np.sin(k * X[:, 0]) + noise) for k in (0.5, 5.0)
+    )
+    assert smooth.gamma_ < rough.gamma_ / 4
+    for model, k in ((smooth, 0.5), (rough, 5.0)):
+        truth = np.sin(k * X[:, 0])
+        assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.05
+
+
+def test_several_targets_share_the_basis():
+    model = clone(MODELS["regressor"])
+    X, y = make_samples(model, 60)
+    Y = np.column_stack([y, X[:, 0] ** 2])
+    model.fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:]).forget(3)
+    assert model.predict(X).shape == (60, 2)
+    assert_solved(model, updates=21)
+    with pytest.raises(ValueError, match="y must have 2 columns"):
+        model.partial_fit(X[:2], y[:2])
+
+
+def test_float32_and_csr(estimator):
+    X, y = make_samples(estimator, 60)
+    X[np.abs(X) < 0.4] = 0.0
+    dense = clone(estimator).fit(X[:40], y[:40]).partial_fit(X[40:], y[40:]).forget([1, 41])
+    rows = sparse.csr_array(X)
+    thin = clone(estimator).fit(rows[:40], y[:40]).partial_fit(rows[40:], y[40:]).forget([1, 41])
+    np.testing.assert_array_equal(thin.basis_ids_, dense.basis_ids_)
+    close_values(values(thin, sparse.csr_array(queries())), values(dense), updates=22)
+    single = estimator.fit(X.astype(np.float32), y)
+    assert values(single).dtype == np.float32
+    close = tolerance(60, cond=1e3, power=1, dtype=np.float32)
+    np.testing.assert_allclose(values(single), solved_values(single, queries()), atol=close)
+
+
+def test_model_file_goes_on_learning(estimator, tmp_path):
+    X, y = make_samples(estimator, 60)
+    estimator.fit(X[:40], y[:40]).partial_fit(X[40:50], y[40:50]).forget([3])
+    save(estimator, tmp_path / "model")
+    twin = load(tmp_path / "model")
+    np.testing.assert_array_equal(values(twin), values(estimator))
+    np.testing.assert_array_equal(twin.basis_ids_, estimator.basis_ids_)
+    for model in (twin, estimator):
+        model.partial_fit(X[50:], y[50:]).forget(np.unique(model.basis_ids_)[:2])
+    close_values(values(twin), values(estimator), updates=12)
+
+
+def test_nothing_of_a_forgotten_centre_remains(estimator):
+    X, y = make_samples(estimator, 40)
+    secret = np.array([[0.7071234567891, -1.414987654321, 1.732246813579]])
+    X, ids = np.vstack([X, secret]), np.array([f"s{i}" for i in range(40)] + ["patient 8128"])
+    y = np.append(y, y[0])
+    estimator.set_params(max_basis=None, patience=50).fit(X, y, ids=ids)
+    estimator.grow()
+    values(estimator)
+    estimator.loo_decision_function()
+    traces = [*(x.tobytes() for x in secret[0]), "patient".encode("utf-32-le")]
+    assert any(trace in pickle.dumps(estimator) for trace in traces)
+    after = pickle.dumps(estimator.forget("patient 8128"))
+    assert not any(trace in after for trace in traces)
+
+
+# -- errors -------------------------------------------------------------------------------------
+
+
+def test_failed_calls_leave_the_model(estimator):
+    X, y = make_samples(estimator, 40)
+    before = snapshot(estimator.fit(X, y))
+    for call, match in [
+        (lambda: estimator.partial_fit(X[:, :2], y), "2 features"),
+        (lambda: estimator.partial_fit(X[:2], y[:2], ids=[0, 90]), "id 0 is already held"),
+        (lambda: estimator.forget([1, 77]), "forget got id 77"),
+        (lambda: estimator.forget(estimator.ids_), "forget would leave"),
+        (lambda: clone(estimator).grow(), "not fitted"),
+        (lambda: estimator.grow(-50), "max_basis must be >= 1"),
+    ]:
+        with pytest.raises((ValueError, NotFittedError), match=match):
+            call()
+        assert_unchanged(estimator, before)
+
+
+def test_an_edit_that_fails_half_way_changes_nothing(monkeypatch):
+    model = clone(MODELS["one-vs-rest"])
+    X, y = make_samples(model, 60, classes=3)
+    before = snapshot(model.fit(X, y))
+    last = model._bases[-1]
+
+    def fail(*args, **kwargs):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(type(last), "without_centres", fail)
+    with pytest.raises(MemoryError):
+        model.forget([5, last.samples[0]])
+    with pytest.raises(MemoryError):
+        model.forget(np.unique(model.basis_ids_))
+    monkeypatch.undo()
+    assert_unchanged(model, before)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"gamma": []}, "a list of gammas needs one width or more"),
+        ({"gamma": [0.5, "scale"]}, "gamma must be > 0"),
+        ({"gamma": [0.5, -1.0]}, "gamma must be > 0"),
+        ({"gamma": "wide"}, "gamma must be > 0"),
+        ({"gamma": None}, "gamma must be > 0"),
+        ({"gamma": np.ones(4)}, r"one per feature \(3\)"),
+        ({"gamma": [0.5], "kernel": "linear"}, "a kernel with gamma"),
+        ({"kernel": "precomputed"}, 'kernel="precomputed" is not for Orthogonal'),
+        ({"kernel": "cosine"}, 'kernel must be "linear"'),
+        ({"ridge": -1.0}, "ridge must be >= 0"),
+        ({"ridge": None}, "ridge must be >= 0"),
+        ({"ridge": np.inf}, "ridge must be >= 0"),
+        ({"max_basis": 0}, "max_basis must be >= 1"),
+        ({"stopping": "aic"}, "stopping must be"),
+        ({"selection": "best"}, "selection must be"),
+        ({"tol": "small"}, "tol must be a number"),
+        ({"patience": 0}, "patience must be >= 1"),
+    ],
+)
+@pytest.mark.parametrize("name", ["shared", "regressor"])
+def test_bad_parameters(name, parameters, match):
+    model = clone(MODELS[name])
+    X, y = make_samples(model)
+    with pytest.raises(ValueError, match=match):
+        clone(model).set_params(**parameters).fit(X, y)
+    before = snapshot(model.fit(X, y))
+    with pytest.raises(ValueError, match=match):
+        model.set_params(**parameters).fit(X, y)
+    assert_unchanged(model.set_params(**clone(MODELS[name]).get_params()), before)
+
+
+def test_unknown_basis():
+    with pytest.raises(ValueError, match="basis must be one of"):
+        OrthogonalKernelClassifier(basis="own").fit(*make_samples(OrthogonalKernelClassifier()))
+
+
+def test_deep_copy_is_independent(estimator):
+    X, y = make_samples(estimator, 40)
+    twin = copy.deepcopy(estimator.fit(X, y))
+    before = snapshot(estimator)
+    twin.forget([0, 1, 2]).partial_fit(X[:3] + 2, y[:3])
+    assert_unchanged(estimator, before)
+
+
+def test_refactor_is_recorded(estimator):
+    X, y = make_samples(estimator, 40)
+    estimator.fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    before = values(estimator)
+    assert estimator.refactor() is estimator
+    assert [event.reason for event in estimator.refactorizations_] == ["asked for"]
+    close_values(values(estimator), before, updates=10)
+
+
+# -- scikit-learn -------------------------------------------------------------------------------
+
+DRAWN = (
+    "candidates are drawn among the rows, so that a sample given twice is drawn more often than "
+    "one of weight 2, and the centres differ; on one basis the sums are equal"
+)
+EXCUSES = {
+    "check_sample_weight_equivalence_on_dense_data": DRAWN,
+    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
+}
+CHECKED = [
+    OrthogonalKernelClassifier(gamma="scale"),
+    OrthogonalKernelClassifier(gamma="scale", basis="one-vs-rest"),
+    OrthogonalKernelRegressor(gamma="scale"),
+]
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: EXCUSES)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
