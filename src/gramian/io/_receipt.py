@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
+from gramian.estimators._gram import GramEstimator
 from gramian.io._columns import CategoryColumn, NumberColumn
 from gramian.io._models import fingerprint
 from gramian.io._table_model import TableModel
@@ -139,7 +140,8 @@ def _timed_forget(model: Any, ids: Any, reselect: bool) -> float:
     start = perf_counter()
     model.forget(ids)
     if reselect:
-        model.reselect()
+        # Others choose from nothing as they are.
+        model.reselect(**({"fresh": True} if isinstance(model, GramEstimator) else {}))
     return perf_counter() - start
 
 
