@@ -14,7 +14,7 @@ from gramian.estimators._spaces import Inverse
 from gramian.gram import Refactorization
 from gramian.gram._normal import LiveNormal
 from gramian.kernels import row_blocks
-from gramian.machines._lagrangian import Tableau, slack_tolerance
+from gramian.machines._lagrangian import Solved, Tableau, slack_tolerance
 
 
 class LinearSupport:
@@ -28,8 +28,8 @@ class LinearSupport:
         self._normal = space.normal(1)
         self._support = np.empty(0, dtype=bool)
 
-    def solve(self, support: Array, y: Array) -> tuple[Array, Array, float]:
-        """z, ξ and its rounding error: O(d²) per sample that has changed sides, and one pass."""
+    def solve(self, support: Array, y: Array) -> Solved:
+        """O(d²) per sample that has changed sides, and one pass over the samples."""
         self.exchange(support, y)
         if self._normal.worn():
             self.refactor(y)
@@ -39,7 +39,7 @@ class LinearSupport:
         B = self._normal.solution()
         f = self._space.decision_values(B)[:, 0]
         z = np.where(support, (y - f) / self._space.ridges, 0.0)
-        return z, 1.0 - y * f, slack_tolerance(B, self._space.longest)
+        return Solved(z, 1.0 - y * f, slack_tolerance(B, self._space.longest))
 
     def weights(self) -> Array:
         """Weights of the features and the bias, O(d²)."""

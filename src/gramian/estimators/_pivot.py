@@ -11,7 +11,7 @@ from gramian.estimators._linear_solver import FACTOR
 from gramian.estimators._spaces import GramSpace
 from gramian.estimators._support import SupportSolver
 from gramian.gram import Refactorization
-from gramian.machines._lagrangian import principal_pivot
+from gramian.machines._lagrangian import Solved, principal_pivot
 
 
 class PivotSolver(SupportSolver):
@@ -91,12 +91,9 @@ class PivotSolver(SupportSolver):
 
     def _pivoted(self, live: Any, support: Array, y: Array) -> tuple[Array, Array]:
         """The support and z of one output."""
-        z = np.zeros_like(y)
 
-        def slacks(support: Array) -> tuple[Array, float]:
-            nonlocal z
+        def solve(support: Array) -> Solved:
             self.n_iter += 1
-            z, xi, rounding = live.solve(support, y)
-            return xi, rounding
+            return live.solve(support, y)
 
-        return principal_pivot(slacks, support), z
+        return principal_pivot(solve, support, y, self._space.ridges)

@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from gramian._arrays import Array
 from gramian.gram import CholeskyFactor, LiveSystem, Refactorization, SlotMatrix, factorize
 from gramian.gram._slots import RowBlock, spare_capacity, square_blocks
-from gramian.machines._lagrangian import Tableau, slack_tolerance
+from gramian.machines._lagrangian import Solved, Tableau, slack_tolerance
 
 Inverse = Callable[[Array], Array]
 
@@ -36,8 +36,8 @@ class GramSupport:
         assert self._system is not None
         return self._system.factor.name
 
-    def solve(self, support: Array, y: Array) -> tuple[Array, Array, float]:
-        """z, ξ and its rounding error: O(|S|²) per sample that has changed sides, and O(n²)."""
+    def solve(self, support: Array, y: Array) -> Solved:
+        """O(|S|²) per sample that has changed sides, and O(n²)."""
         self.exchange(support, y)
         z = np.zeros(len(y), dtype=y.dtype)
         if self._system is not None:
@@ -45,7 +45,7 @@ class GramSupport:
             self._report(self._system)
         rho = y - self._space.multiply(z[:, None])[:, 0]
         xi = y * np.where(support, self._space.ridges * z, rho)
-        return z, xi, slack_tolerance(z, self._space.largest)
+        return Solved(z, xi, slack_tolerance(z, self._space.largest))
 
     def exchange(self, support: Array, y: Array) -> None:
         """Let samples enter and leave; what is cheaper to build anew is built anew."""

@@ -24,10 +24,8 @@ import numpy as np
 from gramian._arrays import Array
 from gramian.kernels import row_blocks
 
-Slacks = Callable[[Array], tuple[Array, float]]
-
-# Exchanges of whole sets without progress before single ones take over.
-PATIENCE = 3
+# Exchanges after which pivoting gives up; a dozen is many.
+EXCHANGES = 200
 # Steps of the iteration without a smaller change that tell rounding error.
 STALLED = 50
 
@@ -110,44 +108,81 @@ def slack_tolerance(z: Array, largest: float) -> float:
     return eps * max(2.0**14, 64.0 * largest * float(np.linalg.norm(z)))
 
 
-def principal_pivot(slacks: Slacks, support: Array) -> Array:
-    """The support of the solution, from any guess of it.
+class Solved(NamedTuple):
+    """The least-squares solution on a support."""
 
-    Samples of the wrong sign change sides, all at once while that leaves fewer of them: out of
-    the support where ξ < 0, into it where ξ > 0. After three such exchanges without progress only
-    the last wrong sample changes, which cannot cycle (Murty), until there is progress again
-    (Júdice and Pires). Each exchange costs one call of ``slacks``.
+    z: Array
+    """Coefficients of all samples, zero outside the support."""
+    xi: Array
+    """Slacks ``1 − y f`` of all samples."""
+    rounding: float
+    """What of the slacks is rounding error."""
+
+
+def principal_pivot(
+    solve: Callable[[Array], Solved], support: Array, y: Array, ridges: Array
+) -> tuple[Array, Array]:
+    """The support of the solution and its z, from any guess of the support.
+
+    All samples of the wrong sign change sides at once: out of the support where ξ < 0, into it
+    where ξ > 0. That is Newton's method for ``½ zᵀKz + ½ Σ (ξ_i)₊² / λ_i``, of which the dual
+    problem is this one, and as such it can cycle. So the samples with ξ > 0 are not those of the
+    last solution, but of the point of least value on the way to it. The value is convex and
+    piecewise quadratic, and each exchange makes it smaller: no support comes twice, and there are
+    finitely many. Each costs one call of ``solve``.
 
     Parameters
     ----------
-    slacks : callable
-        ``slacks(support)`` gives ξ of all samples for the least-squares solution on that support,
-        and what of it is rounding error.
+    solve : callable
+        ``solve(support)``, the least-squares solution there.
     support : ndarray of shape (n,), bool
+    y : ndarray of shape (n,)
+        Signs.
+    ridges : ndarray of shape (n,)
+        λ_i.
 
     Raises
     ------
     LinAlgError
         If rounding error keeps it from an end.
     """
-    fewest, patience = len(support) + 1, PATIENCE
-    for _ in range(100 + 10 * len(support)):
-        xi, tol = slacks(support)
-        wrong = np.flatnonzero(np.where(support, xi < -tol, xi > tol))
-        if len(wrong) == 0:
-            return support
-        if len(wrong) < fewest:
-            fewest, patience = len(wrong), PATIENCE
-        elif patience:
-            patience -= 1
-        else:
-            wrong = wrong[-1:]
-        support = support.copy()
-        support[wrong] ^= True
+    there = solve(support)
+    z, xi = there.z, there.xi
+    for _ in range(EXCHANGES):
+        if not np.any(np.where(support, there.xi < -there.rounding, there.xi > there.rounding)):
+            return support, there.z
+        step = _least_value(z, xi, there, y, ridges)
+        z, xi = z + step * (there.z - z), xi + step * (there.xi - xi)
+        support = xi > 0.0
+        there = solve(support)
     raise np.linalg.LinAlgError(
-        f"principal pivoting found no support set in {100 + 10 * len(support)} exchanges: at this "
-        "C, slacks are lost in rounding error. Lower `C`, or scale the samples."
+        f"principal pivoting found no support set in {EXCHANGES} exchanges: at this C, slacks are "
+        "lost in rounding error. Lower `C`, or scale the samples."
     )
+
+
+def _least_value(z: Array, xi: Array, there: Solved, y: Array, ridges: Array) -> float:
+    """Where on the way from here (0) to there (1) the value is least, in O(n log n).
+
+    Its derivative ``c + s t`` grows and is piecewise linear: c and s change where a slack changes
+    sign.
+    """
+    move, change = there.z - z, there.xi - xi
+    values, weight = -y * change, change / ridges  # K @ move; of each slack in c and s
+    inside = xi > 0.0
+    c, s = z @ values + weight[inside] @ xi[inside], move @ values + weight[inside] @ change[inside]
+    crossing = np.flatnonzero(inside != (there.xi > 0.0))
+    times = -xi[crossing] / change[crossing]
+    order = np.argsort(times)
+    times, crossing = np.append(times[order], 1.0), crossing[order]
+    sign = np.where(inside[crossing], -1.0, 1.0)  # a slack leaves the sum, or enters it
+    c = c + np.append(0.0, np.cumsum(sign * weight[crossing] * xi[crossing]))
+    s = s + np.append(0.0, np.cumsum(sign * weight[crossing] * change[crossing]))
+    beyond = np.flatnonzero(c + s * times > 0.0)
+    if len(beyond) == 0:
+        return 1.0
+    piece = beyond[0]
+    return float(np.clip(-c[piece] / s[piece], times[piece - 1] if piece else 0.0, times[piece]))
 
 
 # -- leave-one-out ------------------------------------------------------------------------------
@@ -250,14 +285,17 @@ def left_out_values(tableau: Tableau, q: Array, y: Array, ridges: Array, largest
 def _left_out_value(
     tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, i: int
 ) -> float:
-    def slacks(support: Array) -> tuple[Array, float]:
+    after = q
+
+    def solve(support: Array) -> Solved:
+        nonlocal after
         after = tableau.exchanged(q, np.flatnonzero(support != tableau.support))
-        xi = y * after * np.where(support, ridges, 1.0)
+        z = np.where(support, after, 0.0)
+        xi = y * np.where(support, ridges * after, after)
         xi[i] = 0.0  # it is not there: it does not come back
-        return xi, slack_tolerance(after[support], largest)
+        return Solved(z, xi, slack_tolerance(z, largest))
 
     support = tableau.support.copy()
     support[i] = False
-    support = principal_pivot(slacks, support)
-    after = tableau.exchanged(q, np.flatnonzero(support != tableau.support))
+    principal_pivot(solve, support, y, ridges)
     return float(y[i] - after[i])
