@@ -72,11 +72,11 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
                 f"holds; got {_described(y)}."
             )
 
-    def _check_some_stay(self, positions):
-        """Raise ValueError if no sample would be left."""
-        if len(positions) == len(self._y):
+    def _check_some_stay(self, gone, n):
+        """Raise ValueError if no sample of n would be left."""
+        if gone == n:
             raise ValueError(
-                f"forget would leave none of {len(self._y)} samples; a regressor needs one. Fit "
+                f"forget would leave none of {n} samples; a regressor needs one. Fit "
                 f"it anew on other samples instead."
             )
 

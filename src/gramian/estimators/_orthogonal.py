@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators._basis import NOT_HELD
+from gramian.estimators._chunks import is_chunked
 from gramian.estimators._live_classifier import LiveClassifier
 from gramian.estimators._live_regressor import LiveRegressor
-from gramian.estimators._orthogonal_base import OrthogonalEstimator
+from gramian.estimators._orthogonal_chunks import ChunkedOrthogonal
+from gramian.machines._calibration import Calibration, fit_calibration
 
 _BASES = ("shared", "one-vs-rest")
 
 
-class OrthogonalKernelClassifier(OrthogonalEstimator, LiveClassifier):
+class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
     """Sparse kernel classifier that learns and forgets samples exactly, in memory O(n m).
 
     Forward selection picks m samples as *centres* (andelic2007, Alg. 1)::
@@ -144,7 +148,7 @@ class OrthogonalKernelClassifier(OrthogonalEstimator, LiveClassifier):
 
     def _build(self, X, y, weight):
         self.classes_ = self._classes_of(y)
-        super()._build(X, y, weight)
+        self._choose(X, y, weight)
 
     def _enter(self, X, y, weight):
         self.classes_ = self._classes_of(np.append(self.classes_, y))
@@ -163,8 +167,9 @@ class OrthogonalKernelClassifier(OrthogonalEstimator, LiveClassifier):
         apart = self.basis == "one-vs-rest" and len(self.classes_) > 2
         return list(self.classes_[:, None]) if apart else [self.classes_]
 
-    def _targets(self, y, outputs):
-        return np.where(y[:, None] == outputs, 1.0, -1.0)
+    @staticmethod
+    def _targets(y, outputs):
+        return np.where(y.reshape(-1, 1) == outputs, 1.0, -1.0)
 
     def _bases_for(self, classes):
         """The bases with an output for each of these classes and for no other.
@@ -190,6 +195,77 @@ class OrthogonalKernelClassifier(OrthogonalEstimator, LiveClassifier):
         new = [self._select_basis(kernels, X, y, weight, classes[[k]]) for k in range(len(classes))]
         self._bases = (*self._bases, *new)
 
+    # -- Dask arrays ----------------------------------------------------------------------------
+
+    def decision_function(self, X):
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
+        if is_chunked(X):
+            return self._lazily("decision_function", X, self._width(), self._rows.dtype)
+        return super().decision_function(X)
+
+    def predict(self, X):
+        """The class of each sample."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return self._lazily("predict", X, None, self.classes_.dtype)
+        return super().predict(X)
+
+    def predict_proba(self, X):
+        """Class probabilities, calibrated on leave-one-out decision values.
+
+        Of a model fitted to Dask arrays, on those of the rows that its centres were chosen on.
+        """
+        if is_chunked(X):
+            check_is_fitted(self)
+            self._calibration()
+            return self._lazily("predict_proba", X, len(self.classes_), float)
+        return super().predict_proba(X)
+
+    def _expect_first(self, chunks):
+        self._declare(chunks)
+        self.classes_ = self._classes_of(self._declared)
+
+    def _expect_more(self, chunks):
+        self._declare(chunks)
+        self.classes_ = self._classes_of(self.classes_)
+        return self._bases_for(self.classes_)
+
+    def _declare(self, chunks):
+        """Keep the classes of rows that are not held."""
+        labels = self._check_targets(chunks.labels())
+        self._declared = np.unique([*self._declared_classes(), *labels])
+
+    def _calibrate_on(self, X, y, weight):
+        positions = np.full(len(y), NOT_HELD)
+        blocks = [
+            basis.loo_outputs(X, self._targets(y, basis.outputs), weight, positions)
+            for basis in self._bases
+        ]
+        labels = np.searchsorted(self.classes_, y)
+        self._fit_calibration = fit_calibration(
+            self._ordered(blocks), labels, len(self.classes_), weight, biases=False
+        )
+
+    def _calibration(self):
+        if self._holds_all() or not hasattr(self, "_fit_calibration"):
+            return super()._calibration()
+        return self._fit_calibration
+
+    def _get_state(self):
+        calibration = getattr(self, "_fit_calibration", None)
+        return {**super()._get_state(), "calibration": calibration and tuple(calibration)}
+
+    def _set_state(self, state):
+        super()._set_state(state)
+        if state["calibration"]:
+            self._fit_calibration = Calibration(*state["calibration"])
+
+    def _reset(self):
+        super()._reset()
+        self.__dict__.pop("_fit_calibration", None)
+
+    # -- inside ---------------------------------------------------------------------------------
+
     def _shown_outputs(self):
         """In the order of `classes_`; of two, the second."""
         order = np.argsort(self._joined("outputs"))
@@ -201,7 +277,7 @@ class OrthogonalKernelClassifier(OrthogonalEstimator, LiveClassifier):
             raise ValueError(f"basis must be one of {_BASES}, got {self.basis!r}.")
 
 
-class OrthogonalKernelRegressor(OrthogonalEstimator, LiveRegressor):
+class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
     """Sparse kernel regressor that learns and forgets samples exactly, in memory O(n m).
 
     The machine of `OrthogonalKernelClassifier` with numbers for targets, one or several per sample
@@ -316,11 +392,33 @@ class OrthogonalKernelRegressor(OrthogonalEstimator, LiveRegressor):
         self._append(self._bases, X, y, weight)
 
     def _leave(self, positions):
-        self._check_some_stay(positions)
+        self._check_some_stay(len(positions), self.n_rows_)
         self._remove(self._bases, positions)
 
     def _groups(self, y):
         return [np.arange(y.reshape(len(y), -1).shape[1])]
 
-    def _targets(self, y, outputs):
-        return y.reshape(len(y), -1)[:, outputs]
+    @staticmethod
+    def _targets(y, outputs):
+        return y.reshape(len(y), -1)[:, outputs].astype(float, copy=False)
+
+    # -- Dask arrays ----------------------------------------------------------------------------
+
+    def predict(self, X):
+        """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return self._lazily("predict", X, self._width(), self._rows.dtype)
+        return super().predict(X)
+
+    def _expect_first(self, chunks):
+        """Targets are numbers, whatever they are."""
+
+    def _expect_more(self, chunks):
+        self._check_alike(
+            chunks.y if self._y.ndim == 2 or chunks.y.shape[1] > 1 else chunks.y[:, 0]
+        )
+        return self._bases
+
+    def _calibrate_on(self, X, y, weight):
+        """There are no probabilities."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -173,6 +172,10 @@ class OrthogonalEstimator(OrthogonalSettings):
     # -- learning -------------------------------------------------------------------------------
 
     def _build(self, X: Any, y: Array, weight: Array) -> None:
+        self._choose(X, y, weight)
+
+    def _choose(self, X: Any, y: Array, weight: Array) -> None:
+        """Choose widths and bases on these samples, and begin with their sums."""
         kernels = self._choose_kernels(X, y, weight)
         self._bases = tuple(
             self._select_basis(kernels, X, y, weight, outputs) for outputs in self._groups(y)
@@ -310,8 +313,3 @@ class OrthogonalEstimator(OrthogonalSettings):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def held_out(basis: FixedBasis) -> FixedBasis:
-    """The basis of a model that does not hold its samples."""
-    return replace(basis, samples=np.full(len(basis), -1))
