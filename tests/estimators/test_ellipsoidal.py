@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import EllipsoidalFuzzyClassifier
 from gramian.kernels import make_kernel
@@ -35,8 +36,8 @@ each_form = pytest.mark.parametrize("form", FORMS)
 
 
 def make(form="KPCA II", **parameters):
-    settings = {"gamma": 0.5, "tau": TAU, "epsilon": EPSILON, **FORMS[form], **parameters}
-    return EllipsoidalFuzzyClassifier(**settings)
+    settings = {"gamma": 0.5, "tau": TAU, "epsilon": EPSILON, "tune": True, **FORMS[form]}
+    return EllipsoidalFuzzyClassifier(**{**settings, **parameters})
 
 
 def samples(n=45, classes=3):
@@ -100,8 +101,11 @@ def test_slopes_are_tuned_to_the_training_distances(form):
     distances = literal_mahalanobis(form, X, y, X)
     expected, counts = literal_tuning(distances, np.unique(y, return_inverse=True)[1], 10, 0.1)
     model = make(form).fit(X, y)
-    np.testing.assert_allclose(model.slopes_, expected, rtol=1e-6)  # quotients of distances
+    # quotients of distances
+    np.testing.assert_allclose(model.slopes_ / model.slopes_[0], expected / expected[0], rtol=1e-6)
     assert model.score(X, y) == counts[-1] / 24
+    own = model.predict_membership(X)[np.arange(24), np.unique(y, return_inverse=True)[1]]
+    assert np.sort(own)[12] == pytest.approx(0.5, rel=1e-9)  # half have ½ or more
     np.testing.assert_array_equal(make(form, tune=False).fit(X, y).slopes_, 1.0)
 
 
@@ -126,7 +130,8 @@ def test_memberships_are_degrees_that_need_not_add_up_to_one():
     assert degrees.shape == (45, 3)
     assert (degrees >= 0).all()
     assert (degrees <= 1).all()
-    assert (degrees.sum(axis=1) < 0.9).any()
+    assert (degrees.sum(axis=1) > 1.1).any()
+    assert (model.predict_membership(X + 9.0).sum(axis=1) < 0.9).all()
     np.testing.assert_array_equal(model.classes_[degrees.argmax(axis=1)], model.predict(X))
 
 
@@ -257,7 +262,8 @@ def test_slopes_may_be_tuned_to_left_out_distances():
     model = make(tune="loo").fit(X, y)
     labels = np.unique(y, return_inverse=True)[1]
     expected, counts = literal_tuning(left_out_distances(model), labels, 10, 0.1)
-    np.testing.assert_allclose(model.slopes_, expected, rtol=1e-6)  # quotients of distances
+    # quotients of distances
+    np.testing.assert_allclose(model.slopes_ / model.slopes_[0], expected / expected[0], rtol=1e-6)
     assert model.loo_score() == counts[-1] / 24
 
 
@@ -578,3 +584,28 @@ def test_tau_below_the_rounding_errors():
 def test_before_fit(call):
     with pytest.raises(NotFittedError):
         call(make())
+
+
+# -- scikit-learn -------------------------------------------------------------------------------
+
+
+LEFT_OUT = (
+    "slopes and probabilities stand on left-out values, and a sample left out leaves with all of "
+    "its weight, while one of its copies leaves the others behind"
+)
+
+
+def expected_failures(model):
+    return {
+        "check_sample_weight_equivalence_on_dense_data": LEFT_OUT,
+        "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
+    }
+
+
+@parametrize_with_checks(
+    [EllipsoidalFuzzyClassifier(), EllipsoidalFuzzyClassifier(distance="input")],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks(estimator, check):
+    """With the defaults; `conftest` has forms whose slopes are not tuned."""
+    check(estimator)

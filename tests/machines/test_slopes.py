@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gramian.machines._slopes import class_nearest, memberships, slopes_tune
+from gramian.machines._slopes import class_nearest, memberships, slopes_scale, slopes_tune
 
 
 def literal_cases(distances, labels, alpha, i):
@@ -169,6 +169,25 @@ def test_an_open_end_is_left_by_the_share_eta(distances, label, expected):
     tuned = slopes_tune(np.array(distances), np.full(2, label), eta=0.1)
     assert tuned.recognised == (0, 0, 2, 2)
     np.testing.assert_allclose(tuned.alpha, [expected, 1.0], rtol=1e-15)
+
+
+def test_half_of_the_samples_have_a_degree_of_one_half():
+    distances, labels = overlapping(41, 3, 0)
+    weight, alpha = np.ones(41), np.array([0.5, 1.0, 3.0])
+    scaled = slopes_scale(1e3 * distances, labels, alpha, weight)
+    own = memberships(1e3 * distances, scaled)[np.arange(41), labels]
+    assert np.median(own) == pytest.approx(0.5, rel=1e-12)  # one quotient and one exponential
+    np.testing.assert_allclose(scaled / scaled[0], alpha / alpha[0], rtol=1e-15)
+    heavy = slopes_scale(distances, labels, alpha, np.where(np.arange(41) == 7, 99.0, 1.0))
+    own = memberships(distances, heavy)[7, labels[7]]
+    assert own == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("distance", [0.0, np.inf])
+def test_slopes_without_a_median_stay(distance):
+    alpha = np.array([0.5, 2.0])
+    scaled = slopes_scale(np.full((3, 2), distance), np.zeros(3, dtype=int), alpha, np.ones(3))
+    np.testing.assert_array_equal(scaled, alpha)
 
 
 def test_memberships_are_degrees():

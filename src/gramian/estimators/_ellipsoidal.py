@@ -11,7 +11,7 @@ from gramian.estimators._members import MatrixSamples
 from gramian.estimators._regions import KernelRegion, Regions
 from gramian.gram import Refactorization
 from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
-from gramian.machines._slopes import class_nearest, memberships, slopes_tune
+from gramian.machines._slopes import class_nearest, memberships, slopes_scale, slopes_tune
 
 
 class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassifier):
@@ -25,8 +25,9 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
     over the kernel principal components y of the class. They are computed in the coordinates of
     *independent vectors*, picked from the class by a Cholesky factorisation: a sample whose
     squared distance from the span of those before it, its Schur complement, is below τ adds none.
-    The slopes αᵢ are tuned until the training samples are recognised best (§7). A sample goes to
-    the class with the largest degree, which is the smallest *tuned distance* δᵢ²/αᵢ. Decision
+    The slopes αᵢ are tuned until the training samples are recognised best (§7), up to a common
+    factor, which gives half of them a degree of ½ or more in their own class. A sample goes to the
+    class with the largest degree, which is the smallest *tuned distance* δᵢ²/αᵢ. Decision
     values are ``−log(δᵢ²/αᵢ)``; of two classes their difference, second less first.
 
     A sample enters and leaves its own class only, and the result is that of a fit to the same
@@ -36,7 +37,7 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
 
     Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to enter,
     O(n m) to leave (O(n m²) for an independent vector), O(m²) for a query, and O(n m³) for all
-    leave-one-out values, on which `predict_proba` and `novelty` stand.
+    leave-one-out values, on which ``tune="loo"``, `predict_proba` and `novelty` stand.
 
     Parameters
     ----------
@@ -55,11 +56,11 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         By kernel principal components; by the decomposition of the class's Gram matrix, which all
         samples take part in (eq. 25), O(n³) after every edit; or of the samples themselves without
         a kernel (§2.1).
-    transductive : {"basis", "queries", None}, default="basis"
+    transductive : {"queries", "basis", None}, default="queries"
         Directions of variance ε besides those of the class, for ``distance="kpca"``: those of the
-        unit vectors of the input space (§6.2, "KPCA II"), these and the query's own (§6.3,
-        "KPCA III"), or none ("KPCA I"). No prediction depends on other queries; see `transduce`.
-        A precomputed kernel has no input space, and needs None.
+        unit vectors of the input space and of the query itself (§6.3, "KPCA III"), of the unit
+        vectors alone (§6.2, "KPCA II"), or none ("KPCA I"). No prediction depends on other
+        queries; see `transduce`. A precomputed kernel has no input space, and needs None.
     tau : float or "cv", default=1e-5
         τ, in units of the kernel's values.
     epsilon : float or "cv", default=1e-4
@@ -70,10 +71,10 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         What the inverse of a variance below σ is: 1/σ (eq. 27) or 0.
     zeta : float or "cv", default=1e-6
         ζ, the least pivot of the covariance for ``distance="input"``.
-    tune : {True, "loo", False}, default=True
-        Tune the slopes in `fit` to the distances of the samples from all classes, as the paper
-        does, or to those that they have when left out of their own class, which is slower and
-        safe where most samples are independent vectors; else the slopes are 1.
+    tune : {"loo", True, False}, default="loo"
+        Tune the slopes in `fit` to distances that samples have when left out of their own class;
+        or to distances from all classes as they are, which is the paper's way, O(n m²), and does
+        harm where most samples are independent vectors; or leave them at 1.
     max_sacrifice : int, default=10
         l_M: a change of a slope may give up the samples at ``l_M − 1`` bounds, for more others.
     eta : float, default=0.1
@@ -112,11 +113,11 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
     >>> model = model.partial_fit(X[1::2], y[1::2])      # learns 75 samples more
     >>> model = model.forget([3, 14, 15]).retune()       # forgets three by id
     >>> len(model.ids_), round(model.loo_score(), 3)     # exact, without a refit
-    (147, 0.959)
+    (147, 0.973)
     >>> flowers = [[5.0, 3.4, 1.5, 0.2], [6.0, 2.9, 4.5, 1.5], [6.0, 6.0, 6.0, 6.0]]
     >>> model.predict_membership(flowers).round(2)       # the last is like none of them
-    array([[0.95, 0.  , 0.  ],
-           [0.  , 0.06, 0.  ],
+    array([[0.99, 0.  , 0.  ],
+           [0.  , 0.62, 0.01],
            [0.  , 0.  , 0.  ]])
     >>> model.novelty(flowers) > model.novelty_threshold_
     array([False, False,  True])
@@ -136,13 +137,13 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         kernel_params=None,
         normalize=False,
         distance="kpca",
-        transductive="basis",
+        transductive="queries",
         tau=1e-5,
         epsilon=1e-4,
         sigma=1e-8,
         inverse_of_small="sigma",
         zeta=1e-6,
-        tune=True,
+        tune="loo",
         max_sacrifice=10,
         eta=0.1,
         novelty_quantile=0.95,
@@ -294,13 +295,12 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
 
     def _tuned_slopes(self, regions, X, weight):
         left_out = isinstance(self.tune, str)
-        return slopes_tune(
-            (regions.loo_distances if left_out else regions.distances)(X, self.classes_),
-            np.searchsorted(self.classes_, regions.labels),
-            weight=weight,
-            max_sacrifice=self.max_sacrifice,
-            eta=self.eta,
-        ).alpha
+        distances = (regions.loo_distances if left_out else regions.distances)(X, self.classes_)
+        labels = np.searchsorted(self.classes_, regions.labels)
+        tuned = slopes_tune(
+            distances, labels, weight=weight, max_sacrifice=self.max_sacrifice, eta=self.eta
+        )
+        return slopes_scale(distances, labels, tuned.alpha, weight)
 
     def _record(self, reason):
         event = Refactorization(reason, len(self._ids), self._edits, "cholesky")

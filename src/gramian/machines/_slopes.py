@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gramian.machines._novelty import weighted_quantile
+
 
 @dataclass(frozen=True)
 class Slopes:
@@ -96,6 +98,20 @@ def slopes_tune(
         alpha = _sweep(samples, alpha, resolve)
         recognised.append(samples.recognised(alpha))
     return Slopes(alpha, tuple(recognised))
+
+
+def slopes_scale(
+    distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """The slopes times a common factor, so that half of the samples have a degree of ½ or more.
+
+    A common factor makes no difference to which class is nearest, so that tuning leaves it open;
+    as it comes, from slopes of 1, degrees in many dimensions round to 0. Of each sample the degree
+    in its own class counts. A median distance of 0 or infinity leaves the slopes as they are.
+    """
+    own = _tuned(distances, alpha)[np.arange(len(labels)), labels]
+    factor = weighted_quantile(own, weight, 0.5) / np.log(2.0)
+    return alpha * factor if 0.0 < factor < np.inf else alpha
 
 
 class _Samples(NamedTuple):
