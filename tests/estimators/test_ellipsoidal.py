@@ -124,14 +124,14 @@ def test_decisions_follow_the_tuned_distances():
 
 def test_memberships_are_degrees_that_need_not_add_up_to_one():
     X, y = samples()
-    model = make(epsilon=0.1).fit(X, y)
+    model = make("input").fit(X, y)
     degrees = model.predict_membership(X)
     np.testing.assert_array_equal(degrees, np.exp(-model.mahalanobis(X) / model.slopes_))
     assert degrees.shape == (45, 3)
     assert (degrees >= 0).all()
     assert (degrees <= 1).all()
     assert (degrees.sum(axis=1) > 1.1).any()
-    assert (model.predict_membership(X + 9.0).sum(axis=1) < 0.9).all()
+    assert (model.predict_membership(X + 9.0).sum(axis=1) < 0.1).all()
     np.testing.assert_array_equal(model.classes_[degrees.argmax(axis=1)], model.predict(X))
 
 
