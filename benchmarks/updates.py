@@ -80,7 +80,7 @@ def per_call(model: KernelDiscriminant, edit) -> float:
 def memory_pass(n: int) -> float:
     """Seconds to read n²/2 numbers once."""
     block = np.ones(n * n // 2)
-    return time_call(lambda: block @ block, repeat=5).best / 2
+    return time_call(lambda: block @ block, repeat=30).best
 
 
 def draw(table: Table) -> None:
