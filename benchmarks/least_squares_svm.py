@@ -98,16 +98,16 @@ def coefficients(solved: np.ndarray) -> tuple[float, np.ndarray]:
     return b, r - b * s
 
 
-def decrement_time(model: Any, k: int, n: int) -> float:
-    """Seconds to forget k samples and to read the solution, best of five."""
-    calls = min(CALLS[k], (n // 2) // k)
+def decrement_time(model: Any, k: int, n: int, *, most: int = 32, repeat: int = 5) -> float:
+    """Seconds to forget k samples and to read the solution; the mean of ``most`` calls at most."""
+    calls = min(CALLS[k], most, (n // 2) // k)
 
     def decrement(twin: Any) -> None:
         for i in range(calls):
             twin.forget(np.arange(i * k, (i + 1) * k))
             twin.dual_coef_, twin.intercept_  # noqa: B018
 
-    return time_call(decrement, repeat=5, setup=lambda: (copy.deepcopy(model),)).best / calls
+    return time_call(decrement, repeat, setup=lambda: (copy.deepcopy(model),)).best / calls
 
 
 # -- Lagrangian SVM -----------------------------------------------------------------------------
@@ -134,8 +134,8 @@ def lagrangian(sizes: dict[str, tuple[int, int]]) -> None:
             "the paper, where every sample is a support vector, and C = 100. The first inverts Q "
             "anew for the n − k samples that stay, with the kernel matrix at hand, and iterates "
             "eq. (10) from the previous α, as the paper's OLSVM and BLSVM do; then `forget` and a "
-            'read of the coefficients, with `solver="lagrangian"` and with the default. Best of '
-            "five; k = 1 is the mean of 32 decrements in a row. "
+            'read of the coefficients, with `solver="lagrangian"` (both best of two) and with the '
+            "default (best of five; k = 1 is the mean of 32 decrements in a row). "
             "`python -m benchmarks least_squares_svm`"
         ),
     )
@@ -154,7 +154,8 @@ def lagrangian_rows(X: np.ndarray, y: np.ndarray, C: float) -> Iterator[tuple[An
     for k in CALLS:
         signs = np.where(y > 0, 1.0, -1.0)
         direct = direct_iteration_time(A, signs, iteration.dual_coef_, k, STEP / C)
-        warm, exact = (decrement_time(model, k, n) for model in (iteration, pivot))
+        warm = decrement_time(iteration, k, n, most=4, repeat=2)
+        exact = decrement_time(pivot, k, n)
         times = (1e3 * t for t in (direct, warm, exact))
         yield len(pivot.support_), k, *times, direct / warm, direct / exact
 
@@ -169,7 +170,7 @@ def direct_iteration_time(
         P = np.linalg.inv(A)
         lagrangian_iteration(lambda B: P @ B, Y, Z, A @ Z, step=step, tol=TOL, max_iter=10_000)
 
-    return time_call(solve, repeat=5).best
+    return time_call(solve, repeat=2).best
 
 
 # -- linear kernels -----------------------------------------------------------------------------
