@@ -28,11 +28,12 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
     The slopes αᵢ are tuned until the training samples are recognised best (§7), up to a common
     factor, which gives half of them a degree of ½ or more in their own class. A sample goes to the
     class with the largest degree, which is the smallest *tuned distance* δᵢ²/αᵢ. Decision
-    values are ``−log(δᵢ²/αᵢ)``; of two classes their difference, second less first.
+    values are ``−log(δᵢ²/αᵢ)``, −709.78 for a class without samples; of two classes their
+    difference, second less first.
 
     A sample enters and leaves its own class only, and the result is that of a fit to the same
     samples in order of arrival, with the same hyper-parameters. An edit leaves the slopes as they
-    are, with 1 for a new class; `retune` tunes them to what the model holds. Leave-one-out values
+    are, and gives a new class their mean; `retune` tunes them to what the model holds. Leave-one-out values
     are those of the ellipsoid without the sample, and the slopes as they are.
 
     Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to enter,
@@ -288,10 +289,14 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         self._edits += len(positions)
 
     def _keep_slopes(self, classes):
-        """Change the classes; those that were there keep their slopes, others begin with 1."""
+        """Change the classes; those that were there keep their slopes, others begin with the mean.
+
+        The geometric mean, since a common factor of the slopes is of no consequence.
+        """
         before = dict(zip(self.classes_.tolist(), self.slopes_, strict=True))
+        mean = np.exp(np.log(self.slopes_).mean())
         self.classes_ = classes
-        self.slopes_ = np.array([before.get(label, 1.0) for label in classes.tolist()])
+        self.slopes_ = np.array([before.get(label, mean) for label in classes.tolist()])
 
     def _tuned_slopes(self, regions, X, weight):
         left_out = isinstance(self.tune, str)
@@ -326,6 +331,11 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         return self._derive(
             "loo", lambda: self._decide(self._regions.loo_distances(self._rows.rows, self.classes_))
         )
+
+    def _shown(self, outputs):
+        """Finite also where a class has no samples."""
+        largest = np.log(np.finfo(float).max)
+        return super()._shown(np.clip(outputs, -largest, largest))
 
     def _decide(self, distances):
         """``−log(δ²/α)``; for two classes the difference, second less first."""

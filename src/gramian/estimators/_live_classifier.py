@@ -10,8 +10,6 @@ from sklearn.utils.validation import column_or_1d
 from gramian.estimators._base import LiveEstimator
 from gramian.machines._calibration import fit_calibration, probabilities
 
-_LARGEST = np.log(np.finfo(float).max)
-
 
 class LiveClassifier(ClassifierMixin, LiveEstimator):
     """Labels, decisions and probabilities from outputs: one per class, or one for two classes.
@@ -50,11 +48,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             return self._partial_fit(X, y, ids, sample_weight)
 
     def decision_function(self, X):
-        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
-
-        All are finite: where a class has no samples they end at ±709.78, beyond which exp
-        overflows.
-        """
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         return self._shown(self._outputs(X))
 
     def predict(self, X):
@@ -134,9 +128,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return getattr(self, "_declared", ())
 
     def _shown(self, outputs):
-        """Finite values in the precision of the samples; one output stands for itself."""
+        """A copy in the precision of the samples; one output stands for itself."""
         flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
-        return np.clip(flat, -_LARGEST, _LARGEST).astype(self._rows.dtype)
+        return flat.astype(self._rows.dtype)
 
     def _labels(self, outputs):
         if outputs.shape[1] == 1:
