@@ -36,9 +36,9 @@ def run(quick: bool) -> None:
             "forget: refit / forget",
         ),
         note=(
-            f"RBF, d = {D}, ridge {RIDGE:g}, two classes. `partial_fit` and `forget` are means over "
-            f"{CALLS} calls of one sample each, everything deferred folded in at the end; the refit "
-            "is `sklearn.kernel_ridge.KernelRidge.fit` on the same samples, best of three. The "
+            f"RBF, d = {D}, ridge {RIDGE:g}, two classes. `partial_fit` and `forget` are means "
+            f"over {CALLS} calls of one sample each, everything deferred folded in at the end; the "
+            "refit is `sklearn.kernel_ridge.KernelRidge.fit` on the same samples, best of three. The "
             "memory pass reads the triangle of P once. `python -m benchmarks updates`"
         ),
     )
@@ -108,7 +108,8 @@ def compare_with_paper(quick: bool) -> None:
         note=(
             "Removal of one sample from the QR decomposition by Givens rotations (Algorithm 6) "
             "against `forget`; leave-one-out of all samples by n downdates (Algorithm 7) against "
-            f"`loo_decision_function`. RBF, d = {D}, ridge {RIDGE:g}. `python -m benchmarks updates`"
+            f"`loo_decision_function`. RBF, d = {D}, ridge {RIDGE:g}. "
+            "`python -m benchmarks updates`"
         ),
     )
     X, y = samples(n_removal)

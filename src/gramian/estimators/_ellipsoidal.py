@@ -33,8 +33,8 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
 
     A sample enters and leaves its own class only, and the result is that of a fit to the same
     samples in order of arrival, with the same hyper-parameters. An edit leaves the slopes as they
-    are, and gives a new class their mean; `retune` tunes them to what the model holds. Leave-one-out
-    values are those of the ellipsoid without the sample, and the slopes as they are.
+    are, and gives a new class their mean; `retune` tunes them to what the model holds. Values by
+    leave-one-out are those of the ellipsoid without the sample, and the slopes as they are.
 
     Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to enter,
     O(n m) to leave (O(n m²) for an independent vector), O(m²) for a query, and O(n m³) for all
