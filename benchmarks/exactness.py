@@ -59,7 +59,7 @@ def measure(ridge: float, factor: str, edits: int) -> tuple:
         else:
             model.forget(rng.choice(model.ids_))
         if edit % 100 == 0:
-            model.dual_coef_
+            model.decision_function(queries[:1])
     refit = KernelDiscriminant(gamma=GAMMA, ridge=ridge, factor="cholesky")
     refit.fit(model.X_fit_, model.y_fit_)
     live, fresh = model.decision_function(queries), refit.decision_function(queries)

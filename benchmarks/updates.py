@@ -38,8 +38,8 @@ def run(quick: bool) -> None:
         note=(
             f"RBF, d = {D}, ridge {RIDGE:g}, two classes. `partial_fit` and `forget` are means "
             f"over {CALLS} calls of one sample each, everything deferred folded in at the end; the "
-            "refit is `sklearn.kernel_ridge.KernelRidge.fit` on the same samples, best of three. The "
-            "memory pass reads the triangle of P once. `python -m benchmarks updates`"
+            "refit is `sklearn.kernel_ridge.KernelRidge.fit` on the same samples, best of three. "
+            "The memory pass reads the triangle of P once. `python -m benchmarks updates`"
         ),
     )
     for n in sizes:
