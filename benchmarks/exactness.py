@@ -33,7 +33,7 @@ def run(quick: bool) -> None:
             "drift()",
         ),
         note=(
-            f"RBF, d = 5, two classes, around 200 samples, {edits:,} single appends and removals in "
+            f"RBF, d = 5, two classes, around 200 samples, {edits:,} appends and removals of one in "
             "random order, the solution read after every hundredth. Differences are relative to "
             "the largest decision value on 200 fresh samples. `python -m benchmarks exactness`"
         ),
