@@ -33,8 +33,8 @@ def run(quick: bool) -> None:
             "drift()",
         ),
         note=(
-            f"RBF, d = 5, two classes, around 200 samples, {edits:,} appends and removals of one in "
-            "random order, the solution read after every hundredth. Differences are relative to "
+            f"RBF, d = 5, two classes, around 200 samples, {edits:,} appends and removals of one "
+            "in random order, the solution read after every hundredth. Differences are relative to "
             "the largest decision value on 200 fresh samples. `python -m benchmarks exactness`"
         ),
     )
