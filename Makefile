@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage lint doctest bench docs ci clean
+.PHONY: help run test coverage lint doctest bench reproduce docs ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,10 @@ doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 
 bench: $(VENV)/plot.stamp ## measure speed against refits and peers
 	$(BIN)/python -m benchmarks
+
+reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: half an hour on two cores
+	@mkdir -p reports
+	$(BIN)/gramian reproduce -o reports/reproduce.html
 
 docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

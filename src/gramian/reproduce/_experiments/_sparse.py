@@ -1,0 +1,41 @@
+"""What the experiments of andelic2007 share: machines, a width chosen by folds, samples drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+
+import gramian
+from gramian.reproduce._data import SEED
+from gramian.reproduce._experiment import UnavailableError
+
+# Widths are tried around scikit-learn's "scale", one over the variance of all features together.
+FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0)
+FOLDS = 5
+
+
+def machine_named(name: str) -> Any:
+    """A class of Gramian that a version may not have yet."""
+    try:
+        return getattr(gramian, name)
+    except AttributeError as error:
+        raise UnavailableError(f"this version of Gramian has no {name}") from error
+
+
+def tuned(model: Any, grid: dict[str, list], X: np.ndarray, y: np.ndarray) -> Any:
+    """The model with the best gamma, and the rest of the grid, by folds; not fitted."""
+    grid = {"gamma": [factor * scale_gamma(X) for factor in FACTORS], **grid}
+    search = GridSearchCV(model, grid, cv=FOLDS, refit=False)
+    return model.set_params(**search.fit(X, y).best_params_)
+
+
+def scale_gamma(X: np.ndarray) -> float:
+    """``1 / (d · variance)``."""
+    return 1.0 / (X.shape[1] * float(X.var()))
+
+
+def few(n: int, size: int) -> np.ndarray:
+    """Positions of at most ``size`` of n samples, at random."""
+    return np.sort(np.random.default_rng(SEED).permutation(n)[:size])
