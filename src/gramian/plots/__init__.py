@@ -4,6 +4,7 @@ from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
 from gramian.plots._drift import DriftDisplay, DriftRecorder
 from gramian.plots._influence import InfluenceDisplay, sample_influence
+from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
 
@@ -13,6 +14,7 @@ __all__ = [
     "DriftRecorder",
     "InfluenceDisplay",
     "LeaveOneOutBoundaryDisplay",
+    "MembershipDisplay",
     "PrequentialDisplay",
     "SelectionPathDisplay",
     "sample_influence",

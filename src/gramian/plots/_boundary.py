@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from gramian._arrays import Array
 from gramian.machines._calibration import class_scores
 from gramian.plots._display import Display, class_color, class_marker
 from gramian.plots._left_out import columns, labels_of, loo_losses
+from gramian.plots._plane import legend_title, plane_of, unnamed
 
-_MARGIN = 0.08
 _EVEN = np.log(2.0)
 
 
@@ -84,21 +80,16 @@ class LeaveOneOutBoundaryDisplay(Display):
         grid_resolution : int, default=200
         ax : matplotlib Axes, optional
         """
-        X = _dense_samples(model)
-        names = [str(name) for name in _feature_names(model)]
-        pair = [_position(feature, names) for feature in features]
-        grid = tuple(_axis(X[:, k], grid_resolution) for k in pair)
-        queries = np.tile(X.mean(axis=0), (grid_resolution**2, 1))
-        queries[:, pair] = np.column_stack([values.ravel() for values in np.meshgrid(*grid)])
+        plane = plane_of(model, features, grid_resolution)
         return cls(
-            grid,
-            _margins(model, queries).reshape(-1, grid_resolution, grid_resolution),
-            X[:, pair],
+            plane.grid,
+            plane.shaped(_margins(model, plane.queries)),
+            plane.samples,
             labels_of(model),
             loo_losses(model),
             classes=model.classes_,
-            feature_names=tuple(names[k] for k in pair),
-            n_fixed=X.shape[1] - 2,
+            feature_names=plane.names,
+            n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
     def plot(self, ax=None):
@@ -146,51 +137,13 @@ class LeaveOneOutBoundaryDisplay(Display):
             ax.scatter(
                 [], [], marker=marker, facecolors="white", edgecolors=color, label=str(label)
             )
-        title, others = "class", "feature" if self.n_fixed == 1 else f"{self.n_fixed} features"
-        if self.n_fixed:
-            title += f" (regions at the mean of the other {others})"
-        self._legend_above(title)
+        self._legend_above(legend_title(self.n_fixed))
 
 
 def _margins(model: Any, queries: Array) -> Array:
     """Decision value of each class less the best of the others, of shape (c, m)."""
-    with warnings.catch_warnings():
-        # The columns are in the model's own order.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        F = model.decision_function(queries)
+    F = unnamed(model.decision_function, queries)
     scores = class_scores(columns(F)).T
     return np.array(
         [scores[k] - np.delete(scores, k, axis=0).max(axis=0) for k in range(len(scores))]
     )
-
-
-def _dense_samples(model: Any) -> Array:
-    check_is_fitted(model)
-    X = model.X_fit_
-    pairwise = getattr(model, "kernel", None) == "precomputed"
-    if not is_classifier(model) or sparse.issparse(X) or pairwise or X.shape[1] < 2:
-        raise ValueError(
-            "a decision boundary needs a classifier of dense samples with two features or more, "
-            f"got {type(model).__name__} of {X.shape[1]} features."
-        )
-    return np.asarray(X, dtype=float)
-
-
-def _feature_names(model: Any) -> Any:
-    default = [f"feature {k}" for k in range(model.n_features_in_)]
-    return getattr(model, "feature_names_in_", default)
-
-
-def _position(feature: Any, names: list[str]) -> int:
-    if isinstance(feature, str) and feature in names:
-        return names.index(feature)
-    if not isinstance(feature, str) and 0 <= feature < len(names):
-        return int(feature)
-    raise ValueError(
-        f"features must be two of {names} or of 0 … {len(names) - 1}, got {feature!r}."
-    )
-
-
-def _axis(values: Array, resolution: int) -> Array:
-    margin = _MARGIN * (np.ptp(values) or 1.0)
-    return np.linspace(values.min() - margin, values.max() + margin, resolution)
