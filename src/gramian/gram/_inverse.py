@@ -83,6 +83,8 @@ class LiveInverse(SlotFactor):
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
         U = self._product(by_slot)
+        if self._uncertain(by_slot, corner, U):
+            U = self._matrix.scatter(self.solve(cross)[0])
         L = self._schur_root(by_slot, corner, U)
         U[slots] = -np.eye(len(slots))
         W = scale_by_cholesky(U, L)
@@ -149,6 +151,13 @@ class LiveInverse(SlotFactor):
         """Fold first: what is written down holds no trace of a removed sample."""
         self.fold()
         return self.__dict__.copy()
+
+    def _uncertain(self, cross: Array, corner: Array, U: Array) -> bool:
+        """Whether a Schur complement is so small that what P has drifted by may be all of it."""
+        diagonal = np.diagonal(corner)
+        schur = np.abs(diagonal - np.einsum("ij,ij->j", cross, U))
+        level = 10.0 * np.sqrt(np.finfo(self.dtype).eps) * np.abs(diagonal).max(initial=0.0)
+        return bool(np.any(schur < level))
 
     def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
         """Lower L with ``L Lᵀ`` the Schur complement of new samples."""
