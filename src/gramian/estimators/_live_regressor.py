@@ -1,8 +1,6 @@
-"""Regressors without a Gram matrix of all samples."""
+"""What regressors share: predictions in the shape of the targets, leave-one-out."""
 
 from __future__ import annotations
-
-from abc import abstractmethod
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -15,17 +13,22 @@ from gramian.estimators._base import LiveEstimator
 class LiveRegressor(RegressorMixin, LiveEstimator):
     """Predictions in the shape of y: (n,) for one-dimensional targets, (n, t) otherwise.
 
-    A machine fills in `_outputs` and `_loo_outputs`, besides what `LiveEstimator` asks for.
+    A machine fills in, besides what `LiveEstimator` asks for, `_outputs` (predictions for queries,
+    of shape (n, t)) and `_loo_outputs` (the same for the held samples, each by the model without
+    it).
     """
 
     # -- the contract ---------------------------------------------------------------------------
 
     def partial_fit(self, X, y, ids=None, sample_weight=None):
-        """Learn more samples; the first call is a `fit`.
+        """Learn more samples; the model becomes the one fitted to all of them at once.
+
+        Hyper-parameters are chosen on the first call and stay until they are chosen anew.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings; the next numbers by default.
@@ -52,17 +55,10 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
 
     def loo_score(self):
         """R² of `loo_predict`, weighted by the sample weights and averaged over the targets."""
-        return float(r2_score(self._y, self.loo_predict(), sample_weight=self._weight))
+        predicted = self.loo_predict()
+        return float(r2_score(self._y, predicted, sample_weight=self._weight))
 
     # -- for the machines -----------------------------------------------------------------------
-
-    @abstractmethod
-    def _outputs(self, X):
-        """Predictions for queries, shape (n, t)."""
-
-    @abstractmethod
-    def _loo_outputs(self):
-        """Predictions for the held samples, each by the model without it."""
 
     def _check_alike(self, y):
         """Raise ValueError if new targets have not the shape of those held."""
