@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from gramian.reproduce import Cell
-from gramian.reproduce._compare import Spread, column, compared, grouped, spread
+from gramian.reproduce._compare import (
+    Spread,
+    column,
+    compared,
+    few_partitions,
+    grouped,
+    spread,
+)
 
 
 def unbroken(text):
@@ -43,6 +50,11 @@ def test_compared(ours, published, cell):
 
 def test_what_rounds_to_one_deviation_is_not_flagged():
     assert not compared(Spread(18.09), Spread(16.0, 2.0)).flagged
+
+
+def test_few_partitions_are_remarked_on():
+    remarks = [few_partitions(n) for n in (1, 2, 20)]
+    assert remarks == ["one partition only", "mean of 2 partitions only", ""]
 
 
 def test_groups_keep_the_order():

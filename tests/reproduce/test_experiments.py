@@ -108,7 +108,7 @@ def made_up(name, case):
         return {"refit": 1.0, "learn": 0.01, "forget": 0.001, "memory": 1e-4}
     if name == "ours-peers":
         return {"error": 3.0, "seconds": 0.5, **OFFICIAL}
-    return {"error": 15.0, **OFFICIAL}
+    return {"error": 15.0, "untuned": 16.0, **OFFICIAL}
 
 
 COMPUTED = ("kim2006-figure-2", "ours-exactness", "ours-path", "ours-calibration")

@@ -48,6 +48,13 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+z.{digits}f}".replace("-", "−")
 
 
+def few_partitions(n: int) -> str:
+    """A remark on a mean that stands on little; none for twenty partitions or more."""
+    if n >= 20:
+        return ""
+    return f"mean of {n} partitions only" if n > 1 else "one partition only"
+
+
 def grouped(records: Sequence[Record], *names: str) -> dict[Any, list[Record]]:
     """Records by one value, or by a tuple of several, in order of appearance."""
     groups: dict[Any, list[Record]] = {}

@@ -93,7 +93,8 @@ def _describe(records: Sequence[Record]) -> str:
         which = f" ({_ranges(known)})" if len(known) == len(official) else " (number unknown)"
         parts.append(f"{len(official)} official{which}")
     if len(official) < len(records):
-        parts.append(f"{len(records) - len(official)} random of the same sizes (seed {SEED})")
+        sizes = " of the same sizes" if official else ""
+        parts.append(f"{len(records) - len(official)} random{sizes} (seed {SEED})")
     return ", ".join(parts)
 
 

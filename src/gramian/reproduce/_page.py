@@ -22,6 +22,7 @@ caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
 th, td { padding: .25rem .6rem; text-align: left; vertical-align: top; }
 th { border-bottom: 1px solid #999; font-weight: 600; vertical-align: bottom; }
 td { border-bottom: 1px solid #eee; }
+td:first-child { white-space: nowrap; }
 td.number, th.number { text-align: right; }
 td.flagged { background: #fde9c8; }
 td small { display: block; color: #666; white-space: nowrap; }

@@ -100,7 +100,7 @@ def _table(machine: str, records: list[Record]) -> Table:
                 f"{record['data'].removeprefix('ida_')}, {record['m']:,}",
                 record["k"],
                 f"{before:g} / {after:g}",
-                before / after,
+                f"{before / after:.3f}",
                 1e3 * record["direct"],
                 1e3 * record["decremental"],
                 record["direct"] / record["decremental"],

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.reproduce._compare import column, compared, grouped, spread
+from gramian.reproduce._compare import column, compared, few_partitions, grouped, spread
 from gramian.reproduce._data import split
 from gramian.reproduce._experiment import Experiment, Parameters, Record
-from gramian.reproduce._experiments._ellipsoids import fuzzy_classifier
-from gramian.reproduce._parts import Part, Table, Text
+from gramian.reproduce._experiments._ellipsoids import fuzzy_classifier, untuned_labels
+from gramian.reproduce._parts import Cell, Part, Table, Text
 from gramian.reproduce._published import kaieda2004
 
 METHODS = ("Conventional", "KPCA I", "KPCA II")
+REMARKS = {
+    "ida_breast_cancer": "Nearly all training samples are independent vectors here and so equally "
+    "far from their class: rounding errors tune the slopes.",
+}
 FEW = ("ida_image", "ida_splice")  # these have 20 partitions in the benchmark, the others 100
 
 
@@ -25,24 +29,26 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def run(data: str, partition: int, method: str) -> dict[str, Any]:
-    """Test error with what Table 9 says."""
+    """Test errors with what Table 9 says, with and without tuned slopes."""
     part, chosen = split(data, partition), kaieda2004.TABLE_9[data]
     floor = chosen["zeta" if method == "Conventional" else "epsilon"]
     normalize = data == "ida_splice" and method != "Conventional"  # §8.2, eq. (73)
     model = fuzzy_classifier(method, floor, chosen["kernel"], normalize=normalize)
-    return {"error": part.error(model.fit(part.X, part.y)), **part.facts}
+    model.fit(part.X, part.y)
+    untuned = 100.0 * float((untuned_labels(model, part.X_test) != part.y_test).mean())
+    return {"error": part.error(model), "untuned": untuned, **part.facts}
 
 
 def report(records: list[Record]) -> list[Part]:
     columns = ["set"]
     for method in METHODS:
         columns += [f"{method}, published", method]
+    columns += ["remark"]
     rows = [_row(name, cases) for name, cases in grouped(records, "data").items()]
     return [
         Text(
             "Test errors in %, mean and deviation over partitions, with kernels, ε and ζ of the "
-            "paper's Table 9 and τ = 1e-5. The inputs are in the benchmark's own scaling, which is "
-            "what the paper's parameters are for."
+            "paper's Table 9 and τ = 1e-5. The inputs are scaled as in the benchmark."
         ),
         Table(columns, rows, "kaieda2004, Table 10"),
     ]
@@ -55,7 +61,16 @@ def _row(name: str, records: list[Record]) -> list[Any]:
         row.append(published[method].text(1))
         errors = column(by_method.get(method, []), "error")
         row.append(compared(spread(errors), published[method], 1) if errors else None)
-    return row
+    flagged = any(isinstance(cell, Cell) and cell.flagged for cell in row)
+    return [*row, _remark(name, by_method) if flagged else ""]
+
+
+def _remark(name: str, by_method: dict[str, list[Record]]) -> str:
+    """Why ours may differ, where that is known."""
+    if name in REMARKS and "KPCA II" in by_method:
+        untuned = spread(column(by_method["KPCA II"], "untuned"))
+        return f"{REMARKS[name]} Without tuning, KPCA II has {untuned.text(1)}."
+    return few_partitions(max(map(len, by_method.values())))
 
 
 EXPERIMENT = Experiment(

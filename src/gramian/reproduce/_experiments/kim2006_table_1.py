@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian import KernelDiscriminant
-from gramian.reproduce._compare import column, compared, grouped, spread
+from gramian.reproduce._compare import column, compared, few_partitions, grouped, spread
 from gramian.reproduce._data import SEED, split
 from gramian.reproduce._experiment import Experiment, Parameters, Record
 from gramian.reproduce._experiments._learning import fit_then_insert, largest_difference
@@ -57,7 +57,7 @@ def report(records: list[Record]) -> list[Part]:
                 *ours,
                 f"{same} of {len(cases_of_set)}",
                 furthest,
-                REMARKS.get(name, "") if any(cell.flagged for cell in ours) else "",
+                _remark(name, len(cases_of_set)) if any(cell.flagged for cell in ours) else "",
             ]
         )
     return [
@@ -81,6 +81,10 @@ def report(records: list[Record]) -> list[Part]:
             "kim2006, Table 1",
         ),
     ]
+
+
+def _remark(name: str, n: int) -> str:
+    return REMARKS.get(name) or few_partitions(n)
 
 
 EXPERIMENT = Experiment(

@@ -18,7 +18,7 @@ from gramian.reproduce._parts import Figure, Part, Table, Text
 
 FEATURES, RIDGE, CALLS = 20, 1e-2, 64
 GAMMA = 1.0 / FEATURES
-SIZES = (250, 500, 1000, 2000, 4000)
+SIZES = (250, 500, 1000, 2000, 4000, 8000)
 
 
 def cases(quick: bool) -> list[Parameters]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian import KernelDiscriminant, KernelFisherDiscriminant
-from gramian.reproduce._compare import column, compared, grouped, spread
+from gramian.reproduce._compare import column, compared, few_partitions, grouped, spread
 from gramian.reproduce._data import SEED, split
 from gramian.reproduce._experiment import Experiment, Parameters, Record
 from gramian.reproduce._parts import Part, Table, Text
@@ -76,21 +76,14 @@ def _row(name: str, records: list[Record]) -> list[Any]:
         for machine in MACHINES
         if machine in by_machine
     }
+    flagged = any(cell.flagged for cell in ours.values())
     return [
         name.removeprefix("ida_"),
         published["ORKFD"].text(),
         *(ours.get(machine) for machine in MACHINES),
         published["SVM"].text(),
-        _remark(by_machine, any(cell.flagged for cell in ours.values())),
+        few_partitions(max(map(len, by_machine.values()))) if flagged else "",
     ]
-
-
-def _remark(by_machine: dict[str, list[Record]], flagged: bool) -> str:
-    """Why ours may differ, where that is known."""
-    n = max(len(records) for records in by_machine.values())
-    if flagged and n < 20:
-        return f"mean of {n} partitions only" if n > 1 else "one partition only"
-    return ""
 
 
 EXPERIMENT = Experiment(
