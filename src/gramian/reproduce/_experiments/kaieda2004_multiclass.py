@@ -100,8 +100,8 @@ def report(records: list[Record]) -> list[Part]:
         ),
         *(_table(by_kind, name) for name in TABLES),
         Text(
-            "Where a rate agrees in Table 6 and not in Table 5, tuning took another way: it goes on "
-            "from one best change to the next, and the order of nearly equal distances, down to "
+            "Where a rate agrees in Table 6 and not in Table 5, tuning took another way: it goes "
+            "on from one best change to the next, and the order of nearly equal distances, down to "
             "their rounding, decides which that is."
         ),
         Text("The other sets of the paper (blood cell, numeral, hiragana) are not to be had here."),
