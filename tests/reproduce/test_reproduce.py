@@ -156,6 +156,16 @@ def test_command_names_what_there_is(page):
     assert "no experiment 'nonsense'. There are: kim2006-figure-1" in result.output
 
 
+def test_an_interruption_says_how_to_go_on(page, monkeypatch):
+    def interrupted(names, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "reproduce", interrupted)
+    result = type_command("-o", page)
+    assert result.exit_code == 1
+    assert "Finished cases are kept" in result.stderr
+
+
 def test_a_bar_on_a_terminal(page, faked, monkeypatch):
     faked(fakes.experiment())
     monkeypatch.setattr(command.Console, "is_terminal", True)

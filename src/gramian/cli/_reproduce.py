@@ -18,8 +18,12 @@ def run(*, names, quick, jobs, listed, output, quiet) -> dict[str, Any]:
     """Compute what was asked for and write the page; fail, once it is there, if a case failed."""
     if listed:
         return {"experiments": {e.name: e.title for e in EXPERIMENTS}}
-    with _progress(quiet=quiet) as follow:
-        summary = reproduce(names, output=output, quick=quick, jobs=jobs, follow=follow)
+    try:
+        with _progress(quiet=quiet) as follow:
+            summary = reproduce(names, output=output, quick=quick, jobs=jobs, follow=follow)
+    except KeyboardInterrupt:
+        click.echo("Finished cases are kept: the same command goes on from there.", err=True)
+        raise
     if summary.failures:
         if click.get_current_context().obj:
             click.echo("\n".join(summary.tracebacks), err=True)
