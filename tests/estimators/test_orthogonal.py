@@ -22,15 +22,23 @@ from tests.estimators.conftest import (
 )
 from tests.tolerance import tolerance
 
+PAPER = {"penalty": "orthogonal", "ridge": "gcv", "selection": "residual", "penalize_bias": True}
 MODELS = {
     "shared": OrthogonalKernelClassifier(gamma=0.5, max_basis=12),
-    "one-vs-rest": OrthogonalKernelClassifier(gamma=0.5, max_basis=8, basis="one-vs-rest"),
-    "residual": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, selection="residual"),
-    "widths": OrthogonalKernelClassifier(gamma=[0.1, 1.0], max_basis=12),
-    "penalized": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, penalize_bias=True),
-    "epsilon": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, epsilon=0.01),
+    "one-vs-rest": OrthogonalKernelClassifier(
+        gamma=0.5, max_basis=8, basis="one-vs-rest", ridge="gcv"
+    ),
+    "loo": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, ridge="loo", stopping="loo"),
+    "paper": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, **PAPER),
+    "widths": OrthogonalKernelClassifier(gamma=[0.1, 1.0], max_basis=12, ridge="gcv"),
+    "epsilon": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, ridge="gcv", epsilon=0.01),
     "regressor": OrthogonalKernelRegressor(gamma=0.5, max_basis=12),
-    "regressor-epsilon": OrthogonalKernelRegressor(gamma=0.5, max_basis=12, epsilon=0.01),
+    "regressor-loo": OrthogonalKernelRegressor(
+        gamma=0.5, max_basis=12, penalty="orthogonal", ridge="loo", stopping="loo"
+    ),
+    "regressor-epsilon": OrthogonalKernelRegressor(
+        gamma=0.5, max_basis=12, ridge="gcv", epsilon=0.01
+    ),
 }
 CLASSIFIERS = [name for name, model in MODELS.items() if is_classifier(model)]
 
@@ -329,7 +337,7 @@ def test_coefficients_are_the_machine(estimator):
 
 
 def test_path_of_the_selection():
-    model = OrthogonalKernelRegressor(gamma=0.5, stopping="gcv", patience=5)
+    model = OrthogonalKernelRegressor(gamma=0.5, patience=5, penalty="orthogonal", ridge="gcv")
     X, y = make_samples(model, 60)
     model.fit(X, y)
     assert model.stop_reason_ == "gcv"
@@ -345,6 +353,80 @@ def test_every_stopping_rule(stopping):
     X, y = make_samples(model, 100)
     assert model.fit(X[:70], y[:70]).score(X[70:], y[70:]) > 0.3
     assert model.stop_reason_ == stopping
+
+
+# -- the penalty and its λ ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["shared", "one-vs-rest", "widths", "epsilon", "regressor"])
+def test_kernel_penalty_is_the_norm_of_the_function(name):
+    model = clone(MODELS[name])
+    X, y = make_samples(model, 60, classes=3)
+    model.fit(X, y).forget(np.unique(model.basis_ids_)[:2])
+    for basis in model._bases:
+        K = design(model, basis, basis.centres, model.ids_[basis.samples])[:, 1:]
+        K *= basis.which[:, None] == basis.which  # each width has a space of its own
+        U = basis.live.U
+        np.testing.assert_allclose(U[1:, 1:].T @ U[1:, 1:], K, atol=tolerance(60, factor=100.0))
+        np.testing.assert_allclose(U[0], np.eye(len(U))[0])
+
+
+@pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
+@pytest.mark.parametrize("name", ["shared", "regressor"])
+def test_ridge_by_cross_validation(name, penalty):
+    """No λ of a grid is better, on the same parts by fits with that λ, than by the tolerance."""
+    model = clone(MODELS[name]).set_params(penalty=penalty, stopping="gcv")
+    X, y = make_samples(model, 60)
+    model.fit(X, y)
+    some = np.random.RandomState(0).permutation(60)
+    T = targets(model, model._bases[0], y)
+
+    def error(ridge):
+        total = 0.0
+        for part in np.array_split(some, 5):
+            rest = np.setdiff1d(some, part)
+            twin = clone(model).set_params(ridge="gcv").fit(X[rest], y[rest])
+            basis = twin._bases[0]
+            basis = basis.with_sums(basis.live.sums, ridge)
+            total += np.square(basis.outputs_of(X[part], basis.live.weights) - T[part]).sum()
+        return total
+
+    found = error(model.ridge_)
+    grid = [error(model.ridge_ * factor) for factor in 2.0 ** np.arange(-8, 9, 2)]
+    assert found <= 1.002 * min(grid)
+    assert error(2.5 * model.ridge_) > found  # it is the largest that is as good
+
+
+@pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
+@pytest.mark.parametrize("ridge", ["loo", "gcv"])
+def test_ridge_by_closed_forms(ridge, penalty):
+    model = OrthogonalKernelRegressor(gamma=0.5, max_basis=12, penalty=penalty, ridge=ridge)
+    X, y = make_samples(model, 60)
+    basis = model.fit(X, y)._bases[0]
+
+    def error(factor):
+        twin = basis.with_sums(basis.live.sums, factor * model.ridge_)
+        if ridge == "gcv":
+            return twin.live.gcv()
+        left = twin.loo_outputs(X, y[:, None], np.ones(60), np.arange(60))
+        return np.square(left[:, 0] - y).mean()
+
+    assert error(1.0) <= 1.002 * min(error(factor) for factor in 2.0 ** np.arange(-8, 9, 2))
+
+
+def test_nearly_dependent_centres_are_dropped():
+    """A kernel so wide that samples are next to equal in its space: what is left stays exact."""
+    model = OrthogonalKernelRegressor(gamma=1e-4, ridge=1e-6)
+    X, y = make_samples(model, 60)
+    model.fit(X[:50], y[:50]).partial_fit(X[50:], y[50:]).forget([0, 1])
+    assert model.n_basis_ < 50
+    assert np.isfinite(values(model)).all()
+    assert model.drift() < 1e-8
+
+
+def test_cross_validation_needs_two_samples():
+    with pytest.raises(ValueError, match="needs two or more, got n_samples=1"):
+        OrthogonalKernelRegressor().fit([[1.0]], [2.0])
 
 
 def test_width_by_cross_validation():
@@ -470,6 +552,8 @@ def test_an_edit_that_fails_half_way_changes_nothing(monkeypatch):
         ({"selection": "best"}, "selection must be"),
         ({"tol": "small"}, "tol must be a number"),
         ({"patience": 0}, "patience must be >= 1"),
+        ({"penalty": "l1"}, "penalty must be one of"),
+        ({"ridge": "auto"}, "or one of"),
     ],
 )
 @pytest.mark.parametrize("name", ["shared", "regressor"])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.machines._normal_equations import Sums, basis_features, chunk_sums, sums_shrinkage
+from gramian.machines._axes import Axes
+from gramian.machines._normal_equations import Sums, basis_features, chunk_sums
 from tests.tolerance import tolerance
 
 
@@ -88,7 +89,7 @@ def test_spectrum_of_the_sums_gives_the_criteria(free):
         rss = np.einsum("i,ik->", weight, np.square(targets - H @ targets))
         return weight.sum() * rss / (weight.sum() - np.trace(H)) ** 2
 
-    shrinkage = sums_shrinkage(chunk_sums(U, rows, targets, weight), free)
+    shrinkage = Axes.of(chunk_sums(U, rows, targets, weight), free).shrinkage
     for ridge in (0.0, 0.3, 20.0):
         rtol = tolerance(50, cond=100.0, power=1)
         np.testing.assert_allclose(shrinkage.gcv(ridge), gcv(ridge), rtol=rtol)
@@ -99,6 +100,6 @@ def test_spectrum_of_the_sums_gives_the_criteria(free):
 
 def test_directions_without_rows_do_not_count():
     U, rows, targets, _ = problem(n=4)
-    shrinkage = sums_shrinkage(chunk_sums(U, rows, targets), free=0)
+    shrinkage = Axes.of(chunk_sums(U, rows, targets), free=0).shrinkage
     assert len(shrinkage.squares) == 4
     assert shrinkage.residual == pytest.approx(0.0, abs=tolerance(4, cond=10.0, power=1))

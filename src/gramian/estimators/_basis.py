@@ -7,15 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from gramian._arrays import Array
 from gramian.kernels import Kernel, row_blocks
+from gramian.machines._axes import Axes, least
 from gramian.machines._forward import ForwardSelection
+from gramian.machines._independent import independent_select
 from gramian.machines._live_ridge import LiveRidge
-from gramian.machines._normal_equations import Sums, chunk_sums
+from gramian.machines._normal_equations import Sums, basis_features, chunk_sums
 from gramian.machines._stopping import Path
 
 NOT_HELD = -1
+# A centre nearer to the span of those before it than the root of this, in units of the longest, is
+# one of them to rounding: the Cholesky factor of the centres' kernel matrix cannot tell it apart.
+_DEPENDENT = 1e-12
 _PATH = ("size", "ridge", "gcv", "loo", "bic", "condition")
 
 
@@ -117,10 +123,12 @@ class FixedBasis:
         live = deepcopy(self.live)
         for centre in np.flatnonzero(gone)[::-1]:
             live.remove_centre(int(centre))
-        kept = np.flatnonzero(~gone)
+        return replace(self._with_centres(np.flatnonzero(~gone)), live=live)
+
+    def _with_centres(self, kept: Array) -> FixedBasis:
+        """Other centres; the regression does not follow."""
         return replace(
             self,
-            live=live,
             centres=self.centres[kept],
             which=self.which[kept],
             samples=self.samples[kept],
@@ -136,6 +144,48 @@ class FixedBasis:
         for _ in new:
             live.append_output(value)
         return replace(self, live=live, outputs=np.concatenate([kept, new]))
+
+    # -- penalties ------------------------------------------------------------------------------
+
+    def with_kernel_penalty(
+        self, X: Any, targets: Array, weight: Array, ridge: str | float
+    ) -> FixedBasis:
+        """The penalty λ‖f‖² in the kernel's own space in the place of the selection's; O(n m²).
+
+        ``‖f‖² = wᵀK_mm w``, so U is the Cholesky factor of K_mm. Several kernels have a space each,
+        and ‖f‖² is the sum over them. Centres that depend on those before them are dropped.
+
+        Parameters
+        ----------
+        X, targets, weight
+            The samples of the selection.
+        ridge : "loo", "gcv" or float
+            How to find λ, or λ.
+        """
+        K = self.rows(self.centres, self.samples) * (self.which[:, None] == self.which)
+        diagonal = np.diagonal(K)
+        tau = _DEPENDENT * diagonal.max(initial=1.0)
+        found = independent_select(lambda j: K[:, j], diagonal, tau)
+        basis = self._with_centres(found.basis)
+        U = block_diag(1.0, found.factor.T)
+        sums = basis.sums(X, targets, weight, np.arange(len(weight)), U)
+        if isinstance(ridge, str):
+            ridge = basis._find_ridge(ridge, U, sums, X, targets, weight)
+        return replace(basis, live=LiveRidge(U, sums, ridge, self.live.free))
+
+    def _find_ridge(
+        self, rule: str, U: Array, sums: Sums, X: Any, targets: Array, weight: Array
+    ) -> float:
+        """λ by leave-one-out (O(n m²)) or by generalised cross-validation."""
+        axes = Axes.of(sums, self.live.free)
+        if rule == "gcv":
+            return axes.shrinkage.minimize_gcv()
+        errors = np.zeros(len(axes.ridges))
+        for block in self.blocks(len(weight)):
+            rows = self.rows(X[block], np.arange(block.start, block.start + len(weight[block])))
+            features = basis_features(U, rows)
+            errors += axes.press(features, targets[block], weight[block], axes.ridges)
+        return least(axes.ridges, errors)
 
     # -- reads ----------------------------------------------------------------------------------
 
@@ -172,12 +222,20 @@ class FixedBasis:
             out[block] = targets[block] - left
         return out
 
-    def sums(self, X: Any, targets: Array, weight: Array, positions: Array | None = None) -> Sums:
+    def sums(
+        self,
+        X: Any,
+        targets: Array,
+        weight: Array,
+        positions: Array | None = None,
+        U: Array | None = None,
+    ) -> Sums:
         """Sums over samples for this basis, whether they have entered or not; O(m²) each."""
-        total = Sums.zeros(len(self) + 1, targets.shape[1])
+        U = self.live.U if U is None else U
+        total = Sums.zeros(len(U), targets.shape[1])
         for block in self.blocks(X.shape[0]):
             rows = self.rows(X[block], None if positions is None else positions[block])
-            total += chunk_sums(self.live.U, rows, targets[block], weight[block])
+            total += chunk_sums(U, rows, targets[block], weight[block])
         return total
 
     def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:

@@ -118,9 +118,10 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         kernel_params=None,
         max_basis=500,
         tol=1e-3,
-        stopping="loo",
+        stopping="gcv",
         selection="gain",
-        ridge="loo",
+        penalty="kernel",
+        ridge="cv",
         basis="shared",
         epsilon=0.0,
         patience=20,
@@ -136,6 +137,7 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         self.tol = tol
         self.stopping = stopping
         self.selection = selection
+        self.penalty = penalty
         self.ridge = ridge
         self.basis = basis
         self.epsilon = epsilon
@@ -191,7 +193,11 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         """A basis for each of these classes, on the samples held and the new ones."""
         X, y = self._stacked(X), np.concatenate([self._y, y])
         weight, kernels = np.concatenate([self._weight, weight]), self._bases[0].kernels
-        new = [self._select_basis(kernels, X, y, weight, classes[[k]]) for k in range(len(classes))]
+        ridge = self._tune_ridge(X, y, weight)
+        new = [
+            self._select_basis(kernels, X, y, weight, classes[[k]], ridge)
+            for k in range(len(classes))
+        ]
         self._bases = (*self._bases, *new)
 
     # -- Dask arrays ----------------------------------------------------------------------------

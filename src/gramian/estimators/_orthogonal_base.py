@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,8 @@ class OrthogonalEstimator(OrthogonalSettings):
         k = self.max_basis if k is None else k
         with self._transaction():
             self._check_parameters()
-            self._bases = tuple(self._grown(basis, k) for basis in self._bases)
+            ridge = self._tune_ridge(self._rows.rows, self._y, self._weight)
+            self._bases = tuple(self._grown(basis, k, ridge) for basis in self._bases)
             self._record("grown")
             self._changed()
         return self
@@ -176,9 +178,10 @@ class OrthogonalEstimator(OrthogonalSettings):
 
     def _choose(self, X: Any, y: Array, weight: Array) -> None:
         """Choose widths and bases on these samples, and begin with their sums."""
-        kernels = self._choose_kernels(X, y, weight)
+        self.gamma_, ridge = self._tune(X, y, weight)
+        kernels = self._make_kernels(self.gamma_, X.shape[1])
         self._bases = tuple(
-            self._select_basis(kernels, X, y, weight, outputs) for outputs in self._groups(y)
+            self._select_basis(kernels, X, y, weight, outputs, ridge) for outputs in self._groups(y)
         )
         self._refactorizations, self._edits = [], 0
 
@@ -189,27 +192,22 @@ class OrthogonalEstimator(OrthogonalSettings):
         y: Array,
         weight: Array,
         outputs: Array,
+        ridge: str | float,
         start: FixedBasis | None = None,
         **changes: Any,
     ) -> FixedBasis:
         """A basis for these outputs, which begins with the centres of ``start``."""
-        targets, rules = self._targets(y, outputs), self._rules(**changes)
         chosen = None if start is None else (start.samples, start.which)
-        found = self._select(kernels, X, targets, weight, rules, chosen)
-        return FixedBasis.from_selection(
-            found,
-            kernels,
-            X,
-            targets=targets,
-            weight=weight,
-            epsilon=rules.epsilon,
-            outputs=outputs,
-        )
+        targets, rules = self._targets(y, outputs), self._rules(**changes)
+        basis = self._select(kernels, X, targets, weight, rules, ridge, chosen)
+        return replace(basis, outputs=outputs)
 
-    def _grown(self, basis: FixedBasis, k: int | None) -> FixedBasis:
+    def _grown(self, basis: FixedBasis, k: int | None, ridge: str | float) -> FixedBasis:
         bound = None if k is None else len(basis) + k
         held = self._rows.rows, self._y, self._weight
-        return self._select_basis(basis.kernels, *held, basis.outputs, start=basis, max_basis=bound)
+        return self._select_basis(
+            basis.kernels, *held, basis.outputs, ridge, start=basis, max_basis=bound
+        )
 
     def _append(self, bases: Any, X: Any, y: Array, weight: Array) -> None:
         """New samples enter these bases, which become those of the model."""

@@ -161,7 +161,7 @@ class ChunkedOrthogonal(OrthogonalEstimator):
         """Put the sums over all chunks in the place of those over the rows chosen on."""
         named = [replace(basis, samples=numbers[basis.samples]) for basis in self._bases]
         totals = chunks.add_up(ChunkSums(_unsummed(named), self._targets, self._rows.dtype))
-        estimate = len(numbers) < len(chunks) and isinstance(self.ridge, str)
+        estimate = len(numbers) < len(chunks) and self.ridge in ("loo", "gcv")
         self._bases = tuple(
             _over(_nameless(basis), sums, estimate)
             for basis, sums in zip(self._bases, totals.sums, strict=True)

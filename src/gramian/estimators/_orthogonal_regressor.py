@@ -95,9 +95,10 @@ class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
         kernel_params=None,
         max_basis=500,
         tol=1e-3,
-        stopping="loo",
+        stopping="gcv",
         selection="gain",
-        ridge="loo",
+        penalty="kernel",
+        ridge="cv",
         epsilon=0.0,
         patience=20,
         penalize_bias=False,
@@ -112,6 +113,7 @@ class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
         self.tol = tol
         self.stopping = stopping
         self.selection = selection
+        self.penalty = penalty
         self.ridge = ridge
         self.epsilon = epsilon
         self.patience = patience

@@ -1,11 +1,14 @@
 """Ridge regression on a fixed basis, solved, while rows enter and leave.
 
-The basis stays: centres, λ, and the U of the selection, which makes the penalty λ‖U w‖² on the
-weights w of the columns. U does not follow the rows. Hence a machine that rows have entered and
-left is *exactly* the one solved anew from the rows present, and leave-one-out is exactly what
-removing the row gives. Making the columns orthogonal on the rows present is a new selection that
-starts with these centres (``start`` of `forward_select`); until then U remembers the rows it was
-made from, in m²/2 numbers for all of them together.
+The basis stays: centres, λ, and the U of the penalty λ‖U w‖² on the weights w of the columns. U
+does not follow the rows. Hence a machine that rows have entered and left is *exactly* the one
+solved anew from the rows present, and leave-one-out is exactly what removing the row gives.
+
+Two U are in use. That of the selection makes the columns orthogonal (andelic2007) on the rows that
+it saw, and remembers them in m²/2 numbers for all of them together; making the columns orthogonal
+on the rows present is a new selection that starts with these centres (``start`` of
+`forward_select`). The Cholesky factor of the centres' kernel matrix, ``UᵀU = K_mm``, makes the
+penalty λ‖f‖² in the kernel's own space, and knows the centres alone.
 """
 
 from __future__ import annotations
@@ -22,13 +25,9 @@ from gramian._arrays import (
     small_cholesky,
     symmetric_product,
 )
+from gramian.machines._axes import Axes
 from gramian.machines._forward import ForwardSelection
-from gramian.machines._normal_equations import (
-    Sums,
-    basis_features,
-    sums_shrinkage,
-    weighted_columns,
-)
+from gramian.machines._normal_equations import Sums, basis_features, weighted_columns
 from gramian.machines._orthogonal import leave_out, penalties
 
 # Rows with 1 − h below this leave by a fresh factorisation: the update would lose these digits.
@@ -47,7 +46,7 @@ class LiveRidge:
     Parameters
     ----------
     U : ndarray of shape (m, m)
-        Upper triangular, from the selection.
+        Upper triangular, the bias first.
     sums : Sums
         Over the rows present. Owned by this object from now on.
     ridge : float
@@ -199,7 +198,7 @@ class LiveRidge:
 
         Does not change the machine: give the result to `set_ridge`.
         """
-        return sums_shrinkage(self.sums, self.free).minimize_gcv()
+        return Axes.of(self.sums, self.free).shrinkage.minimize_gcv()
 
     # -- inside ---------------------------------------------------------------------------------
 

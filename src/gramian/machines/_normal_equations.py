@@ -23,7 +23,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from gramian._arrays import Array, add_outer
-from gramian.machines._stopping import Shrinkage
 
 
 @dataclass
@@ -126,22 +125,3 @@ def chunk_sums(U: Array, rows: Array, targets: Array, weight: Array | None = Non
     weight = np.ones(len(rows)) if weight is None else weight
     sums.add(basis_features(U, rows), targets, weight)
     return sums
-
-
-def sums_shrinkage(sums: Sums, free: int) -> Shrinkage:
-    """What the criteria need, from the spectrum of G with the free columns projected out; O(m³)."""
-    G = np.triu(sums.gram) + np.triu(sums.gram, 1).T
-    moments, squares = sums.moments, float(sums.squares.sum())
-    if free:
-        cross = np.linalg.solve(G[:free, :free], np.column_stack([G[:free, free:], moments[:free]]))
-        into, means = cross[:, : len(G) - free], cross[:, len(G) - free :]
-        squares -= float(np.einsum("jk,jk->", means, moments[:free]))
-        moments = moments[free:] - into.T @ moments[:free]
-        G = G[free:, free:] - into.T @ G[:free, free:]
-    values, V = np.linalg.eigh(G)
-    # Directions that the rows do not determine have eigenvalues that are rounding error.
-    known = values > len(G) * np.finfo(float).eps * values.max(initial=0.0)
-    s, c = values[known], V[:, known].T @ moments
-    c_squares = np.einsum("jk,jk->j", c, c)
-    residual = max(0.0, squares - float(np.sum(c_squares / s)))
-    return Shrinkage(s, c_squares, residual, sums.total, moments.shape[1], free)
