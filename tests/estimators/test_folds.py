@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators._folds import choose_in_turn, fold_score, stratified_folds
+from gramian.estimators.ellipsoidal._folds import choose_in_turn, fold_score, stratified_folds
 from tests.estimators.conftest import make_samples
 
 

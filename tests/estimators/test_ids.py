@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.estimators.live._ids import check_ids, check_new, next_ids, positions_of
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian.estimators._members import GramMembers, GramRows, Members
+from gramian.estimators.ellipsoidal._members import GramMembers, GramRows, Members
 from gramian.kernels import make_kernel
 from tests.tolerance import tolerance
 

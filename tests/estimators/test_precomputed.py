@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian.estimators._precomputed import check_precomputed
+from gramian.estimators.live._precomputed import check_precomputed
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gramian.estimators._rows import DenseRows, SparseRows, make_rows
+from gramian.estimators.live._rows import DenseRows, SparseRows, make_rows
 
 KINDS = {"dense": np.asarray, "csr": sparse.csr_array}
 

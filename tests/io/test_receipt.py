@@ -66,7 +66,7 @@ def test_what_has_seen_the_samples_is_named():
 def test_model_that_chooses_nothing_cannot_choose_anew(monkeypatch):
     X, y = make_samples(LeastSquaresSVC())
     model = LeastSquaresSVC(gamma=0.5, C=10.0).fit(X, y)
-    monkeypatch.delattr("gramian.estimators._gram.GramEstimator.reselect")
+    monkeypatch.delattr("gramian.estimators.dense._gram.GramEstimator.reselect")
     with pytest.raises(ValueError, match="LeastSquaresSVC chooses nothing"):
         gramian.forget(model, 1, reselect=True)
     assert len(model.ids_) == 30

@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from gramian.estimators._classifier import GramClassifier
+from gramian.estimators.dense._classifier import GramClassifier
 from gramian.machines._left_out import TARGETS
 from gramian.machines._paths import KDA_RMSE
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gramian._arrays import Array
-from gramian.estimators._classifier import GramClassifier
-from gramian.estimators._solvers import RidgeSolver
+from gramian.estimators.dense._classifier import GramClassifier
+from gramian.estimators.dense._solvers import RidgeSolver
 from gramian.gram import LiveResolvent
 from gramian.gram._slots import RowBlock
 from gramian.machines._fisher import fisher_coefficients, fisher_loo

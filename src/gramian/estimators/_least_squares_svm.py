@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
-import numpy as np
-
-from gramian.estimators._classifier import GramClassifier
-from gramian.estimators._gram import GramEstimator
-from gramian.estimators._linear import LinearForm
-from gramian.estimators._regressor import GramRegressor
+from gramian.estimators.dense._classifier import GramClassifier
+from gramian.estimators.dense._linear import LinearForm
+from gramian.estimators.dense._penalty import PenaltyC
+from gramian.estimators.dense._regressor import GramRegressor
 from gramian.machines._paths import LS_SVM
-
-
-def is_number(value):
-    """Whether a parameter is a real number; True and False are not."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-class PenaltyC(GramEstimator):
-    """A machine whose ridge is given by its inverse, λ = 1/C."""
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.C != "loo" and not (is_number(self.C) and 0 < self.C < np.inf):
-            raise ValueError(f'C must be > 0 and finite, or "loo", got {self.C!r}.')
-
-    def _given_strength(self):
-        return self.C if isinstance(self.C, str) else 1.0 / self.C
-
-    def _set_strength(self, strength):
-        self.C_ = 1.0 / strength if isinstance(self.C, str) else self.C
-
-    def _strength(self):
-        return 1.0 / self.C_
 
 
 class LeastSquaresSVC(LinearForm, PenaltyC, GramClassifier):

@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
-from gramian.estimators._gram import GramEstimator
+from gramian.estimators.dense._gram import GramEstimator
 from gramian.io._columns import CategoryColumn, NumberColumn
 from gramian.io._models import fingerprint
 from gramian.io._table_model import TableModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian import estimators
-from gramian.estimators._base import LiveEstimator
+from gramian.estimators.live._base import LiveEstimator
 from gramian.io._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.io._table_model import TableModel
 from gramian.selection import Selection

@@ -9,9 +9,9 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian._arrays import Array
-from gramian.estimators._gram import GramEstimator
-from gramian.estimators._linear_solver import LinearSolver
-from gramian.estimators._solvers import RidgeSolver
+from gramian.estimators.dense._gram import GramEstimator
+from gramian.estimators.dense._linear_solver import LinearSolver
+from gramian.estimators.dense._solvers import RidgeSolver
 from gramian.gram._spectrum import Moments
 from gramian.kernels import row_blocks
 from gramian.machines._influence import (

@@ -22,7 +22,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _BENEATH = (
     "_arrays.py",
     *(f"{layer}/*.py" for layer in ("kernels", "gram", "machines", "selection")),
-    *("estimators/*.py", "datasets/*.py"),
+    *("estimators/**/*.py", "datasets/*.py"),
     *("reproduce/_data.py", "reproduce/_experiments/_*.py", "reproduce/_published/*.py"),
 )
 

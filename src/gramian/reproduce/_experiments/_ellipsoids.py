@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators._regions import KernelRegion
+from gramian.estimators.ellipsoidal._regions import KernelRegion
 from gramian.reproduce._published import kaieda2004
 
 TRANSDUCTIVE = {"KPCA I": None, "KPCA II": "basis", "KPCA III": "basis"}

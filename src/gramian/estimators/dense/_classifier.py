@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators._gram import GramEstimator
-from gramian.estimators._live_classifier import LiveClassifier
+from gramian.estimators.dense._gram import GramEstimator
+from gramian.estimators.live._classifier import LiveClassifier
 from gramian.machines._left_out import ClassTargets
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian._arrays import Array
-from gramian.estimators._basis import NOT_HELD, FixedBasis
-from gramian.estimators._chunks import RowChunks, is_chunked, map_queries
-from gramian.estimators._orthogonal_base import OrthogonalEstimator
+from gramian.estimators.orthogonal._base import OrthogonalEstimator
+from gramian.estimators.orthogonal._basis import NOT_HELD, FixedBasis
+from gramian.estimators.orthogonal._chunks import RowChunks, is_chunked, map_queries
 from gramian.machines._normal_equations import Sums
 
 # Centres of a Dask array are chosen on so many rows at most.

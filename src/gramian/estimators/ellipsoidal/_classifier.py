@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators._ellipsoidal_settings import EllipsoidalSettings
-from gramian.estimators._live_classifier import LiveClassifier
-from gramian.estimators._members import MatrixSamples
-from gramian.estimators._regions import KernelRegion, Regions
+from gramian.estimators.ellipsoidal._members import MatrixSamples
+from gramian.estimators.ellipsoidal._regions import KernelRegion, Regions
+from gramian.estimators.ellipsoidal._settings import EllipsoidalSettings
+from gramian.estimators.live._classifier import LiveClassifier
 from gramian.gram import Refactorization
 from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
 from gramian.machines._slopes import class_nearest, memberships, slopes_scale, slopes_tune

@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gramian._arrays import Array
-from gramian.estimators._base import LiveEstimator
-from gramian.estimators._basis import FixedBasis
-from gramian.estimators._gram import _default_gamma
-from gramian.estimators._least_squares_svm import is_number
+from gramian.estimators.live._base import LiveEstimator
+from gramian.estimators.live._parameters import default_gamma, is_number
+from gramian.estimators.orthogonal._basis import FixedBasis
 from gramian.kernels import Kernel, make_kernel
 from gramian.machines._axes import Axes, least
 from gramian.machines._forward import ForwardRules, forward_select
@@ -91,7 +90,7 @@ class OrthogonalSettings(LiveEstimator):
             return list(self.gamma)
         if not isinstance(self.gamma, str):
             return self.gamma
-        return _default_gamma("scale" if self.gamma == "cv" else self.gamma, X, weight)
+        return default_gamma("scale" if self.gamma == "cv" else self.gamma, X, weight)
 
     # -- selection ------------------------------------------------------------------------------
 

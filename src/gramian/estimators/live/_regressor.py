@@ -7,7 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gramian.estimators._base import LiveEstimator
+from gramian.estimators.live._base import LiveEstimator
 
 
 class LiveRegressor(RegressorMixin, LiveEstimator):

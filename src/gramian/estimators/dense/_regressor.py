@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gramian.estimators._gram import GramEstimator
-from gramian.estimators._live_regressor import LiveRegressor
+from gramian.estimators.dense._gram import GramEstimator
+from gramian.estimators.live._regressor import LiveRegressor
 from gramian.machines._left_out import Responses
 
 

@@ -8,13 +8,14 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators._classifier import GramClassifier
-from gramian.estimators._iteration import IterationSolver
-from gramian.estimators._least_squares_svm import PenaltyC, is_number
-from gramian.estimators._linear import LinearForm
-from gramian.estimators._linear_space import LinearSpace
-from gramian.estimators._pivot import PivotSolver
-from gramian.estimators._spaces import GramSpace, SolvedGramSpace
+from gramian.estimators.dense._classifier import GramClassifier
+from gramian.estimators.dense._linear import LinearForm
+from gramian.estimators.dense._penalty import PenaltyC
+from gramian.estimators.lagrangian._iteration import IterationSolver
+from gramian.estimators.lagrangian._linear_space import LinearSpace
+from gramian.estimators.lagrangian._pivot import PivotSolver
+from gramian.estimators.lagrangian._spaces import GramSpace, SolvedGramSpace
+from gramian.estimators.live._parameters import is_number
 from gramian.kernels import row_blocks
 from gramian.machines._paths import KERNEL_RIDGE
 

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from gramian.estimators._base import LiveEstimator
-from gramian.estimators._precomputed import PrecomputedRows, check_extension, check_precomputed
-from gramian.estimators._solvers import MinimumNormSolver, RidgeSolver
+from gramian.estimators.dense._solvers import MinimumNormSolver, RidgeSolver
+from gramian.estimators.live._base import LiveEstimator
+from gramian.estimators.live._parameters import default_gamma
+from gramian.estimators.live._precomputed import PrecomputedRows, check_extension, check_precomputed
 from gramian.gram import FACTORS, Refactorization
 from gramian.kernels import make_kernel, row_blocks
 from gramian.machines._paths import Machine
@@ -182,7 +183,7 @@ class GramEstimator(LiveEstimator):
         searched = isinstance(self.gamma, str) and self.gamma in ("loo", "loo-ard")
         if not isinstance(self.gamma, str) or (searched and self.kernel != "poly"):
             return self.gamma
-        return _default_gamma("scale" if searched else self.gamma, X, weight)
+        return default_gamma("scale" if searched else self.gamma, X, weight)
 
     def _make_kernel(self, gamma):
         if self._precomputed:
@@ -361,21 +362,6 @@ class GramEstimator(LiveEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed
         return tags
-
-
-def _default_gamma(name, X, weight):
-    """1 / (n_features · variance) for "scale", 1 / n_features for "auto", as in scikit-learn.
-
-    The variance is that of all entries, weighted as if a sample were repeated.
-    """
-    d = X.shape[1]
-    if name == "auto":
-        return 1.0 / d
-    total = weight.sum() * d
-    squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
-    mean, mean_square = (float((weight @ values).sum()) / total for values in (X, squares))
-    variance = mean_square - mean**2
-    return 1.0 / (d * variance) if variance > 0 else 1.0
 
 
 def _flat(values):

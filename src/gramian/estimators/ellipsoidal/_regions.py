@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian._arrays import Array
-from gramian.estimators._members import GramMembers, Members
+from gramian.estimators.ellipsoidal._members import GramMembers, Members
 from gramian.kernels import row_blocks
 from gramian.machines._ellipsoids import (
     InputEllipsoid,

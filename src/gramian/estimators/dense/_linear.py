@@ -12,8 +12,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from gramian._arrays import Array
-from gramian.estimators._gram import GramEstimator
-from gramian.estimators._linear_solver import FACTOR, LinearSolver
+from gramian.estimators.dense._gram import GramEstimator
+from gramian.estimators.dense._linear_solver import FACTOR, LinearSolver
 from gramian.gram import FACTORS, Refactorization
 from gramian.gram._thin import thin_spectrum
 from gramian.selection import Problem

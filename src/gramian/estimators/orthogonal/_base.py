@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from gramian._arrays import Array
-from gramian.estimators._basis import FixedBasis
-from gramian.estimators._orthogonal_settings import OrthogonalSettings
+from gramian.estimators.orthogonal._basis import FixedBasis
+from gramian.estimators.orthogonal._settings import OrthogonalSettings
 from gramian.gram import Refactorization
 from gramian.kernels import Kernel
 

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.estimators._rows import make_rows
+from gramian.estimators.live._ids import check_ids, check_new, next_ids, positions_of
+from gramian.estimators.live._rows import make_rows
 
 _HELD = ("_ids", "_y", "_weight", "_next_id")
 

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from gramian._arrays import Array
-from gramian.estimators._base import LiveEstimator
-from gramian.estimators._precomputed import check_precomputed
+from gramian.estimators.live._base import LiveEstimator
+from gramian.estimators.live._precomputed import check_precomputed
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramian._arrays import Array
-from gramian.estimators._linear_space import LinearSpace
-from gramian.estimators._spaces import SolvedGramSpace
-from gramian.estimators._support import SupportSolver
+from gramian.estimators.lagrangian._linear_space import LinearSpace
+from gramian.estimators.lagrangian._spaces import SolvedGramSpace
+from gramian.estimators.lagrangian._support import SupportSolver
 from gramian.machines._lagrangian import lagrangian_iteration
 
 

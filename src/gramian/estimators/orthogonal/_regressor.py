@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators._chunks import is_chunked
-from gramian.estimators._live_regressor import LiveRegressor
-from gramian.estimators._orthogonal_chunks import ChunkedOrthogonal
+from gramian.estimators.live._regressor import LiveRegressor
+from gramian.estimators.orthogonal._chunked import ChunkedOrthogonal
+from gramian.estimators.orthogonal._chunks import is_chunked
 
 
 class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):

@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from gramian.estimators._base import LiveEstimator
+from gramian.estimators.live._base import LiveEstimator
 from gramian.machines._calibration import fit_calibration, probabilities
 
 

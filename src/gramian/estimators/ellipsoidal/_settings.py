@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators._base import LiveEstimator
-from gramian.estimators._folds import choose_in_turn
-from gramian.estimators._gram import _default_gamma
-from gramian.estimators._members import GramMembers, Members
-from gramian.estimators._regions import InputRegion, KernelRegion, Region, SvdRegion
+from gramian.estimators.ellipsoidal._folds import choose_in_turn
+from gramian.estimators.ellipsoidal._members import GramMembers, Members
+from gramian.estimators.ellipsoidal._regions import InputRegion, KernelRegion, Region, SvdRegion
+from gramian.estimators.live._base import LiveEstimator
+from gramian.estimators.live._parameters import default_gamma
 from gramian.kernels import Kernel, make_kernel
 from gramian.machines._ellipsoids import kernel_normalize
 
@@ -45,7 +45,7 @@ class EllipsoidalSettings(LiveEstimator):
         chosen = {name: getattr(self, name) for name in _PROVISIONAL}
         chosen["gamma"] = _check_widths(self._given_gamma(X, weight), X.shape[1])
         asked = [name for name in _MADE_WITH[self.distance] if _is_cv(chosen[name])]
-        provisional = {**_PROVISIONAL, "gamma": _default_gamma("scale", X, weight)}
+        provisional = {**_PROVISIONAL, "gamma": default_gamma("scale", X, weight)}
         chosen |= {name: provisional[name] for name, value in chosen.items() if _is_cv(value)}
         candidates = {name: np.array(_CANDIDATES[name]) for name in asked}
         if "gamma" in asked:
@@ -62,7 +62,7 @@ class EllipsoidalSettings(LiveEstimator):
         if self.distance == "input" or self.kernel not in ("rbf", "laplacian", "poly"):
             return None
         if isinstance(self.gamma, str) and not _is_cv(self.gamma):
-            return _default_gamma(self.gamma, X, weight)
+            return default_gamma(self.gamma, X, weight)
         return self.gamma
 
     def _empty_region(self, X: Any) -> Region:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gramian._arrays import Array
-from gramian.estimators._linear_solver import FACTOR
-from gramian.estimators._spaces import GramSpace
-from gramian.estimators._support import SupportSolver
+from gramian.estimators.dense._linear_solver import FACTOR
+from gramian.estimators.lagrangian._spaces import GramSpace
+from gramian.estimators.lagrangian._support import SupportSolver
 from gramian.gram import Refactorization
 from gramian.machines._lagrangian import Solved, principal_pivot
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from gramian._arrays import Array
-from gramian.estimators._linear_solver import FACTOR, augmented
-from gramian.estimators._spaces import Inverse
+from gramian.estimators.dense._linear_solver import FACTOR, augmented
+from gramian.estimators.lagrangian._spaces import Inverse
 from gramian.gram import Refactorization
 from gramian.gram._normal import LiveNormal
 from gramian.kernels import row_blocks

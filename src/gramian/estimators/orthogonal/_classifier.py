@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators._basis import NOT_HELD
-from gramian.estimators._chunks import is_chunked
-from gramian.estimators._live_classifier import LiveClassifier
-from gramian.estimators._orthogonal_chunks import ChunkedOrthogonal
+from gramian.estimators.live._classifier import LiveClassifier
+from gramian.estimators.orthogonal._basis import NOT_HELD
+from gramian.estimators.orthogonal._chunked import ChunkedOrthogonal
+from gramian.estimators.orthogonal._chunks import is_chunked
 from gramian.machines._calibration import Calibration, fit_calibration
 
 _BASES = ("shared", "one-vs-rest")

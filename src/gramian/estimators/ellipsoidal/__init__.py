@@ -1,0 +1,1 @@
+"""The kernel fuzzy classifier with ellipsoidal regions (kaieda2004)."""

@@ -1,0 +1,1 @@
+"""The Lagrangian support vector machine (duan2008)."""

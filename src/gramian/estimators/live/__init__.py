@@ -1,0 +1,1 @@
+"""What every estimator shares: samples with ids that come and go, and the contract of fit."""

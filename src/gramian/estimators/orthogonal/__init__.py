@@ -1,0 +1,1 @@
+"""Sparse machines by order-recursive orthogonal least squares (andelic2007)."""
