@@ -1,13 +1,14 @@
-"""The page: HTML that needs nothing but itself. All text is escaped here."""
+"""The page: title, facts, list of contents and sections. All text is escaped here."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from gramian.reproduce import _html
+from gramian.reproduce._html import lines, paragraph
 from gramian.reproduce._parts import Cell, Figure, Part, Table, Text
 
 _STYLE = """
@@ -34,15 +35,7 @@ p { max-width: 48rem; }
 code { font-family: ui-monospace, monospace; font-size: .9em; }
 """
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><style>{style}</style></head>
-<body>
-{body}
-</body>
-</html>
-"""
+_META = '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
 
 
 @dataclass(frozen=True)
@@ -64,17 +57,18 @@ def page(
     contents = [f'<a href="#{escape(s.name)}">{escape(s.title)}</a>' for s in sections]
     body = [
         f"<h1>{escape(title)}</h1>",
-        *(f"<p>{escape(text)}</p>" for text in words),
+        *map(paragraph, words),
         _facts(facts),
-        f"<nav>{_lines(contents)}</nav>",
+        f"<nav>{lines(contents)}</nav>",
         *(_section(section) for section in sections),
     ]
-    return _PAGE.format(title=escape(title), style=_STYLE, body=_lines(body))
+    return _html.document(title, _STYLE, body, meta=_META)
 
 
 def _facts(facts: Mapping[str, str]) -> str:
-    rows = [f"<tr><td>{escape(name)}<td>{escape(value)}" for name, value in facts.items()]
-    return f"<table>\n{_lines(rows)}\n</table>"
+    return _html.table(
+        f"<tr><td>{escape(name)}<td>{escape(value)}" for name, value in facts.items()
+    )
 
 
 def _section(section: Section) -> str:
@@ -84,32 +78,23 @@ def _section(section: Section) -> str:
     parts = [_part(part) for part in section.parts]
     command = f"<code>gramian reproduce {escape(section.name)}</code>"
     small = "<br>".join([*map(escape, section.notes), command])
-    lines = [head, *problems, *parts, f'<p class="small">{small}</p>']
-    return f"<section>\n{_lines(lines)}\n</section>"
+    body = [head, *problems, *parts, f'<p class="small">{small}</p>']
+    return f"<section>\n{lines(body)}\n</section>"
 
 
 def _part(part: Part) -> str:
     if isinstance(part, Text):
-        return f"<p>{escape(part.text)}</p>"
-    return _figure(part) if isinstance(part, Figure) else _table(part)
-
-
-def _figure(figure: Figure) -> str:
-    # An image, so that the names within one drawing cannot clash with those of another.
-    source = f"data:image/svg+xml;base64,{b64encode(figure.svg).decode()}"
-    text = escape(figure.caption)
-    return f'<figure><img src="{source}" alt="{text}"><figcaption>{text}</figcaption></figure>'
+        return paragraph(part.text)
+    if isinstance(part, Figure):
+        return _html.figure(part.svg, part.caption)
+    return _table(part)
 
 
 def _table(table: Table) -> str:
     right = [all(_is_numeric(row[j]) for row in table.rows) for j in range(len(table.columns))]
-    head = "".join(
-        f"<th{' class=number' if r else ''}>{escape(name)}"
-        for name, r in zip(table.columns, right, strict=True)
-    )
+    caption = [f"<caption>{escape(table.caption)}</caption>"] if table.caption else []
     rows = ["<tr>" + "".join(map(_cell, row, right)) for row in table.rows]
-    caption = f"<caption>{escape(table.caption)}</caption>\n" if table.caption else ""
-    return f"<table>\n{caption}<tr>{head}\n{_lines(rows)}\n</table>"
+    return _html.table([*caption, _html.header(table.columns, right), *rows])
 
 
 def _cell(value: Any, right: bool) -> str:
@@ -138,7 +123,3 @@ def number(value: Any) -> str:
     else:
         text = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
     return text.replace("-", "−", 1) if value < 0 else text
-
-
-def _lines(parts: Iterable[str]) -> str:
-    return "\n".join(parts)
