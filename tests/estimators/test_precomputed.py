@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian.estimators.live._precomputed import check_precomputed
+from gramian.estimators.live._precomputed import check_precomputed, check_precomputed_queries
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -222,6 +222,17 @@ def test_queries_of_the_wrong_width(estimator):
     method = by_kernel.decision_function if is_classifier(by_kernel) else by_kernel.predict
     with pytest.raises(ValueError, match=r"each of the 30 samples of the model.*got 3 columns"):
         method(queries())
+
+
+def test_queries_are_one_column_for_each_held_sample():
+    K = rbf(queries(4), queries(6), 0.5)
+    found = check_precomputed_queries(K.tolist(), 6, np.float32)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, K.astype(np.float32))
+    with pytest.raises(ValueError, match=r"each of the 5 samples of the model.*got 6 columns"):
+        check_precomputed_queries(K, 5, float)
+    with pytest.raises(ValueError, match="NaN"):
+        check_precomputed_queries(changed(K, 0, 0, np.nan), 6, float)
 
 
 @pytest.mark.parametrize("n", [1, 2, 20])

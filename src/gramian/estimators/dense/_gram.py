@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from gramian.estimators.dense._solvers import MinimumNormSolver, RidgeSolver
 from gramian.estimators.live._base import LiveEstimator
 from gramian.estimators.live._parameters import default_gamma
-from gramian.estimators.live._precomputed import PrecomputedRows, check_extension, check_precomputed
+from gramian.estimators.live._precomputed import (
+    PrecomputedRows,
+    check_extension,
+    check_precomputed,
+    check_precomputed_queries,
+)
 from gramian.gram import FACTORS, Refactorization
 from gramian.kernels import make_kernel, row_blocks
 from gramian.machines._paths import Machine
@@ -336,13 +341,7 @@ class GramEstimator(LiveEstimator):
         if not self._precomputed:
             return super()._check_queries(X)
         check_is_fitted(self)
-        X = check_array(X, dtype=self._rows.dtype)
-        if X.shape[1] != len(self._ids):
-            raise ValueError(
-                f"X must hold the kernel values to each of the {len(self._ids)} samples of the "
-                f"model, in the order of ids_; got {X.shape[1]} columns."
-            )
-        return X
+        return check_precomputed_queries(X, len(self._ids), dtype=self._rows.dtype)
 
     def _check_parameters(self):
         if self.factor not in self._factors:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from gramian._arrays import Array
 from gramian.estimators.live._base import LiveEstimator
-from gramian.estimators.live._precomputed import check_precomputed
+from gramian.estimators.live._precomputed import check_precomputed, check_precomputed_queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,13 +155,7 @@ class MatrixSamples(LiveEstimator):
         if not self._precomputed:
             return super()._check_queries(X)
         check_is_fitted(self)
-        X = check_array(X, dtype=self._rows.dtype)
-        if X.shape[1] != len(self._ids):
-            raise ValueError(
-                f"X must hold the kernel values to each of the {len(self._ids)} samples of the "
-                f"model, in the order of ids_; got {X.shape[1]} columns."
-            )
-        return X
+        return check_precomputed_queries(X, len(self._ids), dtype=self._rows.dtype)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -61,6 +61,23 @@ def check_precomputed(X: Any, n_held: int, dtype: Any = None) -> Array:
     return X
 
 
+def check_precomputed_queries(X: Any, n_held: int, dtype: Any) -> Array:
+    """Kernel values of queries to the n_held held samples, one row for each.
+
+    Raises
+    ------
+    ValueError
+        If there is not one column for each held sample.
+    """
+    X = check_array(X, dtype=dtype)
+    if X.shape[1] != n_held:
+        raise ValueError(
+            f"X must hold the kernel values to each of the {n_held} samples of the model, in the "
+            f"order of ids_; got {X.shape[1]} columns."
+        )
+    return X
+
+
 def check_extension(corner: Array, cross: Array, solver: Any) -> None:
     """Raise ValueError if new samples cannot come from a positive semi-definite kernel.
 
