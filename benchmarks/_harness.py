@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import platform
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,11 +16,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy
-import scipy
-import sklearn
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import gramian
+from gramian.reproduce import _environment as environment
 
 RESULTS = Path(__file__).parent.parent / "docs" / "benchmarks"
 
@@ -65,38 +61,10 @@ def limit_threads(n: int) -> threadpool_limits:
 
 
 def machine() -> dict[str, str]:
-    """Processor and versions; nothing that names the machine or its folders."""
-    return {
-        "processor": f"{_processor()}, {_cores()} cores",
-        "Python": platform.python_version(),
-        "Gramian": gramian.__version__,
-        "NumPy": numpy.__version__,
-        "SciPy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "BLAS": ", ".join(sorted({_blas(pool) for pool in _blas_pools()})) or "unknown",
-    }
-
-
-def _cores() -> int:
-    """Cores this process may use, where the system can say."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.is_file() else []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
-
-
-def _blas_pools() -> list[dict[str, Any]]:
-    return [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-def _blas(pool: dict[str, Any]) -> str:
-    return f"{pool['internal_api']} {pool['version']} (threads: {pool['num_threads']})"
+    """What the page of `gramian reproduce` says of the machine, and the threads that BLAS uses."""
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    threads = sorted({pool["num_threads"] for pool in pools})
+    return {**environment.machine(), "BLAS threads": ", ".join(map(str, threads)) or "unknown"}
 
 
 @dataclass

@@ -25,7 +25,7 @@ def test_markdown_has_title_note_rows_and_machine(table):
     assert page.startswith("# A title\n\nA note.\n\n| n | append (ms) | who |\n| --- | --- | --- |")
     assert "| 4,000 | 0.123 | us \\| them |" in page
     assert "| 10 | 1,234,567 |  |" in page
-    assert f"NumPy {np.__version__}" in page
+    assert f"numpy {np.__version__}" in page
 
 
 @pytest.mark.parametrize(
