@@ -81,7 +81,8 @@ class ForwardRules:
             raise ValueError(f'ridge must be >= 0, "loo" or "gcv", got {self.ridge!r}.')
         if self.stopping == "lambda" and self.ridge != "gcv":
             raise ValueError(
-                f'stopping="lambda" watches λ settle and needs ridge="gcv", got {self.ridge!r}.'
+                f'stopping="lambda" watches λ settle and needs ridge "gcv" or "cv", '
+                f"got {self.ridge!r}."
             )
         for name, low in (("patience", 1), ("tol", 0), ("epsilon", 0), ("max_condition", 1)):
             if not getattr(self, name) >= low:

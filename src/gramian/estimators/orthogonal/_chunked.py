@@ -61,8 +61,9 @@ class ChunkedOrthogonal(OrthogonalEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or Dask array of shape (n_samples, n_features)
-            Of a Dask array, centres are chosen on 20,000 rows at random, and λ is then estimated
-            by generalised cross-validation over all rows. Its rows are not held.
+            Of a Dask array, width, centres and λ are chosen on 20,000 rows at random; with
+            ``ridge`` ``"gcv"`` or ``"loo"``, λ is then estimated by generalised cross-validation
+            over all rows. Its rows are not held.
         y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
             A Dask array if X is one.
         sample_weight : array-like of shape (n_samples,), optional

@@ -19,16 +19,17 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
 
     Forward selection picks m samples as *centres* (andelic2007, Alg. 1)::
 
-        f(x) = w_0 + Σ_j w_j k(x, x_j),    min Σ_i v_i (y_i − f(x_i))² + λ ‖U w‖²
+        f(x) = w_0 + Σ_j w_j k(x, x_j),    min Σ_i v_i (y_i − f(x_i))² + λ ‖f‖²
 
     Each new column is made orthogonal to those before, ``K_m = Q U``, so that a step costs O(n m)
-    and its ridge regression one division; λ is re-estimated on the way. Only columns of K that
+    and its ridge regression one division; its λ is re-estimated on the way. Only columns of K that
     are candidates are ever computed. Targets are ±1, one output per class.
 
-    The basis then stays: centres, U and λ. Samples enter and leave the sums of the m×m normal
+    The basis then stays: centres and λ. Samples enter and leave the sums of the m×m normal
     equations in O(m²), and the result is that of solving anew over the samples held. A centre that
-    is forgotten leaves the basis with its weight, in O(m³). U, λ and the choice of the other
-    centres have seen it, as hyper-parameters have, until `grow` or `reselect`.
+    is forgotten leaves the basis with its weight, in O(m³). λ and the choice of the other centres
+    have seen it, as hyper-parameters have, until `grow` or `reselect`; so has U with
+    ``penalty="orthogonal"``.
 
     Leave-one-out values are ``y_i − e_i / (1 − h_i)``: the sample leaves the sums, while the
     centres, itself among them, stay.
@@ -41,9 +42,9 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
     kernel : {"rbf", "linear", "poly", "laplacian"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
-        Width of the kernel. ``"cv"`` chooses among nine by cross-validation on 2,000 samples at
-        most. An array has one width per feature (RBF). In a list of widths, each centre takes the
-        one that helps most.
+        Width of the kernel. ``"cv"`` chooses among nine by cross-validation on 2,000 samples and
+        with 200 centres at most. An array has one width per feature (RBF). In a list of widths,
+        each centre takes the one that helps most.
     degree, coef0 : float
         Of the polynomial kernel.
     kernel_params : dict, optional
@@ -52,25 +53,29 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         Largest number of centres of a basis; None: as many as samples.
     tol : float, default=1e-3
         Smallest relative improvement that counts.
-    stopping : {"loo", "gcv", "bic", "lambda"}, default="loo"
+    stopping : {"gcv", "loo", "bic", "lambda"}, default="gcv"
         Stop when the criterion has not improved for ``patience`` centres, and go back to the size
-        where it was best. ``"lambda"`` (the paper's): when λ settles; far too early for many
-        classes, and only with ``ridge="gcv"``.
+        where it was best. ``"loo"`` takes fewer centres. ``"lambda"`` (the paper's): when λ
+        settles; far too early for many classes, and only with ``ridge`` ``"cv"`` or ``"gcv"``.
     selection : {"gain", "residual"}, default="gain"
         The next centre: the largest gain among 64 candidates, or the sample with the largest
         residual (the paper's).
-    ridge : {"loo", "gcv"} or float, default="loo"
-        λ, estimated on the way by leave-one-out or, as in the paper, by generalised
-        cross-validation, which takes it too small for narrow kernels. A number is taken as it is.
+    penalty : {"kernel", "orthogonal"}, default="kernel"
+        λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
+        paper's), which shrinks little where the kernel is smooth.
+    ridge : {"cv", "loo", "gcv"} or float, default="cv"
+        λ, by cross-validation (with the width), by leave-one-out, or by generalised
+        cross-validation (the paper's). The closed forms do not know that the centres were chosen
+        to suit these samples, and take it too small. A number is taken as it is.
     basis : {"shared", "one-vs-rest"}, default="shared"
         One basis for all classes, which predicts faster, or one for each (the paper's).
     epsilon : float, default=0.0
-        Added to the diagonal of K.
+        Added to the diagonal of K, where a centre meets itself.
     patience : int, default=20
     penalize_bias : bool, default=False
         Whether λ also acts on the bias, as in the paper.
     random_state : int, RandomState or None, default=0
-        Of the candidates of ``selection="gain"`` and the samples of ``gamma="cv"``.
+        Of the candidates of ``selection="gain"`` and the samples of ``"cv"``.
 
     Attributes
     ----------
@@ -79,13 +84,14 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         The centres.
     n_basis_ : int
     basis_ids_ : ndarray
-        Ids of the centres.
+        Ids of the centres, in the order of `basis_`; a sample that is a centre for several classes
+        (``"one-vs-rest"``) stands there several times.
     dual_coef_ : ndarray of shape (n_basis,) or (n_basis, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
     gamma_ : float, array or list
     ridge_ : float, or ndarray of one for each basis
     gcv_path_, path_, stop_reason_
-        Of the selection.
+        Of the selection, whose penalty is the orthogonal one.
     ids_, X_fit_, y_fit_ : ndarray
         What the model holds now, in order of arrival.
     refactorizations_ : list

@@ -21,9 +21,9 @@ class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
     kernel : {"rbf", "linear", "poly", "laplacian"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
-        Width of the kernel. ``"cv"`` chooses among nine by cross-validation on 2,000 samples at
-        most. An array has one width per feature (RBF). In a list of widths, each centre takes the
-        one that helps most.
+        Width of the kernel. ``"cv"`` chooses among nine by cross-validation on 2,000 samples and
+        with 200 centres at most. An array has one width per feature (RBF). In a list of widths,
+        each centre takes the one that helps most.
     degree, coef0 : float
         Of the polynomial kernel.
     kernel_params : dict, optional
@@ -32,23 +32,27 @@ class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
         Largest number of centres; None: as many as samples.
     tol : float, default=1e-3
         Smallest relative improvement that counts.
-    stopping : {"loo", "gcv", "bic", "lambda"}, default="loo"
+    stopping : {"gcv", "loo", "bic", "lambda"}, default="gcv"
         Stop when the criterion has not improved for ``patience`` centres, and go back to the size
-        where it was best. ``"lambda"`` (the paper's): when λ settles, with
-        ``ridge="gcv"``.
+        where it was best. ``"loo"`` takes fewer centres. ``"lambda"`` (the paper's): when λ
+        settles, with ``ridge`` ``"cv"`` or ``"gcv"``.
     selection : {"gain", "residual"}, default="gain"
         The next centre: the largest gain among 64 candidates, or the sample with the largest
         residual (the paper's).
-    ridge : {"loo", "gcv"} or float, default="loo"
-        λ, estimated on the way by leave-one-out or, as in the paper, by generalised
-        cross-validation, which takes it too small for narrow kernels. A number is taken as it is.
+    penalty : {"kernel", "orthogonal"}, default="kernel"
+        λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
+        paper's), which shrinks little where the kernel is smooth.
+    ridge : {"cv", "loo", "gcv"} or float, default="cv"
+        λ, by cross-validation (with the width), by leave-one-out, or by generalised
+        cross-validation (the paper's). The closed forms do not know that the centres were chosen
+        to suit these samples, and take it too small. A number is taken as it is.
     epsilon : float, default=0.0
-        Added to the diagonal of K.
+        Added to the diagonal of K, where a centre meets itself.
     patience : int, default=20
     penalize_bias : bool, default=False
         Whether λ also acts on the bias, as in the paper.
     random_state : int, RandomState or None, default=0
-        Of the candidates of ``selection="gain"`` and the samples of ``gamma="cv"``.
+        Of the candidates of ``selection="gain"`` and the samples of ``"cv"``.
 
     Attributes
     ----------
@@ -62,7 +66,7 @@ class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
     gamma_ : float, array or list
     ridge_ : float
     gcv_path_, path_, stop_reason_
-        Of the selection.
+        Of the selection, whose penalty is the orthogonal one.
     ids_, X_fit_, y_fit_ : ndarray
         What the model holds now, in order of arrival.
     refactorizations_ : list
