@@ -15,33 +15,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVR
 from gramian.selection import Trial
 from tests.estimators.conftest import assert_unchanged, snapshot, values
-from tests.estimators.tuned import (
-    PLAIN,
-    TUNED,
-    TUNED_CLASSIFIERS,
+from tests.estimators.tuning.conftest import (
     assert_tuned,
     chosen,
     strength,
     strength_name,
     waves,
 )
-
-
-@pytest.fixture(params=TUNED)
-def model(request):
-    """Each estimator with its defaults, unfitted."""
-    return clone(TUNED[request.param])
-
-
-@pytest.fixture(params=PLAIN)
-def plain(request):
-    return clone(TUNED[request.param])
-
-
-@pytest.fixture(params=TUNED_CLASSIFIERS)
-def classifier(request):
-    return clone(TUNED[request.param])
-
 
 # -- repeatable, and watched --------------------------------------------------------------------
 

@@ -7,33 +7,15 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import clone, is_classifier
 
 from tests.estimators.conftest import values
-from tests.estimators.tuned import (
+from tests.estimators.tuning.conftest import (
     PLAIN,
     TUNED,
-    TUNED_CLASSIFIERS,
     assert_tuned,
     chosen,
     strength,
     strength_name,
     waves,
 )
-
-
-@pytest.fixture(params=TUNED)
-def model(request):
-    """Each estimator with its defaults, unfitted."""
-    return clone(TUNED[request.param])
-
-
-@pytest.fixture(params=PLAIN)
-def plain(request):
-    return clone(TUNED[request.param])
-
-
-@pytest.fixture(params=TUNED_CLASSIFIERS)
-def classifier(request):
-    return clone(TUNED[request.param])
-
 
 # -- what is chosen -----------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """Estimators with their defaults, which tune themselves, and samples for them."""
 
 import numpy as np
-from sklearn.base import is_classifier
+import pytest
+from sklearn.base import clone, is_classifier
 
 from gramian import (
     KernelDiscriminant,
@@ -18,8 +19,25 @@ TUNED = {
     "lssvc": LeastSquaresSVC(),
     "lssvr": LeastSquaresSVR(),
 }
-TUNED_CLASSIFIERS = [name for name in TUNED if name != "lssvr"]
-PLAIN = ("kda", "lssvc", "lssvr")  # one of each machine and kind, where a test is long
+PLAIN = ("kda", "lssvc", "lssvr")  # where a test is long
+
+
+@pytest.fixture(params=TUNED)
+def model(request):
+    """Each estimator with its defaults, unfitted."""
+    return clone(TUNED[request.param])
+
+
+@pytest.fixture(params=PLAIN)
+def plain(request):
+    """One of each machine and kind."""
+    return clone(TUNED[request.param])
+
+
+@pytest.fixture(params=[name for name in TUNED if name != "lssvr"])
+def classifier(request):
+    """Each classifier with its defaults, unfitted."""
+    return clone(TUNED[request.param])
 
 
 def waves(model, n=40, *, classes=2, seed=0):
