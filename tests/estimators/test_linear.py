@@ -233,5 +233,30 @@ def test_state_as_plain_values():
     model = LeastSquaresSVR(kernel="linear", C=C).fit(X, Y).forget([3])
     twin = clone(model)
     twin._set_state(model._get_state())
-    close(twin.predict(X), model.predict(X))
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    np.testing.assert_array_equal(twin.coef_, model.coef_)
     close(twin.forget([4]).loo_predict(), model.forget([4]).loo_predict())
+
+
+def test_state_of_a_model_that_has_shrunk_below_the_sums():
+    """A fit to what is left would take the n×n form; predictions stay those of the sums."""
+    X, Y = samples()
+    model = LeastSquaresSVR(kernel="linear", C=C).fit(X, Y).forget(np.arange(55))
+    assert (model.factor_, clone(model).fit(X[55:], Y[55:]).factor_) == ("woodbury", "inverse")
+    twin = clone(model)
+    twin._set_state(model._get_state())
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    again = clone(model)
+    again._set_state(twin._get_state())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    close(twin.forget([57]).predict(X), model.forget([57]).predict(X), updates=56)
+
+
+@pytest.mark.parametrize("n", [6, 60])
+def test_state_predicts_without_a_solver(n):
+    X, Y = samples(n)
+    model = LeastSquaresSVR(kernel="linear", C=C).fit(X, Y)
+    twin = clone(model)
+    twin._set_state(model._get_state())
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    assert twin._live is None

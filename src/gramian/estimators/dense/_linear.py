@@ -62,6 +62,15 @@ class LinearForm(GramEstimator):
         """A solver that holds sums, for these samples."""
         return LinearSolver(self._machine, X, columns, weight=weight, ridge=self._strength())
 
+    # -- state ----------------------------------------------------------------------------------
+
+    def _get_state(self):
+        return {**super()._get_state(), "weights": self._sum_weights()}
+
+    def _set_state(self, state):
+        super()._set_state(state)
+        self._derived["weights"] = state["weights"]
+
     # -- learning -------------------------------------------------------------------------------
 
     def _selection_problem(self, X, y, weight):
@@ -119,19 +128,28 @@ class LinearForm(GramEstimator):
     def _weights(self):
         """Intercepts (t,) and weights of the features (d, t)."""
         check_is_fitted(self)
-        if self._in_sums:
-            return self._derive(
-                "weights", lambda: tuple(map(self._combine, self._solver.weights()))
-            )
+        weights = self._sum_weights()
+        if weights is not None:
+            return weights
         intercept, Z = self._coefficients()
         return intercept, safe_sparse_dot(self._rows.rows.T, Z)
 
+    def _sum_weights(self):
+        """What `_weights` are by the sums, which predictions use; None for the n×n form."""
+        return self._derive("weights", self._compute_sum_weights)
+
+    def _compute_sum_weights(self):
+        if not self._in_sums:
+            return None
+        # Contiguous, as they come from a file: the layout may decide how a product is rounded.
+        return tuple(np.ascontiguousarray(self._combine(part)) for part in self._solver.weights())
+
     def _outputs(self, X):
         check_is_fitted(self)
-        if not self._in_sums:
+        weights = self._sum_weights()
+        if weights is None:
             return super()._outputs(X)
-        intercept, weights = self._weights()
-        return safe_sparse_dot(self._check_queries(X), weights) + intercept
+        return safe_sparse_dot(self._check_queries(X), weights[1]) + weights[0]
 
     # -- validation -----------------------------------------------------------------------------
 

@@ -225,7 +225,7 @@ class LagrangianSVC(LinearForm, PenaltyC, GramClassifier):
     def _outputs(self, X):
         """``K(x, support) Z``, in blocks of bounded memory."""
         check_is_fitted(self)
-        if self._in_sums:
+        if self._sum_weights() is not None:
             return super()._outputs(X)
         X, support = self._check_queries(X), self.support_
         Z = self._coefficients()[1][support]
