@@ -260,3 +260,12 @@ def test_state_predicts_without_a_solver(n):
     twin._set_state(model._get_state())
     np.testing.assert_array_equal(twin.predict(X), model.predict(X))
     assert twin._live is None
+
+
+@pytest.mark.parametrize("factor", ["woodbury", "inverse"])
+def test_shown_weights_cannot_change_the_model(factor):
+    X, Y = samples()
+    model = LeastSquaresSVR(kernel="linear", C=C, factor=factor).fit(X, Y)
+    before = model.predict(X)
+    model.coef_[:] = np.nan
+    np.testing.assert_array_equal(model.predict(X), before)

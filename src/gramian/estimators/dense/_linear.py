@@ -54,7 +54,7 @@ class LinearForm(GramEstimator):
         """Weights of the features, (n_features,) or (n_outputs, n_features); linear kernel only."""
         if self.kernel != "linear":
             raise AttributeError(f"coef_ is there for the linear kernel, not for {self.kernel!r}.")
-        return self._shaped(self._weights()[1]).T
+        return self._shaped(self._weights()[1]).T.copy()
 
     # -- for the machines -----------------------------------------------------------------------
 
