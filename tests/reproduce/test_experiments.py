@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from gramian.datasets import names
-from gramian.reproduce import EXPERIMENTS, Figure, Table, Text, UnavailableError, select
+from gramian.reproduce import EXPERIMENTS, Figure, Table, Text, select
 from gramian.reproduce._experiments import (
     _ellipsoids,
     _learning,
-    _sparse,
     andelic2007_regression,
     duan2008_tables,
     kim2006_figure_1,
@@ -236,12 +235,6 @@ def test_vectors_of_the_ellipsoids():
     assert _ellipsoids.selected(model._regions) == 2 * 2
     model = _ellipsoids.fuzzy_classifier("KPCA I", 1e-8, "linear").fit(X, y)
     assert _ellipsoids.selected(model._regions) == 2 * 2
-
-
-def test_a_machine_that_is_not_there():
-    assert _sparse.machine_named("KernelDiscriminant").__name__ == "KernelDiscriminant"
-    with pytest.raises(UnavailableError, match="this version of Gramian has no Perceptron"):
-        _sparse.machine_named("Perceptron")
 
 
 def test_sex_becomes_three_features():
