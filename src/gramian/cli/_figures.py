@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from gramian.plots import (
     SelectionPathDisplay,
     sample_influence,
 )
+from gramian.plots._svg import draw_svg
 
 
 class Figure(NamedTuple):
@@ -82,17 +82,4 @@ def _has_influence(machine: Any) -> bool:
 
 
 def _svg(draw: Callable[[Any], Any]) -> bytes:
-    """The same drawing gives the same bytes."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure as Canvas
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            'figures need matplotlib: pip install "gramian[plot]".'
-        ) from error
-    stream = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "gramian"}):
-        canvas = Canvas(figsize=(6.4, 4.2), layout="constrained")
-        draw(canvas.subplots())
-        canvas.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+    return draw_svg(lambda figure: draw(figure.subplots()), (6.4, 4.2))

@@ -1,12 +1,12 @@
-"""Drawings as SVG, the same bytes for the same data."""
+"""Drawings in the style of the page, as SVG."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from gramian.plots._display import BLUE, COLORS, GREEN, GREY, MARKERS, ORANGE, RED
+from gramian.plots._svg import draw_svg
 
 __all__ = [
     "BLUE",
@@ -18,13 +18,11 @@ __all__ = [
     "RED",
     "draw",
     "legend_above",
-    "require_drawing",
     "ticks_at",
 ]
 
 _SIZE = (5.6, 3.8)
-_SETTINGS: dict[Any, Any] = {
-    "svg.hashsalt": "gramian",
+_STYLE = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -34,28 +32,14 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-def require_drawing() -> None:
-    """Raise ModuleNotFoundError, with the remedy, where figures cannot be drawn."""
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            'figures need matplotlib: pip install "gramian[plot]".'
-        ) from error
-
-
 def draw(plot: Callable[..., Any], *, columns: int = 1, **options: Any) -> bytes:
     """What ``plot(axes)`` draws, or ``plot(axes_1, axes_2, …)`` for several columns."""
-    require_drawing()
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    stream = io.BytesIO()
-    with matplotlib.rc_context(_SETTINGS):
-        figure = Figure(figsize=(_SIZE[0] * columns, _SIZE[1]), layout="constrained")
-        plot(*figure.subplots(1, columns, squeeze=False, **options).ravel())
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+    width, height = _SIZE
+    return draw_svg(
+        lambda figure: plot(*figure.subplots(1, columns, squeeze=False, **options).ravel()),
+        (width * columns, height),
+        _STYLE,
+    )
 
 
 def legend_above(axes: Any, columns: int = 1) -> None:

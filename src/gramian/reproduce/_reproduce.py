@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from gramian.io._atomic import replacing
+from gramian.plots._svg import require_drawing
 from gramian.reproduce._data import missing
-from gramian.reproduce._drawing import require_drawing
 from gramian.reproduce._environment import cores, machine
 from gramian.reproduce._experiment import Experiment
 from gramian.reproduce._page import page
