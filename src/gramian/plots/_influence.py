@@ -12,7 +12,6 @@ from gramian._arrays import Array
 from gramian.estimators.dense._gram import GramEstimator
 from gramian.estimators.dense._linear_solver import LinearSolver
 from gramian.estimators.dense._solvers import RidgeSolver
-from gramian.gram._spectrum import Moments
 from gramian.kernels import row_blocks
 from gramian.machines._influence import (
     Departures,
@@ -172,21 +171,16 @@ def _ridge_solver(model: Any) -> RidgeSolver:
 
 def _departures(solver: RidgeSolver) -> Departures:
     system, penalty = solver.system, solver.machine.intercept_penalty
-    first = _moments(system.solution(), system.inverse_diagonal())
+    first = solver._moments(system.solution(), system.inverse_diagonal())
     if solver.machine.squared:
         assert penalty is not None
         return fisher_departures(*first, sigma=solver.ridge.imag, penalty=penalty)
     if penalty is not None:
         return departures(solver.machine, solver.targets, first)
     D = solver._inverse_weight
-    second = _moments(
-        system.solve(D[:, None] * system.solution()), system.inverse_square_diagonal(D)
-    )
+    solved = system.solve(D[:, None] * system.solution())
+    second = solver._moments(solved, system.inverse_square_diagonal(D))
     return departures(solver.machine, solver.targets, first, second)
-
-
-def _moments(X: Array, diagonal: Array) -> Moments:
-    return Moments(X[:, 1:], X[:, 0], diagonal)
 
 
 def _of_outputs(model: Any, fitted: Array, delta: Array) -> Array:
