@@ -15,15 +15,10 @@ from gramian.machines._ellipsoids import (
     svd_loo_distances,
 )
 from gramian.machines._independent import independent_append, independent_select
-from tests.machines.test_independent import cholesky_by_rows
+from tests.machines.test_independent import KERNELS, TAU, cholesky_by_rows
 from tests.tolerance import tolerance
 
-TAU, EPSILON = 1e-2, 1e-3
-KERNELS = [
-    make_kernel("linear"),
-    make_kernel("poly", degree=2),
-    make_kernel("rbf", gamma=0.3),
-]
+EPSILON = 1e-3
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 
 

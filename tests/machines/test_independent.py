@@ -48,32 +48,24 @@ def cholesky_by_rows(K, tau):
     return np.array(basis, dtype=int), L
 
 
+def gram(kernel, X):
+    """Columns and diagonal of the kernel matrix."""
+    return lambda j: kernel(X, X[j : j + 1])[:, 0], kernel.diagonal(X)
+
+
 def select(kernel, X, tau=TAU):
-    return independent_select(lambda j: kernel(X, X[j : j + 1])[:, 0], kernel.diagonal(X), tau)
+    return independent_select(*gram(kernel, X), tau)
 
 
 def append(state, kernel, X, new, tau=TAU):
-    both = np.concatenate([X, new])
     # The RBF kernel refuses to be asked for no columns at all.
     cross = kernel(new, X[state.basis]) if len(state.basis) else np.empty((len(new), 0))
-    return independent_append(
-        state,
-        cross,
-        lambda j: kernel(both, both[j : j + 1])[:, 0],
-        kernel.diagonal(both),
-        tau,
-    )
+    return independent_append(state, cross, *gram(kernel, np.concatenate([X, new])), tau)
 
 
 def remove(state, kernel, X, positions, tau=TAU):
     rest = np.delete(X, positions, axis=0)
-    return independent_remove(
-        state,
-        positions,
-        lambda j: kernel(rest, rest[j : j + 1])[:, 0],
-        kernel.diagonal(rest),
-        tau,
-    )
+    return independent_remove(state, positions, *gram(kernel, rest), tau)
 
 
 def assert_same(actual, expected, updates=0):
