@@ -5,12 +5,13 @@ import pytest
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra: plot)")
 matplotlib.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(autouse=True)
 def closed_figures():
     yield
-    matplotlib.pyplot.close("all")
+    pyplot.close("all")
 
 
 def make_samples(n=40, *, classes=2, features=2, seed=0):
