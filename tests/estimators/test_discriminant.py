@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy.linalg import null_space, orth
+from sklearn.base import clone
 
 from gramian import KernelDiscriminant
+from gramian.gram import NotPositiveDefiniteError
 from gramian.machines._algorithm7 import loo_by_removal
 from tests.estimators.conftest import (
     assert_unchanged,
@@ -137,11 +139,37 @@ def test_refused_duplicate_at_a_ridge_that_rounding_hides(factor):
     X, y = make_samples(model)
     model.fit(X[:28], y[:28]).partial_fit(X[28:], y[28:])
     before, left_out = snapshot(model), model.loo_decision_function().copy()
-    with pytest.raises(np.linalg.LinAlgError, match=r"Schur complement.*raise `ridge` or drop it"):
+    message = r"^partial_fit failed at new sample 0: its Schur complement.*raise `ridge`.*drop it"
+    with pytest.raises(NotPositiveDefiniteError, match=message):
         model.partial_fit(X[3:4], y[3:4])
     assert_unchanged(model, before)
     close_values(model.loo_decision_function(), left_out, updates=2)
     assert model.refactorizations_ == []
+
+
+@pytest.mark.parametrize("factor", ["auto", "inverse", "cholesky", "qr"])
+def test_refused_fit_at_a_ridge_that_rounding_hides(factor):
+    model = KernelDiscriminant(gamma=4.0, ridge=1e-18, factor=factor)
+    X, y = make_samples(model)
+    before = snapshot(model.fit(X, y))
+    again = np.append(np.arange(30), 3)
+    for refused in (model.fit, clone(model).fit):
+        with pytest.raises(NotPositiveDefiniteError, match=r"^fit failed at sample 30: .*ridge"):
+            refused(X[again], y[again])
+    with pytest.raises(NotPositiveDefiniteError, match=r"^partial_fit failed at sample 30: "):
+        clone(model).partial_fit(X[again], y[again])
+    assert_unchanged(model, before)
+
+
+def test_refused_forget_says_so():
+    """Class weights follow what stays, and with them how much of the ridge each sample has."""
+    K, y = np.eye(80), np.repeat([0, 1], 40)
+    K[0, 1] = K[1, 0] = 1.0
+    model = KernelDiscriminant(kernel="precomputed", ridge=1e-15, class_weight="balanced")
+    before = snapshot(model.fit(K, y))
+    with pytest.raises(NotPositiveDefiniteError, match=r"^forget failed at sample 1: .*ridge"):
+        model.forget(range(2, 40))  # 1 + ridge / 10.5 is 1
+    assert_unchanged(model, before)
 
 
 def test_twelve_samples_in_the_plane():

@@ -336,7 +336,7 @@ def test_refused_duplicate_leaves_the_factor_to_the_bit(build):
     edited = Edited(build, with_duplicate(), range(12))
     edited.remove([2])
     before = public_reads(edited.factor)
-    message = r"Cannot append sample 7: its Schur complement is .*, below .*It repeats"
+    message = r"failed at new sample 7: its Schur complement is .*, not above .*it repeats"
     with pytest.raises(NotPositiveDefiniteError, match=message) as caught:
         edited.append(range(12, 20))
     assert caught.value.position == 7
@@ -348,7 +348,7 @@ def test_refused_duplicate_leaves_the_factor_to_the_bit(build):
 def test_refused_duplicate_beyond_the_capacity(build):
     edited = Edited(build, with_duplicate(28), range(10))
     edited.append(range(10, spare_capacity(10)))
-    with pytest.raises(NotPositiveDefiniteError, match="Cannot append sample 0"):
+    with pytest.raises(NotPositiveDefiniteError, match="failed at new sample 0"):
         edited.append([27])
     edited.check()
 
@@ -359,7 +359,7 @@ def test_indefinite_append_is_refused(build):
     A[11] = A[:, 11]
     edited = Edited(build, A, range(11))
     before = public_reads(edited.factor)
-    with pytest.raises(NotPositiveDefiniteError, match="Cannot append sample 0"):
+    with pytest.raises(NotPositiveDefiniteError, match="failed at new sample 0"):
         edited.append([11])
     assert_same_bits(before, public_reads(edited.factor))
 

@@ -219,7 +219,7 @@ def test_sigma_below_rounding_is_refused():
         build(A)
     edited = Edited(build, A, range(12))
     before = public_reads(edited.factor)
-    with pytest.raises(NotPositiveDefiniteError, match="Cannot append sample 0"):
+    with pytest.raises(NotPositiveDefiniteError, match="failed at new sample 0"):
         edited.append([12])
     assert_same_bits(before, public_reads(edited.factor))
 

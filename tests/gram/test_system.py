@@ -340,14 +340,14 @@ def test_refused_duplicate_leaves_the_system_as_it_was(factor):
     pool, Y = A[np.ix_(order, order)], np.ones((21, 1))
     following = Following(pool, Y, range(19), factor)
     X, B = following.system.solution().copy(), following.system.B.copy()
-    with pytest.raises(NotPositiveDefiniteError, match=r"Cannot append sample 1: .*drop it"):
+    with pytest.raises(NotPositiveDefiniteError, match=r"failed at new sample 1: .*drop it"):
         following.append([19, 20])
     np.testing.assert_array_equal(following.system.solution(), X)
     np.testing.assert_array_equal(following.system.B, B)
     assert following.system.edits == 0
     following.append([19])
     following.check()
-    with pytest.raises(NotPositiveDefiniteError, match="Cannot append sample 0"):
+    with pytest.raises(NotPositiveDefiniteError, match="failed at new sample 0"):
         following.append([20])
     following.check()
 
@@ -357,7 +357,7 @@ def test_a_duplicate_is_refused_without_a_rebuild(factor):
     order = [*range(20), 3]
     following = Following(A[np.ix_(order, order)], np.ones((21, 1)), range(19), factor)
     following.append([19])
-    with pytest.raises(NotPositiveDefiniteError, match="Cannot append sample 0"):
+    with pytest.raises(NotPositiveDefiniteError, match="failed at new sample 0"):
         following.append([20])
     assert following.system.refactorizations == []
     following.check()
@@ -368,7 +368,7 @@ def test_an_edit_that_a_damaged_factor_refuses_is_tried_again_after_a_rebuild():
     following.system.factor._diagonal += 1e3  # every Schur complement is far below zero now
     following.append([19])
     (event,) = following.system.refactorizations
-    assert event.reason.startswith("an edit failed: Cannot append sample 0")
+    assert event.reason.startswith("an edit failed: factoring failed at new sample 0")
     following.check()
 
 

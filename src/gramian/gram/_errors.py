@@ -11,15 +11,27 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
     Parameters
     ----------
     position : int
-        The first sample that fails, counted from 0 among those just given.
+        The first sample that fails, in order of arrival; of new samples, among those just given.
     schur : float
         Its Schur complement, which had to exceed ``threshold``.
+    new : bool
+        Whether it was about to enter.
+
+    Attributes
+    ----------
+    asked : str or None
+        The call that failed, such as "fit": set by the layer in which it has that name.
     """
 
-    def __init__(self, position: int, schur: float, threshold: float) -> None:
-        super().__init__(
-            f"Cannot append sample {position}: its Schur complement is {schur:.1e}, below "
-            f"{threshold:.1e}. It repeats or nearly repeats a stored sample; raise `ridge` or "
-            f"drop it."
+    def __init__(self, position: int, schur: float, threshold: float, new: bool = False) -> None:
+        super().__init__(position, schur, threshold, new)
+        self.position, self.schur, self.threshold, self.new = position, schur, threshold, new
+        self.asked: str | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.asked or 'factoring'} failed at {'new ' if self.new else ''}sample "
+            f"{self.position}: its Schur complement is {self.schur:.1e}, not above "
+            f"{self.threshold:.1e}. For this kernel it repeats or nearly repeats other samples; "
+            f"raise `ridge` (lower `C`) or drop it."
         )
-        self.position, self.schur, self.threshold = position, schur, threshold

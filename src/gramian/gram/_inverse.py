@@ -53,10 +53,10 @@ def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
     threshold = schur_threshold(np.diagonal(corner), len(cross))
     low = np.flatnonzero(~(pivots > threshold))  # a NaN is low too
     if len(low):
-        raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold)
+        raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold, new=True)
     if info:
         # LAPACK leaves the offending pivot in place of its square root.
-        raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), threshold)
+        raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), threshold, new=True)
     return L
 
 

@@ -40,7 +40,8 @@ class LiveResolvent(LiveInverse):
 
     def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
         L = complex_cholesky(corner - cross.T @ inverse_cross)
-        _check_schur(np.diagonal(L) ** 2, np.diagonal(corner), np.arange(len(L)), self.n)
+        entering = np.arange(len(L))
+        _check_schur(np.diagonal(L) ** 2, np.diagonal(corner), entering, self.n, new=True)
         return L
 
     def _leaving_root(self, block: Array, positions: Array) -> Array:
@@ -85,7 +86,9 @@ def sweep(buffer: Array, block: slice) -> Array:
     return np.diagonal(L) ** 2
 
 
-def _check_schur(schur: Array, diagonal: Array, positions: Array, n: int) -> None:
+def _check_schur(
+    schur: Array, diagonal: Array, positions: Array, n: int, new: bool = False
+) -> None:
     """Raise where a Schur complement is lost in rounding error: σ is too small for the kernel.
 
     In exact arithmetic its imaginary part, so its absolute value, is at least that of the diagonal.
@@ -93,4 +96,4 @@ def _check_schur(schur: Array, diagonal: Array, positions: Array, n: int) -> Non
     size, least = np.abs(schur), schur_threshold(diagonal, n)
     low = np.flatnonzero(~(size > np.maximum(least, 0.5 * diagonal.imag)))  # a NaN is low too
     if len(low):
-        raise NotPositiveDefiniteError(int(positions[low[0]]), float(size[low[0]]), least)
+        raise NotPositiveDefiniteError(int(positions[low[0]]), float(size[low[0]]), least, new)

@@ -81,7 +81,7 @@ class GramEstimator(LiveEstimator):
     def refactor(self):
         """Rebuild the factor from the kernel matrix, O(n³). Returns self."""
         check_is_fitted(self)
-        with self._transaction():
+        with self._transaction("refactor"):
             self._solver.refactor("asked for")
             self._changed()
         return self
@@ -137,7 +137,7 @@ class GramEstimator(LiveEstimator):
         self
         """
         check_is_fitted(self)
-        with self._transaction():
+        with self._transaction("reselect"):
             self._check_parameters()
             X = self.X_fit_
             start = None if fresh else self._search_start()

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from gramian.estimators.live._ids import check_ids, check_new, next_ids, positions_of
 from gramian.estimators.live._rows import make_rows
+from gramian.gram import NotPositiveDefiniteError
 
 _HELD = ("_ids", "_y", "_weight", "_next_id")
 
@@ -50,7 +51,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        with self._transaction():
+        with self._transaction("fit"):
             self._reset()
             self._check_parameters()
             X, y = self._check_samples(X, y, reset=True)
@@ -76,7 +77,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         positions = positions_of(self._ids, ids)
         if len(positions) == 0:
             return self
-        with self._transaction():
+        with self._transaction("forget"):
             self._leave(positions)
             self._rows.remove(positions)
             self._ids = np.delete(self._ids, positions)
@@ -159,7 +160,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _partial_fit(self, X, y, ids, sample_weight):
         """Learn more samples; the first call learns from scratch."""
         fitted = self.__sklearn_is_fitted__()
-        with self._transaction():
+        with self._transaction("partial_fit"):
             if not fitted:
                 self._check_parameters()
             X, y = self._check_samples(X, y, reset=not fitted)
@@ -215,8 +216,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self._derived[name]
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Restore every attribute if the block raises.
+    def _transaction(self, asked: str | None = None) -> Iterator[None]:
+        """Restore every attribute if the block raises; a refused sample says in which call.
 
         Attributes are replaced, not changed, within a transaction; what is changed in place
         (factor, rows) changes in one atomic step after everything that can fail.
@@ -224,9 +225,11 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         before = dict(self.__dict__)
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             self.__dict__.clear()
             self.__dict__.update(before)
+            if isinstance(error, NotPositiveDefiniteError):
+                error.asked = error.asked or asked
             raise
 
     def _check_samples(self, X, y, *, reset) -> tuple[Any, Any]:
