@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import EllipsoidalFuzzyClassifier
+from gramian.estimators.ellipsoidal import _regions
 from gramian.kernels import make_kernel
 from tests.estimators.conftest import (
     assert_unchanged,
@@ -520,6 +521,21 @@ def test_shown_arrays_cannot_change_the_model():
         shown[...] = 0
     assert_unchanged(model, before)
     np.testing.assert_array_equal(model.loo_decision_function(), left_out)
+
+
+def test_svd_without_leave_one_out(monkeypatch):
+    """What O(n⁴) can be spared: all but the tuning to left-out samples, and what says so."""
+
+    def refused(*_):
+        raise AssertionError("leave-one-out")
+
+    monkeypatch.setattr(_regions, "svd_loo_distances", refused)
+    X, y = samples()
+    model = make("SVD", tune=True).fit(X[:40], y[:40])
+    model.partial_fit(X[40:], y[40:]).forget([3]).retune().predict(X)
+    for needs in (lambda: make("SVD", tune="loo").fit(X, y), lambda: model.predict_proba(X)):
+        with pytest.raises(AssertionError, match="leave-one-out"):
+            needs()
 
 
 def test_exact_duplicates_across_classes():

@@ -55,8 +55,9 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         [0, 1] (poly, eq. 72): for many features.
     distance : {"kpca", "svd", "input"}, default="kpca"
         By kernel principal components; by the decomposition of the class's Gram matrix, which all
-        samples take part in (eq. 25), O(n³) after every edit; or of the samples themselves without
-        a kernel (§2.1).
+        samples take part in (eq. 25), O(n³) after every edit and O(n⁴) for leave-one-out values,
+        which is minutes at a thousand samples in a class; or of the samples themselves without a
+        kernel (§2.1).
     transductive : {"queries", "basis", None}, default="queries"
         Directions of variance ε besides those of the class, for ``distance="kpca"``: those of the
         unit vectors of the input space and of the query itself (§6.3, "KPCA III"), of the unit
@@ -75,7 +76,9 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
     tune : {"loo", True, False}, default="loo"
         Tune the slopes in `fit` to distances that samples have when left out of their own class;
         or to distances from all classes as they are, which is the paper's way, O(n m²), and does
-        harm where most samples are independent vectors; or leave them at 1.
+        harm where most samples are independent vectors; or leave them at 1. Where "loo" takes too
+        long with ``distance="svd"``, take True, or ``distance="kpca"``; with True, `predict_proba`
+        and `novelty` still take the leave-one-out values when they are first asked.
     max_sacrifice : int, default=10
         l_M: a change of a slope may give up the samples at ``l_M − 1`` bounds, for more others.
     eta : float, default=0.1
