@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gramian.gram._memory as memory
-from gramian.gram import NotPositiveDefiniteError
+from gramian.gram import LiveInverse, NotPositiveDefiniteError
 from gramian.gram._slots import spare_capacity
 from tests.gram.conftest import (
+    BUILD,
     Edited,
     assert_factors,
     assert_same_bits,
@@ -37,7 +38,6 @@ REMOVALS = {
     "all": range(20),
 }
 
-# What fails now, by test and factor, and why. An entry that passes fails the run: delete it then.
 # -- reads --------------------------------------------------------------------------------------
 
 
@@ -323,6 +323,24 @@ def test_what_is_returned_is_not_the_state(build):
 
 
 # -- errors -------------------------------------------------------------------------------------
+
+
+def test_removal_of_most_that_cannot_be_factored_leaves_the_inverse(monkeypatch):
+    """What stays is factored anew; rounding may refuse it where the live inverse stood."""
+    edited = Edited(BUILD["inverse"], gram(20), range(16))
+    edited.append(range(16, 20))
+    before = public_reads(edited.factor)
+
+    def refuse(factor):
+        raise NotPositiveDefiniteError(3, -1e-17, 0.0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LiveInverse, "_cholesky", refuse)
+        with pytest.raises(NotPositiveDefiniteError):
+            edited.factor.remove(np.arange(15))
+    assert_same_bits(before, public_reads(edited.factor))
+    edited.remove(range(15))
+    edited.check()
 
 
 def with_duplicate(n=20):

@@ -99,9 +99,7 @@ class LiveInverse(SlotFactor):
         """
         check_positions(positions, self.n)
         if len(positions) > self.n // 2:
-            self._matrix.wipe(positions)
-            self._matrix.resize(spare_capacity(self.n))
-            self.refactor()
+            self._keep_without(positions)
             return None
         slots = self._matrix.slots[positions]
         columns = self._slot_columns(slots)
@@ -151,6 +149,16 @@ class LiveInverse(SlotFactor):
         """Fold first: what is written down holds no trace of a removed sample."""
         self.fold()
         return self.__dict__.copy()
+
+    def _keep_without(self, positions: Array) -> None:
+        """Factor what stays in a buffer of its own, and take that over once it is done."""
+        whole = self._matrix
+        self._matrix = whole.without(positions)
+        try:
+            self.refactor()
+        except NotPositiveDefiniteError:
+            self._matrix = whole
+            raise
 
     def _uncertain(self, cross: Array, corner: Array, U: Array) -> bool:
         """Whether a Schur complement is so small that what P has drifted by may be all of it."""

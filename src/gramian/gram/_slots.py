@@ -16,6 +16,7 @@ layers below see. In a free slot A has a zero row and column.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 
 import numpy as np
 
@@ -138,6 +139,13 @@ class SlotMatrix:
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
         self.slots = np.delete(self.slots, positions)
+
+    def without(self, positions: Array) -> SlotMatrix:
+        """What is left without these samples, in a buffer of its own."""
+        rest = copy(self)
+        rest.slots = np.delete(self.slots, positions)
+        rest.resize(spare_capacity(rest.n))
+        return rest
 
     def copy_to_upper(self) -> None:
         """Overwrite the upper triangle by A, with 1 on the diagonal of free slots."""
