@@ -11,7 +11,8 @@ from html import escape
 
 _DOCUMENT = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8">{meta}<title>{title}</title><style>{style}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{style}</style></head>
 <body>
 {body}
 </body>
@@ -19,9 +20,9 @@ _DOCUMENT = """<!doctype html>
 """
 
 
-def document(title: str, style: str, parts: Iterable[str], *, meta: str = "") -> str:
-    """The whole page; ``meta`` goes into its head."""
-    return _DOCUMENT.format(title=escape(title), style=style, body=lines(parts), meta=meta)
+def document(title: str, style: str, parts: Iterable[str]) -> str:
+    """The whole page."""
+    return _DOCUMENT.format(title=escape(title), style=style, body=lines(parts))
 
 
 def paragraph(text: str) -> str:

@@ -35,8 +35,6 @@ p { max-width: 48rem; }
 code { font-family: ui-monospace, monospace; font-size: .9em; }
 """
 
-_META = '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-
 
 @dataclass(frozen=True)
 class Section:
@@ -62,7 +60,7 @@ def page(
         f"<nav>{lines(contents)}</nav>",
         *(_section(section) for section in sections),
     ]
-    return _html.document(title, _STYLE, body, meta=_META)
+    return _html.document(title, _STYLE, body)
 
 
 def _facts(facts: Mapping[str, str]) -> str:
