@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
+from gramian.estimators.orthogonal import _settings
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -412,6 +413,23 @@ def test_ridge_by_closed_forms(ridge, penalty):
         return np.square(left[:, 0] - y).mean()
 
     assert error(1.0) <= 1.002 * min(error(factor) for factor in 2.0 ** np.arange(-8, 9, 2))
+
+
+@pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
+def test_ridge_of_many_samples_is_that_of_leave_one_out(penalty, monkeypatch):
+    """Cross-validation on a part of the samples would take it too large."""
+    monkeypatch.setattr(_settings, "_TRIED_ON", 50)
+    model = OrthogonalKernelRegressor(gamma=0.5, max_basis=12, penalty=penalty)
+    X, y = make_samples(model, 60)
+    basis = model.fit(X, y)._bases[0]
+
+    def error(factor):
+        twin = basis.with_sums(basis.live.sums, factor * model.ridge_)
+        left = twin.loo_outputs(X, y[:, None], np.ones(60), np.arange(60))
+        return np.square(left[:, 0] - y).mean()
+
+    assert error(1.0) <= 1.002 * min(error(factor) for factor in 2.0 ** np.arange(-8, 9, 2))
+    assert model.set_params(gamma="cv").fit(X, y).ridge_ > 0
 
 
 def test_nearly_dependent_centres_are_dropped():

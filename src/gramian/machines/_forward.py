@@ -293,7 +293,7 @@ class _Growth:
             regression.set_ridge(ridge)
         path.size.append(len(self.centres))
         path.ridge.append(ridge)
-        path.gcv.append(shrinkage.gcv(ridge))
+        path.gcv.append(float(shrinkage.gcv(ridge)))
         path.loo.append(float(np.square(regression.loo()).sum()) / regression.total)
         path.bic.append(shrinkage.bic(ridge))
         path.condition.append(regression.condition)

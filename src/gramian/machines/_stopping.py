@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -60,22 +61,22 @@ class Shrinkage:
     outputs: int = 1
     free: int = 0
 
-    def rss(self, ridge: float) -> float:
-        """The squared residual, summed over the outputs."""
-        s = self.squares
-        return self.residual + float(np.sum(self.moments * (ridge / (ridge + s)) ** 2 / s))
+    def rss(self, ridge: Any) -> Any:
+        """The squared residual, summed over the outputs; for one λ, or an array of them."""
+        return self.residual + np.square(ridge) * (
+            np.square(self._shares(ridge)) @ (self.moments / self.squares)
+        )
 
-    def df(self, ridge: float) -> float:
+    def df(self, ridge: Any) -> Any:
         """Effective number of parameters of one output, the trace of the hat matrix."""
-        return self.free + float(np.sum(self.squares / (ridge + self.squares)))
+        return self.free + self._shares(ridge) @ self.squares
 
-    def gcv(self, ridge: float) -> float:
+    def gcv(self, ridge: Any) -> Any:
         """Generalised cross-validation, summed over the outputs; infinite when N ≤ df."""
         left = self.total - self.df(ridge)
         # What is left of N after subtracting all of it is rounding error.
-        if left <= len(self.squares) * np.finfo(float).eps * self.total:
-            return np.inf
-        return self.total * self.rss(ridge) / left**2
+        some = left > len(self.squares) * np.finfo(float).eps * self.total
+        return np.where(some, self.total * self.rss(ridge) / np.where(some, left, 1.0) ** 2, np.inf)
 
     def bic(self, ridge: float) -> float:
         """Bayesian information criterion of one output, ``N log(RSS / (N t)) + df log N``."""
@@ -91,10 +92,10 @@ class Shrinkage:
         At most 10⁴ times the largest ``s_j``, which stands for infinity: it is reached when no
         column has anything to do with the targets.
         """
-        s = self.squares
-        down = float(np.sum(s / (ridge + s) ** 2)) * self.rss(ridge)
-        up = (self.total - self.df(ridge)) * float(np.sum(self.moments / (ridge + s) ** 3))
-        ceiling = _CEILING * float(s.max())
+        shares = self._shares(ridge)
+        down = float(np.square(shares) @ self.squares) * self.rss(ridge)
+        up = (self.total - self.df(ridge)) * float(shares**3 @ self.moments)
+        ceiling = _CEILING * float(self.squares.max())
         return down / up if down < ceiling * up else ceiling
 
     def minimize_gcv(self) -> float:
@@ -105,12 +106,17 @@ class Shrinkage:
         """
         if len(self.squares) == 0:
             return 0.0
-        ridge = min(ridge_grid(self.squares), key=self.gcv)
+        grid = ridge_grid(self.squares)
+        ridge = float(grid[np.argmin(self.gcv(grid))])
         for _ in range(_ITERATIONS):
             last, ridge = ridge, self.reestimate(ridge)
             if abs(ridge - last) <= _PRECISION * ridge:
                 break
-        return ridge
+        return float(ridge)
+
+    def _shares(self, ridge: Any) -> Array:
+        """``1 / (λ + s_j)``, with an axis for several λ before that of the columns."""
+        return 1.0 / (np.asarray(ridge)[..., None] + self.squares)
 
 
 def ridge_grid(squares: Array) -> Array:

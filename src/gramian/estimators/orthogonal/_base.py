@@ -127,7 +127,7 @@ class OrthogonalEstimator(OrthogonalSettings):
         k = self.max_basis if k is None else k
         with self._transaction():
             self._check_parameters()
-            ridge = self._tune_ridge(self._rows.rows, self._y, self._weight)
+            ridge = self._tune_ridge(self.gamma_, self._rows.rows, self._y, self._weight)
             self._bases = tuple(self._grown(basis, k, ridge) for basis in self._bases)
             self._record("grown")
             self._changed()

@@ -169,19 +169,27 @@ class FixedBasis:
         basis = self._with_centres(found.basis)
         U = block_diag(1.0, found.factor.T)
         sums = basis.sums(X, targets, weight, np.arange(len(weight)), U)
-        if isinstance(ridge, str):
-            ridge = basis._find_ridge(ridge, U, sums, X, targets, weight)
-        return replace(basis, live=LiveRidge(U, sums, ridge, self.live.free))
+        found_ridge = basis._find_ridge(X, targets, weight, ridge, U, sums)
+        return replace(basis, live=LiveRidge(U, sums, found_ridge, self.live.free))
+
+    def with_ridge(self, X: Any, targets: Array, weight: Array, ridge: str | float) -> FixedBasis:
+        """Another λ, given or found as `with_kernel_penalty` does; O(n m²)."""
+        live = self.live
+        found = self._find_ridge(X, targets, weight, ridge, live.U, live.sums)
+        return self.with_sums(live.sums, found)
 
     def _find_ridge(
-        self, rule: str, U: Array, sums: Sums, X: Any, targets: Array, weight: Array
+        self, X: Any, targets: Array, weight: Array, ridge: str | float, U: Array, sums: Sums
     ) -> float:
-        """λ by leave-one-out (O(n m²)) or by generalised cross-validation."""
+        """λ itself, or by leave-one-out (O(n m²)) or generalised cross-validation (O(m³))."""
+        if not isinstance(ridge, str):
+            return ridge
         axes = Axes.of(sums, self.live.free)
-        if rule == "gcv":
+        if ridge == "gcv":
             return axes.shrinkage.minimize_gcv()
         errors = np.zeros(len(axes.ridges))
-        for block in self.blocks(len(weight)):
+        width = max(len(U), targets.shape[1] * len(errors))  # numbers for each sample
+        for block in row_blocks(len(weight), width):
             rows = self.rows(X[block], np.arange(block.start, block.start + len(weight[block])))
             features = basis_features(U, rows)
             errors += axes.press(features, targets[block], weight[block], axes.ridges)

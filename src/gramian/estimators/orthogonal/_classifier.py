@@ -64,9 +64,10 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
         paper's), which shrinks little where the kernel is smooth.
     ridge : {"cv", "loo", "gcv"} or float, default="cv"
-        λ, by cross-validation (with the width), by leave-one-out, or by generalised
-        cross-validation (the paper's). The closed forms do not know that the centres were chosen
-        to suit these samples, and take it too small. A number is taken as it is.
+        λ, by cross-validation, by leave-one-out, or by generalised cross-validation (the paper's).
+        The closed forms do not know that the centres were chosen to suit these samples, and take
+        it too small where samples are few. With more than 2,000, of which ``"cv"`` would try a
+        part only, it is ``"loo"``. A number is taken as it is.
     basis : {"shared", "one-vs-rest"}, default="shared"
         One basis for all classes, which predicts faster, or one for each (the paper's).
     epsilon : float, default=0.0
@@ -199,7 +200,7 @@ class OrthogonalKernelClassifier(ChunkedOrthogonal, LiveClassifier):
         """A basis for each of these classes, on the samples held and the new ones."""
         X, y = self._stacked(X), np.concatenate([self._y, y])
         weight, kernels = np.concatenate([self._weight, weight]), self._bases[0].kernels
-        ridge = self._tune_ridge(X, y, weight)
+        ridge = self._tune_ridge(self.gamma_, X, y, weight)
         new = [
             self._select_basis(kernels, X, y, weight, classes[[k]], ridge)
             for k in range(len(classes))

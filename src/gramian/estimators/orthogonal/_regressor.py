@@ -43,9 +43,10 @@ class OrthogonalKernelRegressor(ChunkedOrthogonal, LiveRegressor):
         λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
         paper's), which shrinks little where the kernel is smooth.
     ridge : {"cv", "loo", "gcv"} or float, default="cv"
-        λ, by cross-validation (with the width), by leave-one-out, or by generalised
-        cross-validation (the paper's). The closed forms do not know that the centres were chosen
-        to suit these samples, and take it too small. A number is taken as it is.
+        λ, by cross-validation, by leave-one-out, or by generalised cross-validation (the paper's).
+        The closed forms do not know that the centres were chosen to suit these samples, and take
+        it too small where samples are few. With more than 2,000, of which ``"cv"`` would try a
+        part only, it is ``"loo"``. A number is taken as it is.
     epsilon : float, default=0.0
         Added to the diagonal of K, where a centre meets itself.
     patience : int, default=20

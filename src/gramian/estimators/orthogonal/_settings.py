@@ -64,23 +64,28 @@ class OrthogonalSettings(LiveEstimator):
 
     def _tune(self, X: Any, y: Array, weight: Array) -> tuple[Any, str | float]:
         """Width (or widths, or None for kernels without one), and λ or the rule for it."""
-        gamma = self._first_gamma(X, weight)
+        gamma, rule = self._first_gamma(X, weight), self._ridge_rule(len(y))
         searched = isinstance(self.gamma, str) and self.gamma == "cv" and gamma is not None
-        if not searched and self.ridge != "cv":
-            return gamma, self.ridge
-        trials = _Trials(self, X, y, weight)
         if not searched:
-            return gamma, trials.run(gamma).ridge
+            return gamma, self._tune_ridge(gamma, X, y, weight)
+        trials = _Trials(self, X, y, weight)
         coarse = min((trials.run(width) for width in gamma * _WIDTHS), key=_error)
         fine = [trials.run(coarse.gamma * factor) for factor in _NEIGHBOURS]
         best = min([coarse, *fine], key=_error)
-        return float(best.gamma), best.ridge
+        return float(best.gamma), best.ridge if rule == "cv" else rule
 
-    def _tune_ridge(self, X: Any, y: Array, weight: Array) -> str | float:
-        """λ for the widths there are, or the rule for it."""
-        if self.ridge != "cv":
-            return self.ridge
-        return _Trials(self, X, y, weight).run(self.gamma_).ridge
+    def _tune_ridge(self, gamma: Any, X: Any, y: Array, weight: Array) -> str | float:
+        """λ for this width, or the rule for it."""
+        rule = self._ridge_rule(len(y))
+        return _Trials(self, X, y, weight).run(gamma).ridge if rule == "cv" else rule
+
+    def _ridge_rule(self, n: int) -> str | float:
+        """``ridge``, but leave-one-out for ``"cv"`` where only a part of n samples would be tried.
+
+        Parts of a subsample have few centres: what these cannot fit is noise to them, and calls
+        for more λ than all samples need.
+        """
+        return "loo" if self.ridge == "cv" and n > _TRIED_ON else self.ridge
 
     def _first_gamma(self, X: Any, weight: Array) -> Any:
         """What was asked for; the width that a search starts from."""
@@ -119,7 +124,7 @@ class OrthogonalSettings(LiveEstimator):
         )
         if self.penalty == "kernel":
             return basis.with_kernel_penalty(X, targets, weight, ridge)
-        return basis if isinstance(ridge, str) else basis.with_sums(basis.live.sums, ridge)
+        return basis if ridge == rules.ridge else basis.with_ridge(X, targets, weight, ridge)
 
     def _rules(self, **changes: Any) -> ForwardRules:
         names = ("max_basis", "selection", "stopping", "patience", "tol", "epsilon")
@@ -178,7 +183,7 @@ class Trial(NamedTuple):
 
     error: float
     gamma: Any
-    ridge: str | float
+    ridge: float
 
 
 def _error(trial: Trial) -> float:
@@ -222,9 +227,7 @@ class _Trials:
             X, targets, weight = (values[part] for values in self._samples)
             found = axes.outputs(basis_features(basis.live.U, basis.rows(X)), ridges)
             errors = errors + np.square(found - targets).sum(axis=2) @ weight
-        asked = self._estimator.ridge
-        ridge = least(ridges, errors, self._rules.tol) if asked == "cv" else asked
-        return Trial(errors.min(), gamma, ridge)
+        return Trial(errors.min(), gamma, least(ridges, errors, self._rules.tol))
 
     def _fit(self, kernels: tuple[Kernel, ...], rest: Array) -> FixedBasis:
         """A machine on the rest; its λ is that of the rule, if there is one."""
