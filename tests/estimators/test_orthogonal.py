@@ -418,7 +418,7 @@ def test_ridge_by_closed_forms(ridge, penalty):
 @pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
 def test_ridge_of_many_samples_is_that_of_leave_one_out(penalty, monkeypatch):
     """Cross-validation on a part of the samples would take it too large."""
-    monkeypatch.setattr(_settings, "_TRIED_ON", 50)
+    monkeypatch.setattr(_settings, "TRIED_ON", 50)
     model = OrthogonalKernelRegressor(gamma=0.5, max_basis=12, penalty=penalty)
     X, y = make_samples(model, 60)
     basis = model.fit(X, y)._bases[0]

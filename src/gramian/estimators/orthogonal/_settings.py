@@ -1,10 +1,10 @@
-"""The parameters of the orthogonal least squares machines: checked, and the widths chosen."""
+"""The parameters of the orthogonal least squares machines, checked and chosen."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,21 +13,17 @@ from gramian._arrays import Array
 from gramian.estimators.live._base import LiveEstimator
 from gramian.estimators.live._parameters import default_gamma, is_number
 from gramian.estimators.orthogonal._basis import FixedBasis
+from gramian.estimators.orthogonal._trials import TRIED_ON, Trials, by_error
 from gramian.kernels import Kernel, make_kernel
-from gramian.machines._axes import Axes, least
 from gramian.machines._forward import ForwardRules, forward_select
-from gramian.machines._normal_equations import basis_features
 
 GAMMAS = ("cv", "scale", "auto")
 PENALTIES = ("kernel", "orthogonal")
 _RIDGES = ("cv", "loo", "gcv")
 _WITH_GAMMA = ("rbf", "laplacian", "poly")
-# gamma="cv" tries these multiples of "scale", then the neighbours of the best, and ridge="cv" some
-# λ for each, with so many centres at most, on a subsample in parts, each left out once.
+# gamma="cv" tries these multiples of "scale", then the neighbours of the best.
 _WIDTHS = 4.0 ** np.arange(-3, 4)
 _NEIGHBOURS = np.array([0.5, 2.0])
-_TRIED_WITH, _TRIED_ON = 200, 2_000
-_PARTS, _FEW_PARTS, _FEW = 5, 2, 500
 
 
 class OrthogonalSettings(LiveEstimator):
@@ -68,16 +64,16 @@ class OrthogonalSettings(LiveEstimator):
         searched = isinstance(self.gamma, str) and self.gamma == "cv" and gamma is not None
         if not searched:
             return gamma, self._tune_ridge(gamma, X, y, weight)
-        trials = _Trials(self, X, y, weight)
-        coarse = min((trials.run(width) for width in gamma * _WIDTHS), key=_error)
+        trials = Trials(self, X, y, weight)
+        coarse = min((trials.run(width) for width in gamma * _WIDTHS), key=by_error)
         fine = [trials.run(coarse.gamma * factor) for factor in _NEIGHBOURS]
-        best = min([coarse, *fine], key=_error)
+        best = min([coarse, *fine], key=by_error)
         return float(best.gamma), best.ridge if rule == "cv" else rule
 
     def _tune_ridge(self, gamma: Any, X: Any, y: Array, weight: Array) -> str | float:
         """λ for this width, or the rule for it."""
         rule = self._ridge_rule(len(y))
-        return _Trials(self, X, y, weight).run(gamma).ridge if rule == "cv" else rule
+        return Trials(self, X, y, weight).run(gamma).ridge if rule == "cv" else rule
 
     def _ridge_rule(self, n: int) -> str | float:
         """``ridge``, but leave-one-out for ``"cv"`` where only a part of n samples would be tried.
@@ -85,7 +81,7 @@ class OrthogonalSettings(LiveEstimator):
         Parts of a subsample have few centres: what these cannot fit is noise to them, and calls
         for more λ than all samples need.
         """
-        return "loo" if self.ridge == "cv" and n > _TRIED_ON else self.ridge
+        return "loo" if self.ridge == "cv" and n > TRIED_ON else self.ridge
 
     def _first_gamma(self, X: Any, weight: Array) -> Any:
         """What was asked for; the width that a search starts from."""
@@ -176,61 +172,3 @@ class OrthogonalSettings(LiveEstimator):
                     f"{self.gamma!r}."
                 )
             self._make_kernels(1.0 if named else gamma)
-
-
-class Trial(NamedTuple):
-    """What a width brought on samples held out, with the best λ for it."""
-
-    error: float
-    gamma: Any
-    ridge: float
-
-
-def _error(trial: Trial) -> float:
-    return trial.error
-
-
-class _Trials:
-    """Widths and λ tried on parts of the samples that the selection does not see.
-
-    The closed forms do not do: they know of the weights but not of the choice of centres, and the
-    narrower the kernel, the more there is to choose from. On 20 draws of the noisy sinc the width
-    of least leave-one-out error has a test error of 0.095, that of least error on parts 0.07.
-    """
-
-    def __init__(self, estimator: OrthogonalSettings, X: Any, y: Array, weight: Array) -> None:
-        if len(y) < 2:
-            raise ValueError(
-                f'"cv" leaves out samples and needs two or more, got n_samples={len(y)}. '
-                f"Give numbers as gamma and ridge."
-            )
-        self._estimator = estimator
-        outputs = np.concatenate(estimator._groups(y))
-        self._samples = X, estimator._targets(y, outputs), weight
-        self._some = estimator._random().permutation(X.shape[0])[:_TRIED_ON]
-        n_parts = _FEW_PARTS if len(self._some) > _FEW else _PARTS
-        self._parts = np.array_split(self._some, min(n_parts, len(self._some)))
-        limit = min(estimator.max_basis or _TRIED_WITH, _TRIED_WITH)
-        self._rules = estimator._rules(max_basis=limit)
-
-    def run(self, gamma: Any) -> Trial:
-        """The error with this width and the λ that is best for it, summed over the parts."""
-        ridges, errors = np.empty(0), np.zeros(1)
-        kernels = self._estimator._make_kernels(gamma, self._samples[0].shape[1])
-        for part in self._parts:
-            basis = self._fit(kernels, np.setdiff1d(self._some, part))
-            axes = Axes.of(basis.live.sums, basis.live.free)
-            if self._estimator.ridge != "cv":
-                ridges = np.array([basis.live.ridge])
-            elif len(ridges) == 0:
-                ridges = axes.ridges
-            X, targets, weight = (values[part] for values in self._samples)
-            found = axes.outputs(basis_features(basis.live.U, basis.rows(X)), ridges)
-            errors = errors + np.square(found - targets).sum(axis=2) @ weight
-        return Trial(errors.min(), gamma, least(ridges, errors, self._rules.tol))
-
-    def _fit(self, kernels: tuple[Kernel, ...], rest: Array) -> FixedBasis:
-        """A machine on the rest; its λ is that of the rule, if there is one."""
-        X, targets, weight = (values[rest] for values in self._samples)
-        ridge = "gcv" if self._estimator.ridge == "cv" else self._estimator.ridge
-        return self._estimator._select(kernels, X, targets, weight, self._rules, ridge)
