@@ -22,11 +22,22 @@ def main(arguments: list[str] | None = None) -> None:
     unknown = sorted(set(options.names) - set(names()))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are: {', '.join(names())}")
-    for name in options.names or names():
-        start = perf_counter()
-        print(f"{name} …", flush=True)
-        import_module(f"benchmarks.{name}").run(quick=options.quick)
-        print(f"{name}: {perf_counter() - start:.1f} s", flush=True)
+    lacking = [name for name in options.names or names() if not ran(name, options.quick)]
+    if lacking:
+        parser.exit(1, f"Not finished for lack of data: {', '.join(lacking)}.\n")
+
+
+def ran(name: str, quick: bool) -> bool:
+    """Run one benchmark; say so and go on where a data set is not there."""
+    start = perf_counter()
+    print(f"{name} …", flush=True)
+    try:
+        import_module(f"benchmarks.{name}").run(quick=quick)
+    except FileNotFoundError as error:
+        print(f"{name}: {error}", flush=True)
+        return False
+    print(f"{name}: {perf_counter() - start:.1f} s", flush=True)
+    return True
 
 
 if __name__ == "__main__":
