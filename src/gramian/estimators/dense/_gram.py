@@ -282,11 +282,6 @@ class GramEstimator(LiveEstimator):
             return self._solver.gram_rows()[np.ix_(positions, positions)]
         return self._rows.rows[positions]
 
-    def _changed(self):
-        super()._changed()
-        if self._precomputed:
-            self.n_features_in_ = len(self._ids)
-
     def _make_rows(self, X):
         return PrecomputedRows(X.dtype) if self._precomputed else super()._make_rows(X)
 
@@ -355,12 +350,6 @@ class GramEstimator(LiveEstimator):
             )
         if not self._precomputed:
             self._make_kernel(1.0 if isinstance(self.gamma, str) else self.gamma)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._precomputed
-        return tags
 
 
 def _flat(values):

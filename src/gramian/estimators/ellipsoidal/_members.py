@@ -126,11 +126,6 @@ class MatrixSamples(LiveEstimator):
     def _make_rows(self, X):
         return GramRows(X) if self._precomputed else super()._make_rows(X)
 
-    def _changed(self):
-        super()._changed()
-        if self._precomputed:
-            self.n_features_in_ = len(self._ids)
-
     def _keep(self, X, some):
         if not self._precomputed:
             return super()._keep(X, some)
@@ -156,9 +151,3 @@ class MatrixSamples(LiveEstimator):
             return super()._check_queries(X)
         check_is_fitted(self)
         return check_precomputed_queries(X, len(self._ids), dtype=self._rows.dtype)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._precomputed
-        return tags

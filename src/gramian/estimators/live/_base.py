@@ -30,6 +30,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     _rows: Any
     _y: Any
     _weight: Any
+    _precomputed: Any = False  # whether samples come as kernel values
 
     # -- the contract ---------------------------------------------------------------------------
 
@@ -208,6 +209,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _changed(self):
         """Drop what was derived from the samples before."""
         self._derived = {}
+        if self._precomputed:
+            self.n_features_in_ = len(self._ids)
 
     def _derive(self, name, compute):
         """A value derived from what the model holds, computed once between edits."""
@@ -265,6 +268,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _check_weight(self, sample_weight, X):
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = bool(self._precomputed)
+        return tags
 
 
 def _check_kind(held, new):

@@ -306,8 +306,3 @@ class OrthogonalEstimator(OrthogonalSettings):
     def _each(self, values: list, several: Any = list) -> Any:
         """One value stands for itself."""
         return values[0] if len(values) == 1 else several(values)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
