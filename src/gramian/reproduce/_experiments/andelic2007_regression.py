@@ -21,7 +21,7 @@ SEARCHED = 500
 
 
 def cases(quick: bool) -> list[Parameters]:
-    runs = {"boston": 3, "abalone": 1} if quick else {"boston": 50, "abalone": 10}
+    runs = {"boston": 3, "abalone": 1} if quick else {"boston": 25, "abalone": 10}
     return [
         {"data": name, "machine": machine, "partition": k}
         for name in N_TRAIN

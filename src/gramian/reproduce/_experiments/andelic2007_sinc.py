@@ -27,7 +27,7 @@ STYLES = {"SVR": (ORANGE, "s"), "OROLS": (GREY, "^"), "ours": (BLUE, "o")}
 
 
 def cases(quick: bool) -> list[Parameters]:
-    runs = 2 if quick else 30
+    runs = 2 if quick else 20
     noises, sizes = (NOISES[1:4], SIZES[:3]) if quick else (NOISES, SIZES)
     settings = {(N, noise) for noise in noises} | {(n, NOISE) for n in sizes}
     return [
