@@ -39,10 +39,11 @@ def run(quick: bool) -> None:
     for workers in (1,) if quick else (1, 2):
         with (
             LocalCluster(
-                workers, threads_per_worker=1, processes=True, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
             ) as cluster,
             Client(cluster) as client,
         ):
+            measure(model, sizes[0], client)  # imports, in the workers
             for n in sizes:
                 table.add(workers, n, *measure(model, n, client))
     table.write()
