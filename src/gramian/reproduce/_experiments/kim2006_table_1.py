@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import clone
+
 from gramian import KernelDiscriminant
 from gramian.reproduce._compare import column, compared, few_partitions, grouped, spread
 from gramian.reproduce._data import SEED, split
@@ -17,7 +19,11 @@ REMARKS = {
     "ida_diabetis": "Others had lower errors with the same kind of machine: "
     f"{OTHERS['ORKFD'].text()} and {OTHERS['KFD'].text()} (saadi2004, Table 1). So it is the "
     "paper's γ and λ that differ.",
+    "ida_titanic": "150 samples, but a dozen different rows, which carry both labels: "
+    "leave-one-out may choose a λ of next to nothing (below 1e-8), and then rounding decides on "
+    "the intercept. Two fits differ as much.",
 }
+VISIBLE = 1e-6  # a difference that rounding does not explain by itself
 
 
 def cases(quick: bool) -> list[Parameters]:
@@ -31,11 +37,14 @@ def run(data: str, partition: int) -> dict[str, Any]:
     whole = KernelDiscriminant(random_state=SEED).fit(part.X, part.y)
     adaptive = KernelDiscriminant(gamma=whole.gamma_, ridge=whole.ridge_)
     fit_then_insert(adaptive, part.X, part.y)
-    values = [model.decision_function(part.X_test) for model in (adaptive, whole)]
+    turned = clone(adaptive).fit(part.X[::-1], part.y[::-1])
+    models = (whole, adaptive, turned)
+    expected, found, again = (model.decision_function(part.X_test) for model in models)
     return {
         "whole": part.error(whole),
         "adaptive": part.error(adaptive),
-        "difference": largest_difference(*values),
+        "difference": largest_difference(found, expected),
+        "order": largest_difference(again, expected),
         **part.facts,
     }
 
@@ -49,15 +58,16 @@ def report(records: list[Record]) -> list[Part]:
             for road in ("whole", "adaptive")
         ]
         same = sum(case["whole"] == case["adaptive"] for case in cases_of_set)
-        furthest = max(column(cases_of_set, "difference"))
+        furthest = [max(column(cases_of_set, what)) for what in ("difference", "order")]
+        flagged = furthest[0] > VISIBLE or any(cell.flagged for cell in ours)
         rows.append(
             [
                 name.removeprefix("ida_"),
                 published.text(1),
                 *ours,
                 f"{same} of {len(cases_of_set)}",
-                furthest,
-                _remark(name, len(cases_of_set)) if any(cell.flagged for cell in ours) else "",
+                *furthest,
+                _remark(name, len(cases_of_set)) if flagged else "",
             ]
         )
     return [
@@ -65,7 +75,8 @@ def report(records: list[Record]) -> list[Part]:
             "Test errors in %, mean and deviation over partitions. Width and ridge of each "
             "partition are chosen by exact leave-one-out on its training samples; the paper chose "
             "one of each for a set by five-fold cross-validation. It printed the same figures for "
-            "both roads."
+            "both roads. What rounding alone does is the difference between two fits to all "
+            "samples, in their order and in the reverse one."
         ),
         Table(
             [
@@ -75,6 +86,7 @@ def report(records: list[Record]) -> list[Part]:
                 "75 % + one by one",
                 "equal errors",
                 "decision values differ by at most",
+                "those of two fits by",
                 "remark",
             ],
             rows,
