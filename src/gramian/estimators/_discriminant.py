@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
 from gramian.estimators.dense._classifier import GramClassifier
+from gramian.estimators.live._parameters import is_number
 from gramian.machines._left_out import TARGETS
 from gramian.machines._paths import KDA_RMSE
 
@@ -121,8 +120,7 @@ class KernelDiscriminant(GramClassifier):
         super()._check_parameters()
         if self.targets not in TARGETS:
             raise ValueError(f"targets must be one of {TARGETS}, got {self.targets!r}.")
-        number = isinstance(self.ridge, Real) and not isinstance(self.ridge, bool)
-        if self.ridge != "loo" and not (number and 0 <= self.ridge < np.inf):
+        if self.ridge != "loo" and not (is_number(self.ridge) and 0 <= self.ridge < np.inf):
             raise ValueError(f'ridge must be >= 0 and finite, or "loo", got {self.ridge!r}.')
 
     def _given_strength(self):

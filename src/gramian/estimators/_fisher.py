@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gramian._arrays import Array
 from gramian.estimators.dense._classifier import GramClassifier
 from gramian.estimators.dense._solvers import RidgeSolver
+from gramian.estimators.live._parameters import is_number
 from gramian.gram import LiveResolvent
 from gramian.gram._slots import RowBlock
 from gramian.machines._fisher import fisher_coefficients, fisher_loo
@@ -204,8 +203,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _check_parameters(self):
         super()._check_parameters()
-        number = isinstance(self.ridge, Real) and not isinstance(self.ridge, bool)
-        if self.ridge != "loo" and not (number and 0 < self.ridge < np.inf):
+        if self.ridge != "loo" and not (is_number(self.ridge) and 0 < self.ridge < np.inf):
             raise ValueError(f'ridge must be > 0 and finite, or "loo", got {self.ridge!r}.')
         if self.targets not in TARGETS:
             raise ValueError(f"targets must be one of {TARGETS}, got {self.targets!r}.")

@@ -9,12 +9,12 @@ from gramian.estimators.ellipsoidal._members import MatrixSamples
 from gramian.estimators.ellipsoidal._regions import KernelRegion, Regions
 from gramian.estimators.ellipsoidal._settings import EllipsoidalSettings
 from gramian.estimators.live._classifier import LiveClassifier
-from gramian.gram import Refactorization
+from gramian.estimators.live._history import KeepsHistory
 from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
 from gramian.machines._slopes import class_nearest, memberships, slopes_scale, slopes_tune
 
 
-class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassifier):
+class EllipsoidalFuzzyClassifier(KeepsHistory, EllipsoidalSettings, MatrixSamples, LiveClassifier):
     """Fuzzy classifier with an ellipsoid for each class, which learns and forgets exactly.
 
     A sample belongs to class i to the degree ``exp(−δᵢ²(x)/αᵢ)`` (kaieda2004, eqs. 9 and 10). δᵢ is
@@ -128,8 +128,7 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
     """
 
     _regions: Regions
-    _refactorizations: list[Refactorization]
-    _edits: int
+    _rebuilt = "cholesky"
 
     def __init__(
         self,
@@ -245,12 +244,6 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
             self._changed()
         return self
 
-    @property
-    def refactorizations_(self):
-        """Records of when and why the independent vectors were selected anew since the last fit."""
-        check_is_fitted(self)
-        return list(self._refactorizations)
-
     def drift(self):
         """Measured relative error of the kept coordinates: ``max |k(x, b) − v(x)·v(b)|``, O(n m²).
 
@@ -275,7 +268,7 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         self.classes_ = self._classes_of(y)
         self._choose_hyperparameters(X, y, weight)
         self._regions = Regions(self._empty_region(X), y[:0]).append(X, y, weight)
-        self._refactorizations, self._edits = [], 0
+        self._begin_history()
         self._regions.distances(X[:1], self.classes_)  # now, so that a kernel's errors are fit's
         self.slopes_ = np.ones(len(self.classes_))
         if self.tune:
@@ -310,10 +303,6 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         )
         return slopes_scale(distances, labels, tuned.alpha, weight)
 
-    def _record(self, reason):
-        event = Refactorization(reason, len(self._ids), self._edits, "cholesky")
-        self._refactorizations = [*self._refactorizations, event]
-
     def _get_state(self):
         return {**super()._get_state(), "kept": self._regions.kept()}
 
@@ -322,7 +311,7 @@ class EllipsoidalFuzzyClassifier(EllipsoidalSettings, MatrixSamples, LiveClassif
         X = self._rows.rows
         none = Regions(self._empty_region(X), self._y[:0])
         self._regions = none.restore(X, self._y, self._weight, state["kept"])
-        self._refactorizations, self._edits = [], 0
+        self._begin_history()
 
     # -- predicting -----------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from gramian.estimators.ellipsoidal._folds import choose_in_turn
 from gramian.estimators.ellipsoidal._members import GramMembers, Members
 from gramian.estimators.ellipsoidal._regions import InputRegion, KernelRegion, Region, SvdRegion
 from gramian.estimators.live._base import LiveEstimator
-from gramian.estimators.live._parameters import default_gamma
+from gramian.estimators.live._parameters import default_gamma, is_number
 from gramian.kernels import Kernel, make_kernel
 from gramian.machines._ellipsoids import kernel_normalize
 
@@ -133,8 +132,7 @@ def _check_choice(name, value, known):
 
 
 def _check_floor(name, value):
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not _is_cv(value) and not (number and 0 < value < np.inf):
+    if not _is_cv(value) and not (is_number(value) and 0 < value < np.inf):
         raise ValueError(f'{name} must be > 0 and finite, or "cv", got {value!r}.')
 
 

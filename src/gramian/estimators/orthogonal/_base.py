@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from gramian._arrays import Array
+from gramian.estimators.live._history import KeepsHistory
 from gramian.estimators.orthogonal._basis import FixedBasis
 from gramian.estimators.orthogonal._settings import OrthogonalSettings
-from gramian.gram import Refactorization
 from gramian.kernels import Kernel
 
 
-class OrthogonalEstimator(OrthogonalSettings):
+class OrthogonalEstimator(KeepsHistory, OrthogonalSettings):
     """One basis for all outputs, or several, each a `FixedBasis` for some of them.
 
     A machine says which outputs share a basis (`_groups`), what their targets are (`_targets`) and
@@ -24,8 +24,7 @@ class OrthogonalEstimator(OrthogonalSettings):
     """
 
     _bases: tuple[FixedBasis, ...]
-    _refactorizations: list[Refactorization]
-    _edits: int
+    _rebuilt = "normal equations"
 
     # -- the contract ---------------------------------------------------------------------------
 
@@ -100,12 +99,6 @@ class OrthogonalEstimator(OrthogonalSettings):
     def n_rows_(self):
         """Number of samples learned: those held, and those of Dask arrays."""
         return self._fitted_bases()[0].live.sums.rows
-
-    @property
-    def refactorizations_(self):
-        """Records of when and why sums and factors were rebuilt since the last fit."""
-        check_is_fitted(self)
-        return list(self._refactorizations)
 
     def grow(self, k=None):
         """Go on with the selection, on the samples that the model holds now.
@@ -183,7 +176,7 @@ class OrthogonalEstimator(OrthogonalSettings):
         self._bases = tuple(
             self._select_basis(kernels, X, y, weight, outputs, ridge) for outputs in self._groups(y)
         )
-        self._refactorizations, self._edits = [], 0
+        self._begin_history()
 
     def _select_basis(
         self,
@@ -231,10 +224,6 @@ class OrthogonalEstimator(OrthogonalSettings):
     def _sums(self, basis: FixedBasis) -> Any:
         targets = self._targets(self._y, basis.outputs)
         return basis.sums(self._rows.rows, targets, self._weight, np.arange(len(targets)))
-
-    def _record(self, reason: str) -> None:
-        event = Refactorization(reason, len(self._ids), self._edits, "normal equations")
-        self._refactorizations = [*self._refactorizations, event]
 
     def _holds_all(self) -> bool:
         return self.n_rows_ == len(self._y)
@@ -291,7 +280,7 @@ class OrthogonalEstimator(OrthogonalSettings):
         super()._set_state(state)
         kernels = self._make_kernels(self.gamma_)
         self._bases = tuple(FixedBasis.from_state(kernels, basis) for basis in state["bases"])
-        self._refactorizations, self._edits = [], 0
+        self._begin_history()
         self._derived["weights"] = state["weights"]
 
     # -- inside ---------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from gramian.estimators.orthogonal._basis import FixedBasis
 from gramian.estimators.orthogonal._trials import TRIED_ON, Trials, by_error
 from gramian.kernels import Kernel, make_kernel
 from gramian.machines._forward import ForwardRules, forward_select
+from gramian.machines._ridges import RIDGES
 
 GAMMAS = ("cv", "scale", "auto")
 PENALTIES = ("kernel", "orthogonal")
-_RIDGES = ("cv", "loo", "gcv")
+_RIDGES = ("cv", *RIDGES)
 _WITH_GAMMA = ("rbf", "laplacian", "poly")
 # gamma="cv" tries these multiples of "scale", then the neighbours of the best.
 _WIDTHS = 4.0 ** np.arange(-3, 4)
