@@ -72,6 +72,11 @@ def missing(names: Iterable[str]) -> dict[str, str]:
     return reasons
 
 
+def n_partitions(name: str) -> int:
+    """How many partitions an IDA set has in the benchmark."""
+    return 20 if name in ("ida_image", "ida_splice") else 100
+
+
 def partitions_used(records: Sequence[Record]) -> list[str]:
     """A line for each group of data sets of which the same partitions were used."""
     seen: dict[str, dict[str, Record]] = {}

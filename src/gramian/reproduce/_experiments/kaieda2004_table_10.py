@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.reproduce._compare import column, compared, few_partitions, grouped, spread
-from gramian.reproduce._data import split
+from gramian.reproduce._data import n_partitions, split
 from gramian.reproduce._experiment import Experiment, Parameters, Record
 from gramian.reproduce._experiments._ellipsoids import fuzzy_classifier, untuned_labels
 from gramian.reproduce._parts import Cell, Part, Table, Text
@@ -16,7 +16,6 @@ REMARKS = {
     "ida_breast_cancer": "Nearly all training samples are independent vectors here and so equally "
     "far from their class: rounding errors tune the slopes.",
 }
-FEW = ("ida_image", "ida_splice")  # these have 20 partitions in the benchmark, the others 100
 
 
 def cases(quick: bool) -> list[Parameters]:
@@ -24,7 +23,7 @@ def cases(quick: bool) -> list[Parameters]:
         {"data": name, "partition": k, "method": method}
         for name in kaieda2004.TABLE_10
         for method in METHODS
-        for k in range(2 if quick else 20 if name in FEW else 100)
+        for k in range(2 if quick else n_partitions(name))
     ]
 
 

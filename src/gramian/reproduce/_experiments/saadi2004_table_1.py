@@ -6,7 +6,7 @@ from typing import Any
 
 from gramian import KernelDiscriminant, KernelFisherDiscriminant
 from gramian.reproduce._compare import column, compared, few_partitions, grouped, spread
-from gramian.reproduce._data import SEED, split
+from gramian.reproduce._data import SEED, n_partitions, split
 from gramian.reproduce._experiment import Experiment, Parameters, Record
 from gramian.reproduce._parts import Part, Table, Text
 from gramian.reproduce._published import saadi2004
@@ -16,7 +16,6 @@ MACHINES = {
     "kfd": "KFD",
     "kda": "KDA/RMSE",
 }
-FEW = ("ida_image", "ida_splice")  # these have 20 partitions in the benchmark, the others 100
 
 
 def cases(quick: bool) -> list[Parameters]:
@@ -24,14 +23,8 @@ def cases(quick: bool) -> list[Parameters]:
         {"data": name, "partition": k, "machine": machine}
         for name in saadi2004.TABLE_1
         for machine in MACHINES
-        for k in range(_n_partitions(name, quick))
+        for k in range(max(1, n_partitions(name) // 50) if quick else n_partitions(name))
     ]
-
-
-def _n_partitions(name: str, quick: bool) -> int:
-    if quick:
-        return 1 if name in FEW else 2
-    return 20 if name in FEW else 100
 
 
 def run(data: str, partition: int, machine: str) -> dict[str, Any]:
