@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramian._arrays import complex_cholesky, symmetric_product
+from gramian.arrays import complex_cholesky, symmetric_product
 from gramian.gram import LiveResolvent, LiveSystem, NotPositiveDefiniteError, SlotMatrix
 from gramian.gram._resolvent import sweep
 from tests.gram.conftest import Edited, assert_same_bits, gram, public_reads, row_block

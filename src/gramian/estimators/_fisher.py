@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.dense._classifier import GramClassifier
 from gramian.estimators.dense._solvers import RidgeSolver
 from gramian.estimators.live._parameters import is_number

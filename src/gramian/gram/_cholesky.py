@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
-from gramian._arrays import (
+from gramian.arrays import (
     Array,
     add_rows_to_cholesky,
+    invert_upper,
     reciprocal_condition,
     solve_upper,
 )
@@ -96,11 +96,7 @@ class CholeskyFactor(SlotFactor):
     # -- inside ---------------------------------------------------------------------------------
 
     def _inverse_root(self) -> Array:
-        R = np.triu(self._matrix.buffer)
-        (trtri,) = get_lapack_funcs(("trtri",), (R,))
-        root, info = trtri(R, lower=0, overwrite_c=1)
-        assert info == 0
-        return root
+        return invert_upper(np.triu(self._matrix.buffer))
 
     def _reserve(self, k: int) -> Array:
         """The k slots after the last occupied one."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gramian._arrays import Array, factor_cholesky
+from gramian.arrays import Array, factor_cholesky
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._slots import SlotMatrix
 

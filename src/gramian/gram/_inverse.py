@@ -17,10 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from gramian._arrays import (
+from gramian.arrays import (
     Array,
     add_outer,
     invert_cholesky,
+    row_blocks,
     scale_by_cholesky,
     small_cholesky,
     symmetric_product,
@@ -28,7 +29,6 @@ from gramian._arrays import (
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import SlotFactor, check_positions
 from gramian.gram._slots import SlotMatrix, spare_capacity
-from gramian.kernels import row_blocks
 
 PENDING = 32
 

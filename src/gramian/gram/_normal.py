@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from gramian._arrays import Array, scale_by_cholesky, small_cholesky
+from gramian.arrays import Array, scale_by_cholesky, small_cholesky
 
 # The sums are worn when this many times what they hold has passed through them.
 _WEAR = 64.0

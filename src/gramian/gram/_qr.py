@@ -7,13 +7,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import qr, qr_delete, qr_insert, solve_triangular
 
-from gramian._arrays import Array, small_cholesky
+from gramian.arrays import Array, row_blocks, small_cholesky
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import Factor, check_positions
 from gramian.gram._inverse import schur_cholesky
 from gramian.gram._memory import require_memory
 from gramian.gram._slots import RowBlock
-from gramian.kernels import row_blocks
 
 
 class QRFactor(Factor):

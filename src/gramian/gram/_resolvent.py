@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gramian._arrays import Array, add_outer, complex_cholesky, scale_by_cholesky
+from gramian.arrays import Array, add_outer, complex_cholesky, scale_by_cholesky
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._inverse import LiveInverse, schur_threshold
 

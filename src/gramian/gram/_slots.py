@@ -20,10 +20,8 @@ from copy import copy
 
 import numpy as np
 
-from gramian._arrays import Array, symmetric_product
+from gramian.arrays import BLOCK_BYTES, Array, row_blocks, symmetric_product
 from gramian.gram._memory import require_memory
-from gramian.kernels import row_blocks
-from gramian.kernels._blocks import BLOCK_BYTES
 
 RowBlock = Callable[[slice, slice], Array]
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 
 class Moments(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian._arrays import Array, solve_lower
+from gramian.arrays import Array, solve_lower
 from gramian.gram._cholesky import CholeskyFactor
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import Factor, SlotFactor

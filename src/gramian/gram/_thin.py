@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.gram._spectrum import Moments
 
 

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.io._errors import ModelFileError
 
 KINDS = "biufU"

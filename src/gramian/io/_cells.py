@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 """What stands for a missing number, in any case. Missing text is an empty cell only."""

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.io._cells import fault, number, numbers, text, texts
 
 MAX_LEVELS = 50

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.io._cells import (
     TableError,
     are_numbers,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.io._arrays import KINDS, array_bytes, array_from_bytes
 from gramian.io._errors import ModelFileError
 from gramian.io._registry import MODELS, RECORDS

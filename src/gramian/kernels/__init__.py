@@ -1,6 +1,5 @@
-"""Kernel functions and Gram blocks in bounded memory."""
+"""Kernel functions."""
 
-from gramian.kernels._blocks import row_blocks
 from gramian.kernels._functions import KERNELS, Kernel, make_kernel
 
-__all__ = ["KERNELS", "Kernel", "make_kernel", "row_blocks"]
+__all__ = ["KERNELS", "Kernel", "make_kernel"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr, qr_delete, solve_triangular
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 
 def loo_by_removal(K: Array, targets: Array, ridge: float) -> Array:

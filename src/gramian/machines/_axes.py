@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._normal_equations import Sums
 from gramian.machines._orthogonal import leave_out
 from gramian.machines._stopping import Shrinkage

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 _MAX_STEPS = 100
 _TOLERANCE = 1e-13

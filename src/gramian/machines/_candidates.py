@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._orthogonal import OrthogonalBasis, OrthogonalRegression, subtract_outer
 
 POOL = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._paths import Machine
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._calibration import (
     class_scores,
     fit_scale,

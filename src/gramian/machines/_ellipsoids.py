@@ -37,7 +37,8 @@ from typing import Literal
 
 import numpy as np
 
-from gramian.kernels import Kernel, row_blocks
+from gramian.arrays import row_blocks
+from gramian.kernels import Kernel
 from gramian.machines._independent import Independent, triangular_coordinates
 
 

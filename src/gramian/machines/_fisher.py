@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.gram._spectrum import Moments
 from gramian.machines._paths import loo_bordered
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._candidates import (
     SELECTION,
     Candidate,

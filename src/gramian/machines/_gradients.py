@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from gramian._arrays import Array, factor_cholesky, invert_cholesky
+from gramian.arrays import Array, factor_cholesky, invert_cholesky
 from gramian.gram._spectrum import Moments
 from gramian.machines._criteria import Criterion
 from gramian.machines._left_out import Targets

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.gram._spectrum import Moments
 from gramian.machines._paths import Machine, left_out_products, loo_bordered, loo_min_norm
 

@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian._arrays import Array
-from gramian.kernels import row_blocks
+from gramian.arrays import Array, row_blocks
 
 # Exchanges after which pivoting gives up; a dozen is many.
 EXCHANGES = 200

@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 TARGETS = ("signs", "fisher")
 

@@ -23,8 +23,7 @@ from functools import cache
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian._arrays import Array
-from gramian.kernels import row_blocks
+from gramian.arrays import Array, row_blocks
 from gramian.machines._ellipsoids import (
     kernel_ellipsoid,
     leave_each_out,

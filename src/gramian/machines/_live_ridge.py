@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian._arrays import (
+from gramian.arrays import (
     Array,
     add_outer,
     factor_cholesky,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian._arrays import Array, add_outer
+from gramian.arrays import Array, add_outer
 
 
 @dataclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 
 def novelty_units(own: Array, labels: Array, n_classes: int, weight: Array) -> Array:

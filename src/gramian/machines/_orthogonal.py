@@ -20,8 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian._arrays import Array
-from gramian.kernels import row_blocks
+from gramian.arrays import Array, row_blocks
 from gramian.machines._stopping import Shrinkage
 
 _FIRST_CAPACITY = 32

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._orthogonal import OrthogonalRegression
 from gramian.machines._stopping import ridge_grid
 

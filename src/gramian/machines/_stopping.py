@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 STOPPING = ("gcv", "loo", "bic", "lambda")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._calibration import class_scores
 from gramian.plots._display import Display, class_color, class_marker
 from gramian.plots._left_out import columns, labels_of, loo_losses

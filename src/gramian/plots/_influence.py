@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array, row_blocks
 from gramian.estimators.dense._gram import GramEstimator
 from gramian.estimators.dense._linear_solver import LinearSolver
 from gramian.estimators.dense._solvers import RidgeSolver
-from gramian.kernels import row_blocks
 from gramian.machines._influence import (
     Departures,
     decision_changes,

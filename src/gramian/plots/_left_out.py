@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._calibration import probabilities
 
 

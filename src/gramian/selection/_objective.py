@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.machines._criteria import Criterion
 from gramian.machines._gradients import (
     differentiate,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.selection._objective import Objective
 from gramian.selection._result import Trial
 

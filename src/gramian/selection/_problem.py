@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.gram import require_memory
 from gramian.gram._spectrum import Spectrum, decompose
 from gramian.kernels import Kernel

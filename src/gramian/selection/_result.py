@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 
 class Trial(NamedTuple):

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.stream._window import SlidingWindow
 
 METRICS: dict[str, Callable[[Any, Any], float]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators import KernelDiscriminant, LeastSquaresSVR
 from gramian.stream._window import SlidingWindow
 

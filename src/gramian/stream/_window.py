@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.live._ids import positions_of
 from gramian.stream._held import Held, check_age, check_times
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from gramian.arrays import row_blocks
 from gramian.estimators.dense._solvers import MinimumNormSolver, RidgeSolver
 from gramian.estimators.live._base import LiveEstimator
 from gramian.estimators.live._parameters import default_gamma
@@ -19,7 +20,7 @@ from gramian.estimators.live._precomputed import (
     check_precomputed_queries,
 )
 from gramian.gram import FACTORS, Refactorization
-from gramian.kernels import make_kernel, row_blocks
+from gramian.kernels import make_kernel
 from gramian.machines._paths import Machine
 from gramian.selection import Problem, select
 

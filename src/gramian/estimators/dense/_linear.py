@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.dense._gram import GramEstimator
 from gramian.estimators.dense._linear_solver import FACTOR, LinearSolver
 from gramian.gram import FACTORS, Refactorization

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian._arrays import Array
+from gramian.arrays import Array, row_blocks
 from gramian.gram import Refactorization
 from gramian.gram._normal import LiveNormal
-from gramian.kernels import row_blocks
 from gramian.machines._paths import Machine
 
 FACTOR = "woodbury"

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.gram import LiveSystem, Refactorization, require_memory
 from gramian.gram._slots import RowBlock
 from gramian.gram._spectrum import Moments

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 FOLDS = 5
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.live._base import LiveEstimator
 from gramian.estimators.live._precomputed import check_precomputed, check_precomputed_queries
 

@@ -16,9 +16,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from gramian._arrays import Array
+from gramian.arrays import Array, row_blocks
 from gramian.estimators.ellipsoidal._members import GramMembers, Members
-from gramian.kernels import row_blocks
 from gramian.machines._ellipsoids import (
     InputEllipsoid,
     KernelEllipsoid,

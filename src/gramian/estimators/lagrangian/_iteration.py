@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.lagrangian._linear_space import LinearSpace
 from gramian.estimators.lagrangian._spaces import SolvedGramSpace
 from gramian.estimators.lagrangian._support import SupportSolver

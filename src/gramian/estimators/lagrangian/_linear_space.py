@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms
 
-from gramian._arrays import Array
+from gramian.arrays import Array, row_blocks
 from gramian.estimators.dense._linear_solver import FACTOR, augmented
 from gramian.estimators.lagrangian._spaces import Inverse
 from gramian.gram import Refactorization
 from gramian.gram._normal import LiveNormal
-from gramian.kernels import row_blocks
 from gramian.machines._lagrangian import Solved, Tableau, slack_tolerance
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.dense._linear_solver import FACTOR
 from gramian.estimators.lagrangian._spaces import GramSpace
 from gramian.estimators.lagrangian._support import SupportSolver

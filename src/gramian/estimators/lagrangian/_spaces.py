@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.gram import CholeskyFactor, LiveSystem, Refactorization, SlotMatrix, factorize
 from gramian.gram._slots import RowBlock, spare_capacity, square_blocks
 from gramian.machines._lagrangian import Solved, Tableau, slack_tolerance

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.lagrangian._linear_space import LinearSpace
 from gramian.gram import Refactorization
 from gramian.machines._lagrangian import left_out_values

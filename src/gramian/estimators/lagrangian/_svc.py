@@ -8,6 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.arrays import row_blocks
 from gramian.estimators.dense._classifier import GramClassifier
 from gramian.estimators.dense._linear import LinearForm
 from gramian.estimators.dense._penalty import PenaltyC
@@ -16,7 +17,6 @@ from gramian.estimators.lagrangian._linear_space import LinearSpace
 from gramian.estimators.lagrangian._pivot import PivotSolver
 from gramian.estimators.lagrangian._spaces import GramSpace, SolvedGramSpace
 from gramian.estimators.live._parameters import is_number
-from gramian.kernels import row_blocks
 from gramian.machines._paths import KERNEL_RIDGE
 
 SOLVERS = ("pivot", "lagrangian")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from gramian._arrays import Array, factor_cholesky
+from gramian.arrays import Array, factor_cholesky
 
 
 class PrecomputedRows:

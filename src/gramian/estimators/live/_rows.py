@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian._arrays import Array
-from gramian.kernels import row_blocks
+from gramian.arrays import Array, row_blocks
 
 
 class DenseRows:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.live._history import KeepsHistory
 from gramian.estimators.orthogonal._basis import FixedBasis
 from gramian.estimators.orthogonal._settings import OrthogonalSettings

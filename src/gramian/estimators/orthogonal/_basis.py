@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from gramian._arrays import Array
-from gramian.kernels import Kernel, row_blocks
+from gramian.arrays import Array, row_blocks
+from gramian.kernels import Kernel
 from gramian.machines._axes import Axes, least
 from gramian.machines._forward import ForwardSelection
 from gramian.machines._independent import independent_select

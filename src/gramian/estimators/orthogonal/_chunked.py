@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.orthogonal._base import OrthogonalEstimator
 from gramian.estimators.orthogonal._basis import NOT_HELD, FixedBasis
 from gramian.estimators.orthogonal._chunks import RowChunks, is_chunked, map_queries

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_array
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 
 # So many partial sums are added at once.
 _SPLIT = 8

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.live._base import LiveEstimator
 from gramian.estimators.live._parameters import default_gamma, is_number
 from gramian.estimators.orthogonal._basis import FixedBasis

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gramian._arrays import Array
+from gramian.arrays import Array
 from gramian.estimators.orthogonal._basis import FixedBasis
 from gramian.kernels import Kernel
 from gramian.machines._axes import Axes, least

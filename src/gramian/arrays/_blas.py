@@ -1,4 +1,4 @@
-"""The array functions that `gram` and `machines` share, in place where it matters.
+"""The array operations for NumPy, by BLAS and LAPACK.
 
 Everything below works on the *upper* triangle of a square Fortran-ordered buffer and leaves the
 strict lower triangle as it is, so that one buffer can hold two symmetric matrices. The buffer is
@@ -85,6 +85,14 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
         return np.array(X, dtype=buffer.dtype, order="F")
     (trsm,) = get_blas_funcs(("trsm",), (buffer,))
     return trsm(1.0, buffer, X, lower=0, trans_a=int(transposed))
+
+
+def invert_upper(R: Array) -> Array:
+    """``R⁻¹`` of an upper triangular R with zeros below, in its own storage."""
+    (trtri,) = get_lapack_funcs(("trtri",), (R,))
+    inverse, info = trtri(R, lower=0, overwrite_c=1)
+    assert info == 0
+    return inverse
 
 
 def reciprocal_condition(buffer: Array, norm: float) -> float:

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramian.kernels import row_blocks
+from gramian.arrays import row_blocks
 
 
 @given(

@@ -1,0 +1,41 @@
+"""In-place operations on one triangle of a square buffer, and work in blocks of bounded memory.
+
+The layers above call these functions and never BLAS or LAPACK themselves, so that they do not know
+where an array lives. Everything works on the *upper* triangle of a square Fortran-ordered buffer
+and leaves the strict lower triangle as it is, so that one buffer can hold two symmetric matrices.
+"""
+
+from gramian.arrays._blas import (
+    Array,
+    add_outer,
+    add_rows_to_cholesky,
+    complex_cholesky,
+    factor_cholesky,
+    invert_cholesky,
+    invert_upper,
+    reciprocal_condition,
+    scale_by_cholesky,
+    small_cholesky,
+    solve_lower,
+    solve_upper,
+    symmetric_product,
+)
+from gramian.arrays._blocks import BLOCK_BYTES, row_blocks
+
+__all__ = [
+    "BLOCK_BYTES",
+    "Array",
+    "add_outer",
+    "add_rows_to_cholesky",
+    "complex_cholesky",
+    "factor_cholesky",
+    "invert_cholesky",
+    "invert_upper",
+    "reciprocal_condition",
+    "row_blocks",
+    "scale_by_cholesky",
+    "small_cholesky",
+    "solve_lower",
+    "solve_upper",
+    "symmetric_product",
+]
