@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._gram import SEARCHED_GAMMAS, GramSettings, dual_coef, factor, intercept
+from gramian.estimators._live import learned
+from gramian.estimators._parameters import (
+    KernelSettings,
+    check_choice,
+    check_class_weight,
+    check_positive,
+)
+from gramian.gram import FACTORS
+from gramian.machines import KDA_RMSE, TARGETS
 
-from gramian.estimators.dense._classifier import GramClassifier
-from gramian.estimators.live._parameters import is_number
-from gramian.machines._left_out import TARGETS
-from gramian.machines._paths import KDA_RMSE
 
-
-class KernelDiscriminant(GramClassifier):
+class KernelDiscriminant(LiveClassifier):
     """Kernel discriminant analysis that learns and forgets samples exactly.
 
     KDA/RMSE (kim2006, eqs. 16 to 20): the minimum-norm solution of
@@ -85,7 +90,11 @@ class KernelDiscriminant(GramClassifier):
     (147, 0.966)
     """
 
-    _machine = KDA_RMSE
+    _state_names = ("classes_", "gamma_", "ridge_", "selection_")
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    ridge_ = learned("ridge", "Regularisation λ.")
+    selection_ = learned("selection", "The searched path, or None.")
+    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
 
     def __init__(
         self,
@@ -116,21 +125,17 @@ class KernelDiscriminant(GramClassifier):
         self.random_state = random_state
         self.callback = callback
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.targets not in TARGETS:
-            raise ValueError(f"targets must be one of {TARGETS}, got {self.targets!r}.")
-        if self.ridge != "loo" and not (is_number(self.ridge) and 0 <= self.ridge < np.inf):
-            raise ValueError(f'ridge must be >= 0 and finite, or "loo", got {self.ridge!r}.')
-
-    def _given_strength(self):
-        return self.ridge
-
-    def _set_strength(self, strength):
-        self.ridge_ = strength
-
-    def _strength(self):
-        return self.ridge_
-
-    def _target_kind(self):
-        return self.targets
+    def _settings(self):
+        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        kind = check_choice("targets", self.targets, TARGETS)
+        return GramSettings(
+            KernelSettings(*words, words=SEARCHED_GAMMAS),
+            KDA_RMSE,
+            check_positive("ridge", self.ridge, "loo", zero=True),
+            factor=check_choice("factor", self.factor, FACTORS),
+            kind=kind,
+            class_weight=check_class_weight(self.class_weight, kind),
+            criterion=self.criterion,
+            random_state=self.random_state,
+            callback=self.callback,
+        )

@@ -5,70 +5,21 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from gramian.arrays import Array
-from gramian.estimators.dense._classifier import GramClassifier
-from gramian.estimators.dense._solvers import RidgeSolver
-from gramian.estimators.live._parameters import is_number
-from gramian.gram import LiveResolvent
-from gramian.gram._slots import RowBlock
-from gramian.machines._fisher import fisher_coefficients, fisher_loo
-from gramian.machines._left_out import TARGETS
-from gramian.machines._paths import KFD, KFD_PENALIZED, Machine
+from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._gram import SEARCHED_GAMMAS, GramSettings, dual_coef, factor, intercept
+from gramian.estimators._live import learned
+from gramian.estimators._parameters import (
+    KernelSettings,
+    check_choice,
+    check_class_weight,
+    check_positive,
+)
+from gramian.machines import KFD, KFD_PENALIZED, TARGETS
 
 SEARCHES = ("path", "nelder-mead", "gradient")
 
 
-class FisherSolver(RidgeSolver):
-    """A `RidgeSolver` of the resolvent: ``A = K + iσ diag(1 / weight)`` with σ² the ridge.
-
-    Its columns are complex while they are carried along, and real where they are read.
-    """
-
-    def __init__(
-        self,
-        machine: Machine,
-        diagonal: Array,
-        row_block: RowBlock,
-        targets: Array,
-        *,
-        weight: Array,
-        ridge: float,
-    ) -> None:
-        assert machine.squared and machine.intercept_penalty is not None
-        self._options = {"sigma": ridge**0.5, "penalty": machine.intercept_penalty}
-        super().__init__(
-            machine,
-            diagonal.astype(np.result_type(diagonal, np.complex64)),
-            row_block,
-            targets,
-            weight=weight,
-            ridge=1j * ridge**0.5,
-            factor=LiveResolvent.name,
-        )
-
-    @property
-    def targets(self) -> Array:
-        return super().targets.real
-
-    def coefficients(self) -> tuple[Array, Array]:
-        """O(n t) after an edit."""
-        X = self.system.solution()
-        return fisher_coefficients(X[:, 1:], X[:, 0], **self._options)
-
-    def loo(self) -> Array:
-        """Of the discriminant fitted without the sample, O(n t)."""
-        resolvent = self._moments(self.system.solution(), self.system.inverse_diagonal())
-        return fisher_loo(self.targets, resolvent, **self._options)
-
-    def solve(self, B: Array) -> Array:
-        """``Re P B``, where ``Re P`` is the inverse of ``K + μ D K⁻¹ D``."""
-        return super().solve(B).real
-
-    def gram_rows(self) -> Array:
-        return super().gram_rows().real
-
-
-class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GramClassifier):
+class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LiveClassifier):
     """Kernel Fisher discriminant that learns and forgets samples exactly.
 
     Fisher's discriminant in the feature space of a kernel is a ridge regression on the columns of
@@ -153,8 +104,11 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (150, 3)
     """
 
-    factor = LiveResolvent.name
-    _factors = (LiveResolvent.name,)
+    _state_names = ("classes_", "gamma_", "ridge_", "selection_")
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    ridge_ = learned("ridge", "Regularisation μ.")
+    selection_ = learned("selection", "The searched path, or None.")
+    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
 
     def __init__(
         self,
@@ -193,7 +147,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         The decision values as columns: one for two classes, else one per class. Those of several
         classes lie on a plane of one dimension less while the bias is free.
         """
-        return self._outputs(X)
+        return self._outputs(X)[1]
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -201,37 +155,22 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _n_features_out(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.ridge != "loo" and not (is_number(self.ridge) and 0 < self.ridge < np.inf):
-            raise ValueError(f'ridge must be > 0 and finite, or "loo", got {self.ridge!r}.')
-        if self.targets not in TARGETS:
-            raise ValueError(f"targets must be one of {TARGETS}, got {self.targets!r}.")
-        if self.search not in SEARCHES:
-            raise ValueError(f"search must be one of {SEARCHES}, got {self.search!r}.")
+    def _settings(self):
         if not isinstance(self.penalize_bias, bool | np.bool_):
             raise ValueError(f"penalize_bias must be True or False, got {self.penalize_bias!r}.")
-
-    def _freeze(self):
-        super()._freeze()
-        self._machine = KFD_PENALIZED if self.penalize_bias else KFD
-
-    def _make_solver(self, diagonal, block, columns, weight):
-        return FisherSolver(
-            self._machine, diagonal, block, columns, weight=weight, ridge=self._strength()
+        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        kind = check_choice("targets", self.targets, TARGETS)
+        return GramSettings(
+            KernelSettings(*words, words=SEARCHED_GAMMAS),
+            KFD_PENALIZED if self.penalize_bias else KFD,
+            check_positive("ridge", self.ridge, "loo"),
+            kind=kind,
+            class_weight=check_class_weight(self.class_weight, kind),
+            criterion=self.criterion,
+            search=check_choice("search", self.search, SEARCHES),
+            random_state=self.random_state,
+            callback=self.callback,
         )
-
-    def _given_strength(self):
-        return self.ridge
-
-    def _set_strength(self, strength):
-        self.ridge_ = strength
-
-    def _strength(self):
-        return self.ridge_
-
-    def _target_kind(self):
-        return self.targets
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

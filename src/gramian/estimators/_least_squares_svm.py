@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from gramian.estimators.dense._classifier import GramClassifier
-from gramian.estimators.dense._linear import LinearForm
-from gramian.estimators.dense._penalty import PenaltyC
-from gramian.estimators.dense._regressor import GramRegressor
-from gramian.machines._paths import LS_SVM
+from gramian.engines import SUMS
+from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._gram import (
+    SEARCHED_GAMMAS,
+    GramSettings,
+    coef,
+    dual_coef,
+    factor,
+    intercept,
+    strength_c,
+)
+from gramian.estimators._live import learned
+from gramian.estimators._parameters import (
+    KernelSettings,
+    check_choice,
+    check_class_weight,
+    check_positive,
+)
+from gramian.estimators._regressor import LiveRegressor
+from gramian.gram import FACTORS
+from gramian.machines import LS_SVM
 
 
-class LeastSquaresSVC(LinearForm, PenaltyC, GramClassifier):
+class LeastSquaresSVC(LiveClassifier):
     """Least squares support vector classifier that learns and forgets samples exactly.
 
     LS-SVM (duan2008, eqs. 4 to 7) replaces the inequalities of the support vector machine by
@@ -85,7 +101,12 @@ class LeastSquaresSVC(LinearForm, PenaltyC, GramClassifier):
     (147, 0.966)
     """
 
-    _machine = LS_SVM
+    _state_names = ("classes_", "gamma_", "C_", "selection_")
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    C_ = property(strength_c)
+    selection_ = learned("selection", "The searched path, or None.")
+    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
+    coef_ = property(coef)
 
     def __init__(
         self,
@@ -114,13 +135,11 @@ class LeastSquaresSVC(LinearForm, PenaltyC, GramClassifier):
         self.random_state = random_state
         self.callback = callback
 
-    def _combine(self, values):
-        """±1 targets are one combination of class indicators, whatever the class sizes."""
-        signs = 2.0 * values - values.sum(axis=-1, keepdims=True)
-        return signs[..., 1:] if signs.shape[-1] == 2 else signs
+    def _settings(self):
+        return _settings(self, class_weight=check_class_weight(self.class_weight))
 
 
-class LeastSquaresSVR(LinearForm, PenaltyC, GramRegressor):
+class LeastSquaresSVR(LiveRegressor):
     """Least squares support vector regression that learns and forgets samples exactly.
 
     The machine of `LeastSquaresSVC` with numbers for targets, one or several per sample on the same
@@ -181,7 +200,12 @@ class LeastSquaresSVR(LinearForm, PenaltyC, GramRegressor):
     (441, 0.5)
     """
 
-    _machine = LS_SVM
+    _state_names = ("gamma_", "C_", "selection_")
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    C_ = property(strength_c)
+    selection_ = learned("selection", "The searched path, or None.")
+    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
+    coef_ = property(coef)
 
     def __init__(
         self,
@@ -207,3 +231,23 @@ class LeastSquaresSVR(LinearForm, PenaltyC, GramRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+
+    def _settings(self):
+        return _settings(self)
+
+
+def _settings(model, **own):
+    words = (model.kernel, model.gamma, model.degree, model.coef0, model.kernel_params)
+    C = check_positive("C", model.C, "loo")
+    return GramSettings(
+        KernelSettings(*words, words=SEARCHED_GAMMAS),
+        LS_SVM,
+        C if isinstance(C, str) else 1.0 / C,
+        C=C,
+        factor=check_choice("factor", model.factor, (*FACTORS, SUMS)),
+        criterion=model.criterion,
+        random_state=model.random_state,
+        callback=model.callback,
+        sums=True,
+        **own,
+    )

@@ -1,27 +1,45 @@
-"""The heart: a Gram matrix that samples enter and leave exactly. No labels, no scikit-learn."""
+"""A Gram matrix that samples enter and leave exactly: live inverse, factors, spectra, sums.
+
+Nothing here knows of labels or of scikit-learn. `LiveSystem` solves ``A X = B`` while rows come and
+go; `LiveInverse`, `LiveResolvent`, `CholeskyFactor` and `QRFactor` hold A; `Spectrum` serves a path
+of ridges; `LiveNormal` sums over samples where features are few.
+"""
 
 from gramian.gram._cholesky import CholeskyFactor
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import Factor
 from gramian.gram._inverse import LiveInverse
 from gramian.gram._memory import available_memory, require_memory
+from gramian.gram._normal import CompensatedSum, LiveNormal
 from gramian.gram._qr import QRFactor
 from gramian.gram._resolvent import LiveResolvent
-from gramian.gram._slots import SlotMatrix
+from gramian.gram._slots import RowBlock, SlotMatrix, spare_capacity, square_blocks
+from gramian.gram._spectrum import Moments, Spectrum, decompose
 from gramian.gram._system import FACTORS, LiveSystem, Refactorization, factorize
+from gramian.gram._thin import ThinSpectrum, thin_spectrum
 
 __all__ = [
     "FACTORS",
     "CholeskyFactor",
+    "CompensatedSum",
     "Factor",
     "LiveInverse",
+    "LiveNormal",
     "LiveResolvent",
     "LiveSystem",
+    "Moments",
     "NotPositiveDefiniteError",
     "QRFactor",
     "Refactorization",
+    "RowBlock",
     "SlotMatrix",
+    "Spectrum",
+    "ThinSpectrum",
     "available_memory",
+    "decompose",
     "factorize",
     "require_memory",
+    "spare_capacity",
+    "square_blocks",
+    "thin_spectrum",
 ]

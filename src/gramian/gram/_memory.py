@@ -30,6 +30,5 @@ def require_memory(nbytes: int, purpose: str) -> None:
         raise MemoryError(
             f"{purpose} needs {nbytes / 2**30:.1f} GiB, and this machine has "
             f"{free / 2**30:.1f} GiB free. Give fewer samples, or float32 ones (half the memory), "
-            f"or use OrthogonalKernelClassifier or OrthogonalKernelRegressor, which hold no "
-            f"square matrix."
+            f"or use a machine that holds no square matrix."
         )

@@ -13,6 +13,8 @@ so takes away what it brought, and the error is that of its own products, not of
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -64,6 +66,12 @@ class LiveNormal:
         self._sums = CompensatedSum((size, size))  # of w [x; y] [x; y]ᵀ
         self._passed = np.zeros(size)
         self._N: Array | None = None
+
+    def copy(self) -> LiveNormal:
+        """A twin whose edits do not touch this one; arrays are replaced by edits, never changed."""
+        twin = copy(self)
+        twin._sums = copy(self._sums)
+        return twin
 
     # -- edits ----------------------------------------------------------------------------------
 

@@ -1,5 +1,39 @@
-"""Kernel functions."""
+"""Kernel functions: k(x, y) for all pairs of two sets of samples.
 
-from gramian.kernels._functions import KERNELS, Kernel, make_kernel
+============= ============================== =========================
+name          k(x, y)                        parameters
+============= ============================== =========================
+linear        x·y                            none
+poly          (gamma x·y + coef0)^degree     gamma, degree, coef0
+rbf           exp(−gamma ‖x − y‖²)           gamma
+laplacian     exp(−gamma ‖x − y‖₁)           gamma
+precomputed   given as a matrix              none
+a callable    f(X, Y, **params)              its own
+============= ============================== =========================
 
-__all__ = ["KERNELS", "Kernel", "make_kernel"]
+Dense and CSR samples are taken alike; the result is always a dense array.
+"""
+
+from gramian.kernels._base import Kernel
+from gramian.kernels._callable import CallableKernel
+from gramian.kernels._defaults import default_gamma
+from gramian.kernels._expansion import KernelExpansion
+from gramian.kernels._exponential import RBF, Laplacian
+from gramian.kernels._precomputed import GramSamples, Precomputed
+from gramian.kernels._products import Linear, Polynomial
+from gramian.kernels._registry import KERNELS, make_kernel
+
+__all__ = [
+    "KERNELS",
+    "RBF",
+    "CallableKernel",
+    "GramSamples",
+    "Kernel",
+    "KernelExpansion",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "default_gamma",
+    "make_kernel",
+]

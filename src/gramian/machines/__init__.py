@@ -1,1 +1,151 @@
-"""Formulas: targets to coefficients, intercepts and leave-one-out values. Pure functions."""
+"""The mathematics: the equations of each machine, as functions of arrays.
+
+Machines on the Gram matrix are `Machine` objects (`KERNEL_RIDGE`, `LS_SVM`, `KDA_RMSE`, `KFD`,
+`KFD_PENALIZED`): coefficients, leave-one-out and gradients read off ``P = A⁻¹``. The Lagrangian
+support vector machine, orthogonal least squares and the ellipsoids of the fuzzy classifier have a
+file each. Nothing here holds samples that come and go, and nothing knows scikit-learn.
+"""
+
+from gramian.machines._axes import Axes, least
+from gramian.machines._calibration import (
+    Calibration,
+    class_scores,
+    fit_calibration,
+    probabilities,
+)
+from gramian.machines._criteria import CRITERIA, Criterion
+from gramian.machines._discriminant import (
+    KDA_RMSE,
+    MinimumNorm,
+    minimum_norm,
+    minimum_norm_loo,
+)
+from gramian.machines._ellipsoids import (
+    InputEllipsoid,
+    KernelEllipsoid,
+    SvdEllipsoid,
+    input_ellipsoid,
+    input_loo_distances,
+    kernel_ellipsoid,
+    kernel_normalize,
+    svd_ellipsoid,
+    svd_loo_distances,
+)
+from gramian.machines._fisher import (
+    KFD,
+    KFD_PENALIZED,
+    CanonicalForm,
+    Fisher,
+    canonical_form,
+    fisher_loo_rows,
+)
+from gramian.machines._forward import ForwardRules, ForwardSelection, forward_select
+from gramian.machines._gradients import Derivatives, differentiate
+from gramian.machines._independent import (
+    Independent,
+    independent_append,
+    independent_remove,
+    independent_select,
+)
+from gramian.machines._influence import decision_changes
+from gramian.machines._lagrangian import (
+    Iterated,
+    Solved,
+    Tableau,
+    lagrangian_iteration,
+    left_out_values,
+    principal_pivot,
+    slack_tolerance,
+)
+from gramian.machines._least_squares import KERNEL_RIDGE, LS_SVM, LeastSquares, loo_bordered
+from gramian.machines._left_out_members import kernel_loo_distances
+from gramian.machines._live_ridge import LiveRidge
+from gramian.machines._machine import Departures, Machine, MomentsOf
+from gramian.machines._normal_equations import Sums, basis_features, chunk_sums
+from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
+from gramian.machines._removal import loo_by_removal
+from gramian.machines._ridges import RIDGES
+from gramian.machines._slopes import (
+    Slopes,
+    class_nearest,
+    memberships,
+    slopes_scale,
+    slopes_tune,
+)
+from gramian.machines._stopping import STOPPING, Path
+from gramian.machines._targets import TARGETS, ClassTargets, Responses, Targets
+
+__all__ = [
+    "CRITERIA",
+    "KDA_RMSE",
+    "KERNEL_RIDGE",
+    "KFD",
+    "KFD_PENALIZED",
+    "LS_SVM",
+    "RIDGES",
+    "STOPPING",
+    "TARGETS",
+    "Axes",
+    "Calibration",
+    "CanonicalForm",
+    "ClassTargets",
+    "Criterion",
+    "Departures",
+    "Derivatives",
+    "Fisher",
+    "ForwardRules",
+    "ForwardSelection",
+    "Independent",
+    "InputEllipsoid",
+    "Iterated",
+    "KernelEllipsoid",
+    "LeastSquares",
+    "LiveRidge",
+    "Machine",
+    "MinimumNorm",
+    "MomentsOf",
+    "Path",
+    "Responses",
+    "Slopes",
+    "Solved",
+    "Sums",
+    "SvdEllipsoid",
+    "Tableau",
+    "Targets",
+    "basis_features",
+    "canonical_form",
+    "chunk_sums",
+    "class_nearest",
+    "class_scores",
+    "decision_changes",
+    "differentiate",
+    "fisher_loo_rows",
+    "fit_calibration",
+    "forward_select",
+    "independent_append",
+    "independent_remove",
+    "independent_select",
+    "input_ellipsoid",
+    "input_loo_distances",
+    "kernel_ellipsoid",
+    "kernel_loo_distances",
+    "kernel_normalize",
+    "lagrangian_iteration",
+    "least",
+    "left_out_values",
+    "loo_bordered",
+    "loo_by_removal",
+    "memberships",
+    "minimum_norm",
+    "minimum_norm_loo",
+    "novelties",
+    "novelty_units",
+    "principal_pivot",
+    "probabilities",
+    "slack_tolerance",
+    "slopes_scale",
+    "slopes_tune",
+    "svd_ellipsoid",
+    "svd_loo_distances",
+    "weighted_quantile",
+]

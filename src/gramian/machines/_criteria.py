@@ -31,7 +31,7 @@ from gramian.machines._calibration import (
     smoothed_labels,
     without_rounding,
 )
-from gramian.machines._left_out import ClassTargets, Targets
+from gramian.machines._targets import ClassTargets, Targets
 
 
 def error_rate(F: Array, targets: ClassTargets) -> Array:

@@ -22,33 +22,71 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.gram._spectrum import Moments
-from gramian.machines._paths import loo_bordered
+from gramian.gram import LiveResolvent, Moments, Spectrum
+from gramian.machines._least_squares import loo_bordered, pull_bordered
+from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symmetric
 
 
-def fisher_coefficients(R: Array, s: Array, *, sigma: float, penalty: float) -> tuple[Array, Array]:
-    """Intercepts b (t,) and coefficients α (n, t) from the resolvent, O(n t).
+@dataclass(frozen=True)
+class Fisher(Machine):
+    """The discriminant with a bias that costs ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5)."""
 
-    ::
+    name: str
+    penalty: float
 
-        b = Im 1ᵀR / (Im 1ᵀs − c σ),    α = Re (R − s b)
-    """
-    intercept = R.sum(axis=0).imag / (s.sum().imag - penalty * sigma)
-    return intercept, (R - s[:, None] * intercept).real
+    def shift(self, ridge: float, weight: Array) -> Array:
+        """``iσ / weight``: the resolvent has the square root of the condition of eq. (4)."""
+        return 1j * ridge**0.5 / weight
+
+    def factor(self, wanted: str) -> str:
+        return LiveResolvent.name
+
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``, ``α = Re (R − s b)``."""
+        intercept = R.sum(axis=0).imag / (s.sum().imag - self.penalty * ridge**0.5)
+        return intercept, (R - s[:, None] * intercept).real
+
+    def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
+        """Of the discriminant fitted without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
+        return Y - self.departures(Y, moments, ridge).residual.real
+
+    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+        """Complex residuals and real changes of the intercept.
+
+        ::
+
+            b₋ᵢ = Im (1ᵀR − s_i R_i/p_i) / (Im (1ᵀs − s_i²/p_i) − c σ),   θ_i = (R_i − b₋ᵢ s_i) / p_i
+        """
+        R, s, p = moments(1)
+        s, p, cost = s[:, None], p[:, None], self.penalty * ridge**0.5
+        intercept = R.sum(axis=0).imag / (s.sum().imag - cost)
+        left_out = (R.sum(axis=0) - s * R / p).imag / ((s.sum() - s**2 / p).imag - cost)
+        return Departures((R - left_out * s) / p, left_out - intercept)
+
+    # -- the path: a kernel machine whose Gram matrix is K D⁻¹ K ----------------------------------
+
+    def spectrum(self, spectrum: Spectrum) -> Spectrum:
+        return spectrum.squared()
+
+    def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
+        """The paper's (§2.4): the row of a sample leaves, its column stays."""
+        return loo_bordered(Y, moments(1), self.penalty)
+
+    def matrix(self, K: Array, weight: Array) -> Array:
+        return K @ (weight[:, None] * K)
+
+    def trace(self, K: Array) -> float:
+        return float(np.sum(K**2))
+
+    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+        return pull_bordered(P, Y, self.penalty)
+
+    def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
+        return 2.0 * symmetric((S @ K) * weight)
 
 
-def fisher_loo(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:
-    """Decision values at each sample of the discriminant fitted without it, (n, t), in O(n t).
-
-    ::
-
-        b₋ᵢ = Im (1ᵀR − s_i R_i/p_i) / (Im (1ᵀs − s_i²/p_i) − c σ)
-        f₋ᵢ = y_i − Re ((R_i − b₋ᵢ s_i) / p_i)
-    """
-    R, s, p = moments.R, moments.s[:, None], moments.p[:, None]
-    level = (s.sum() - s**2 / p).imag - penalty * sigma
-    intercepts = (R.sum(axis=0) - s * R / p).imag / level
-    return Y - ((R - intercepts * s) / p).real
+KFD = Fisher("KFD", 0.0)
+KFD_PENALIZED = Fisher("KFD, penalised bias", 1.0)
 
 
 def fisher_loo_rows(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:

@@ -1,7 +1,11 @@
-"""Width and ridge chosen by closed-form leave-one-out."""
+"""Width and ridge chosen by closed-form leave-one-out.
 
-from gramian.selection._problem import Problem
+`select` minimises a leave-one-out criterion of a `Problem`: a machine, its targets, samples and a
+kernel. No estimator is needed.
+"""
+
+from gramian.selection._problem import LinearProblem, Problem, subsample
 from gramian.selection._result import Selection, Trial
 from gramian.selection._search import select
 
-__all__ = ["Problem", "Selection", "Trial", "select"]
+__all__ = ["LinearProblem", "Problem", "Selection", "Trial", "select", "subsample"]

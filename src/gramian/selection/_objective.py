@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.machines._criteria import Criterion
-from gramian.machines._gradients import (
-    differentiate,
-    feature_width_derivatives,
-    width_derivative,
-)
+from gramian.machines import Criterion, differentiate
 from gramian.selection._problem import Problem
 from gramian.selection._result import Trace, Trial
 
@@ -105,10 +100,8 @@ class Objective:
         problem.require_squares(8, float)  # six at the peak of `differentiate`, and K twice
         K = problem.gram(gamma).astype(float)
         found = differentiate(problem.machine, self.criterion, K, problem.targets, ridge)
-        if np.ndim(gamma) == 0:
-            by_width = np.array([width_derivative(K, found.gram)])
-        else:
-            by_width = feature_width_derivatives(K, found.gram, problem.samples, gamma)
+        kernel = problem.kernel.with_gamma(gamma)
+        by_width = kernel.gamma_gradient(K, found.gram, problem.samples)
         assert self.prior is not None
         penalty = self.prior.penalty(gamma)
         slope, penalty_slope = self.criterion.penalized_slopes(found.value, penalty, problem.n)

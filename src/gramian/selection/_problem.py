@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from gramian.arrays import Array
-from gramian.gram import require_memory
-from gramian.gram._spectrum import Spectrum, decompose
+from gramian.gram import Spectrum, decompose, require_memory, thin_spectrum
 from gramian.kernels import Kernel
-from gramian.machines._left_out import ClassTargets, Targets
-from gramian.machines._paths import Machine
-
-_DISTANCES = {
-    "rbf": lambda X: euclidean_distances(X, squared=True),
-    "laplacian": lambda X: manhattan_distances(X),
-}
+from gramian.machines import ClassTargets, Machine, Targets
 
 
 @dataclass(frozen=True)
@@ -33,15 +24,27 @@ class Problem:
     targets : ClassTargets or Responses
         With the sample weights, if any.
     samples : array-like of shape (n, d)
-        Or the kernel matrix itself, when there is no ``kernel``.
-    kernel : callable, optional
-        ``kernel(gamma)`` is a `Kernel`; gamma is a number, or one per feature.
+        As the kernel takes them.
+    kernel : Kernel
+        Its gamma is replaced by the widths that are tried.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian.kernels import make_kernel
+    >>> from gramian.machines import LS_SVM, ClassTargets
+    >>> from gramian.selection import Problem, select
+    >>> X, y = load_iris(return_X_y=True)
+    >>> problem = Problem(LS_SVM, ClassTargets(y, 3), X, make_kernel("rbf"))
+    >>> found = select(problem, random_state=0)
+    >>> 0.01 < found.gamma < 10, found.ridge > 0
+    (True, True)
     """
 
     machine: Machine
     targets: Targets
     samples: Any
-    kernel: Callable[[Any], Kernel] | None = None
+    kernel: Kernel
 
     @property
     def n(self) -> int:
@@ -49,24 +52,14 @@ class Problem:
         return self.samples.shape[0]
 
     @property
-    def has_width(self) -> bool:
-        """Whether the kernel has a width to tune."""
-        return self._kernel_name in _DISTANCES
-
-    @property
     def has_feature_widths(self) -> bool:
         """Whether each feature can have its own width."""
-        return self._kernel_name == "rbf" and not issparse(self.samples)
-
-    @property
-    def _kernel_name(self) -> str:
-        return "precomputed" if self.kernel is None else self.kernel(1.0).name
+        return self.kernel.has_feature_widths and not issparse(self.samples)
 
     def gram(self, gamma: Any) -> Array:
         """The kernel matrix, as a new array."""
-        if self.kernel is None:
-            return np.array(self.samples)
-        return self.kernel(gamma)(self.samples, self.samples)
+        K = self.kernel.with_gamma(gamma)(self.samples, self.samples)
+        return K if K.flags.owndata else K.copy()
 
     def spectrum(self, gamma: Any) -> Spectrum:
         """Of the kernel matrix with the weights, O(n³).
@@ -92,16 +85,23 @@ class Problem:
 
     def take(self, index: Array) -> Problem:
         """The same problem on some of the samples."""
-        rows = self.samples[index]
-        samples = rows[:, index] if self.kernel is None else rows
-        return Problem(self.machine, self.targets.take(index), samples, self.kernel)
+        return type(self)(
+            self.machine, self.targets.take(index), self.samples[index], self.kernel
+        )
 
-    def typical_gamma(self) -> float:
-        """One over the median distance between samples that differ; 1 where none do."""
-        distances = _DISTANCES[self._kernel_name](self.samples)
-        distances = distances[np.triu_indices(self.n, 1)]
-        apart = distances > 1e-10 * distances.max(initial=0.0)  # equal samples, up to rounding
-        return float(1.0 / np.median(distances[apart])) if apart.any() else 1.0
+
+@dataclass(frozen=True)
+class LinearProblem(Problem):
+    """A linear kernel to tune the ridge of, by the spectrum of its d features.
+
+    Samples are centred: their shift is taken up by the intercept, which is free.
+    """
+
+    def spectrum(self, gamma: Any) -> Any:
+        weight = self.targets.weight
+        X = self.samples.toarray() if issparse(self.samples) else self.samples
+        X = X - np.average(X, axis=0, weights=weight)
+        return thin_spectrum(X.astype(float, copy=False), weight)
 
 
 def subsample(problem: Problem, size: int, rng: np.random.RandomState) -> Problem:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gramian.machines._criteria import CRITERIA, Criterion
-from gramian.machines._left_out import ClassTargets
+from gramian.machines import CRITERIA, ClassTargets, Criterion
 from gramian.selection._objective import Objective, WidthPrior
 from gramian.selection._polish import descend, simplex
 from gramian.selection._problem import Problem, subsample
@@ -79,7 +78,7 @@ def select(
         whole = Objective(problem, rule, None, fixed, "all samples", trace)
         return trace.selection(whole.path(gamma), rule.name)
     few = subsample(problem, SUBSAMPLE, check_random_state(random_state))
-    prior = WidthPrior(few.typical_gamma(), DEVIATION, SPREAD)
+    prior = WidthPrior(few.kernel.typical_gamma(few.samples), DEVIATION, SPREAD)
     whole = Objective(problem, rule, prior, fixed, "all samples", trace)
     part = whole if few is problem else replace(whole, problem=few, stage="subsample")
     if gamma == "loo-ard":
@@ -187,7 +186,7 @@ def _check(problem: Problem, gamma: Any, ridge: Any, search: str) -> None:
 def _check_width(problem: Problem, gamma: str, ridge: Any) -> None:
     if gamma not in ("loo", "loo-ard"):
         raise ValueError(f'gamma must be > 0, "loo" or "loo-ard", got {gamma!r}.')
-    if not problem.has_width:
+    if not problem.kernel.has_width:
         raise ValueError(
             f'gamma={gamma!r} needs a kernel with a width, "rbf" or "laplacian". Give a number.'
         )

@@ -1,0 +1,39 @@
+"""The live state of the machines: holdings, and the engines that serve them.
+
+A model's `Holdings` are the truth: samples, targets, weights and ids, replaced by one assignment. An
+engine follows them by exact updates and says which version of them it serves.
+"""
+
+from gramian.engines._engine import Engine, Reader, noted
+from gramian.engines._gram import (
+    GramEngine,
+    GramPlan,
+    MinimumNormEngine,
+    Unbuilt,
+    check_semidefinite,
+)
+from gramian.engines._holdings import Holdings, trimmed
+from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
+from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
+
+__all__ = [
+    "SUMS",
+    "DenseRows",
+    "Engine",
+    "GramEngine",
+    "GramPlan",
+    "GramRows",
+    "Holdings",
+    "LinearPlan",
+    "LinearReader",
+    "MinimumNormEngine",
+    "Reader",
+    "Rows",
+    "SparseRows",
+    "SumsEngine",
+    "Unbuilt",
+    "check_semidefinite",
+    "make_rows",
+    "noted",
+    "trimmed",
+]

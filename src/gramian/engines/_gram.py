@@ -1,0 +1,359 @@
+"""The engine on the n×n Gram matrix: kernel, live system and machine, brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gramian.arrays import Array, factor_cholesky
+from gramian.engines._engine import Engine, noted
+from gramian.engines._holdings import Holdings
+from gramian.gram import (
+    LiveSystem,
+    Moments,
+    NotPositiveDefiniteError,
+    Refactorization,
+    require_memory,
+)
+from gramian.kernels import Kernel, KernelExpansion, Precomputed
+from gramian.machines import ClassTargets, Machine, Responses, Targets, minimum_norm, minimum_norm_loo
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class GramPlan:
+    """All that an engine on the Gram matrix is made with, besides the samples.
+
+    Parameters
+    ----------
+    machine : Machine
+    kernel : Kernel
+    ridge : float
+    factor : {"auto", "inverse", "cholesky", "qr"}
+    kind : {"signs", "fisher"}
+        Targets of a classifier.
+    class_weight : dict, "balanced" or None
+        Multiplies the weights of a classifier's samples.
+    """
+
+    machine: Machine
+    kernel: Kernel
+    ridge: float
+    factor: str = "auto"
+    kind: str = "signs"
+    class_weight: Mapping[Any, float] | str | None = None
+
+    @property
+    def reweighs(self) -> bool:
+        """Whether every class weight depends on all samples, so that each edit is a rebuild."""
+        return isinstance(self.class_weight, str)
+
+    def targets(self, held: Holdings) -> Targets:
+        """The targets of the held samples, with the weights that the machine sees."""
+        weight = self.weights(held)
+        if held.classes is None:
+            return Responses(held.y.reshape(len(held), -1), weight)
+        return ClassTargets(held.labels, len(held.classes), self.kind, weight)
+
+    def weights(self, held: Holdings) -> Array:
+        """Sample weights times class weights."""
+        if self.class_weight is None:
+            return held.weight
+        assert held.classes is not None
+        if isinstance(self.class_weight, str):
+            sums = np.bincount(held.labels, held.weight, len(held.classes))
+            there = np.maximum(sums, np.finfo(float).tiny)
+            per_class = held.weight.sum() / (np.count_nonzero(sums) * there)
+        else:
+            labels = held.classes.tolist()
+            per_class = np.array([self.class_weight.get(label, 1.0) for label in labels])
+        return held.weight * per_class[held.labels]
+
+    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
+        """An engine for these holdings, built from scratch."""
+        kind = MinimumNormEngine if self.ridge == 0 else GramEngine
+        return kind(self, held, history)
+
+    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+        """What predictions need, ``f(x) = k(x, held) Z + b``, from the `state` of an engine."""
+        intercept, Z = state["coefficients"]
+        return KernelExpansion(self.kernel, held.rows.lend(), Z, intercept)
+
+
+class GramEngine:
+    """``A = K + shift``, as a `LiveSystem` for a column of ones and the target columns.
+
+    A classifier's columns are the class indicators: targets are linear combinations of them whose
+    weights follow the class sizes, so that Fisher targets stay right as classes grow and shrink.
+    """
+
+    def __init__(
+        self, plan: GramPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
+    ) -> None:
+        X, kernel, targets = held.rows.samples(), plan.kernel, plan.targets(held)
+        weight = targets.weight.astype(X.dtype)
+        self.plan, self.past = plan, history
+        self._diagonal, self._weight = kernel.diagonal(X), weight
+        self._columns = held.classes
+        shift = plan.machine.shift(plan.ridge, weight)
+        self.system = LiveSystem(
+            self._diagonal + shift,
+            lambda rows, columns: kernel(X[rows], X[columns]),
+            _after_ones(targets.columns),
+            plan.machine.factor(plan.factor),
+        )
+        self.serves: object = held.version
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return (*self.past, *self.system.refactorizations)
+
+    @property
+    def factor(self) -> str:
+        """Name of the factor in use."""
+        return self.system.factor.name
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        """O(n²) for one sample; a kernel that is not positive definite is refused."""
+        if self.plan.reweighs:
+            return self.fresh(after, "the class weights changed")
+        n, X, kernel = len(before), after.rows.samples(), self.plan.kernel
+        weight = self.plan.weights(after)[n:].astype(X.dtype)
+        cross, corner = kernel(X[:n], X[n:]), kernel(X[n:], X[n:])
+        if isinstance(kernel, Precomputed):
+            check_semidefinite(corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max())
+        diagonal = corner.diagonal().copy()
+        corner = corner + np.diag(self.plan.machine.shift(self.plan.ridge, weight))
+        columns, order = self._columns_of(after, n)
+        serves, self.serves = self.serves, None
+        try:
+            self.system.append(cross, corner, _after_ones(columns))
+        except NotPositiveDefiniteError:  # refused before anything was changed
+            self.serves = serves
+            raise
+        if order is not None:
+            self.system.select_columns(np.append(0, 1 + order))
+        self._diagonal = np.concatenate([self._diagonal, diagonal])
+        self._weight = np.concatenate([self._weight, weight])
+        self._columns = after.classes
+        self.serves = after.version
+        return self
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        """O(n) for one sample, by the explicit inverse."""
+        if self.plan.reweighs:
+            return self.fresh(after, "the class weights changed")
+        self.serves = None
+        self.system.remove(positions)
+        if after.classes is not None and len(after.classes) < len(self._columns):
+            kept = np.flatnonzero(np.isin(self._columns, after.classes))
+            self.system.select_columns(np.append(0, 1 + kept))
+        self._diagonal = np.delete(self._diagonal, positions)
+        self._weight = np.delete(self._weight, positions)
+        self._columns = after.classes
+        self.serves = after.version
+        return self
+
+    def refactor(self, held: Holdings, reason: str) -> Engine:
+        """Rebuild the factor from the stored A, O(n³)."""
+        self.serves = None
+        self.system.refactor(reason)
+        self.serves = held.version
+        return self
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def reader(self, held: Holdings) -> KernelExpansion:
+        return self.plan.reader(held, self.state(held))
+
+    def coefficients(self, held: Holdings) -> tuple[Array, Array]:
+        """Intercepts (t,) and coefficients (n, t) of the outputs, O(n t) after an edit."""
+        targets = self.plan.targets(held)
+        X = self._reading(self.system.solution)
+        found = self.plan.machine.coefficients(
+            X[:, 1:], X[:, 0], 1.0 / self._weight, self.plan.ridge
+        )
+        intercept, Z = (targets.combine(part).astype(held.rows.dtype) for part in found)
+        return intercept, Z
+
+    def loo(self, held: Holdings) -> Array:
+        targets = self.plan.targets(held)
+        Y = self.system.B[:, 1:].real
+        F = self._reading(lambda: self.plan.machine.loo(Y, self.moments, self.plan.ridge))
+        return targets.combine_left_out(F).astype(held.rows.dtype)
+
+    def moments(self, power: int) -> Moments:
+        """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
+        X, D = self.system.solution(), 1.0 / self._weight
+        if power == 1:
+            return Moments(X[:, 1:], X[:, 0], self.system.inverse_diagonal())
+        solved = self.system.solve(D[:, None] * X)
+        return Moments(solved[:, 1:], solved[:, 0], self.system.inverse_square_diagonal(D))
+
+    def drift(self, held: Holdings) -> float:
+        return self._reading(self.system.drift)
+
+    def solve(self, B: Array) -> Array:
+        """``Re P B``."""
+        return self._reading(lambda: self.system.solve(B)).real
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+        """The same machine built from scratch."""
+        return noted(self.plan.engine(held, self.history), reason, len(held))
+
+    def frozen(self, held: Holdings) -> Unbuilt:
+        """What a pickle holds: no matrix."""
+        return Unbuilt(self.plan, self.state(held), self.history)
+
+    def seen_by(self) -> tuple[str, ...]:
+        return ()
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        return {"coefficients": self.coefficients(held)}
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _reading(self, read: Callable[[], T]) -> T:
+        """A read may fold updates and refine in place, so that an interrupt must be noticed too."""
+        serves, self.serves = self.serves, None
+        found = read()
+        self.serves = serves
+        return found
+
+    def _columns_of(self, after: Holdings, n: int) -> tuple[Array, Array | None]:
+        """Columns of the new samples, the known classes first; and how to sort them, if needed."""
+        if after.classes is None:
+            return after.y[n:].reshape(len(after) - n, -1), None
+        order = np.concatenate([self._columns, np.setdiff1d(after.classes, self._columns)])
+        columns = (after.y[n:, None] == order).astype(float)
+        return columns, None if len(order) == len(self._columns) else np.argsort(order)
+
+
+class MinimumNormEngine:
+    """The unregularised machine, ridge 0: `minimum_norm` anew for every version, O(n³)."""
+
+    factor = "svd"
+
+    def __init__(
+        self, plan: GramPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
+    ) -> None:
+        n, X = len(held), held.rows.samples()
+        require_memory(3 * n**2 * X.dtype.itemsize, f"Decomposing the Gram matrix of {n} samples")
+        self.plan, self.past, self.serves = plan, history, held.version
+        self._K, self._targets = plan.kernel(X, X), plan.targets(held)
+        _check_distinct(self._K)
+        self._solution: tuple[Array, Array] | None = None
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return self.past
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        engine = self.fresh(after)
+        check_semidefinite(engine._K)
+        return engine
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        return self.fresh(after)
+
+    def refactor(self, held: Holdings, reason: str) -> Engine:
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> MinimumNormEngine:
+        return noted(MinimumNormEngine(self.plan, held, self.past), reason, len(held))
+
+    def reader(self, held: Holdings) -> KernelExpansion:
+        return self.plan.reader(held, self.state(held))
+
+    def coefficients(self, held: Holdings) -> tuple[Array, Array]:
+        targets = self._targets
+        intercept, Z = (targets.combine(part) for part in self._solved())
+        return intercept.astype(self._K.dtype), Z.astype(self._K.dtype)
+
+    def loo(self, held: Holdings) -> Array:
+        targets = self._targets
+        F = minimum_norm_loo(self._K, targets.columns, targets.weight)
+        return targets.combine_left_out(F).astype(self._K.dtype)
+
+    def drift(self, held: Holdings) -> float:
+        """Residual of the normal equations, which a least-squares solution makes zero."""
+        G = np.column_stack([np.ones(len(self._K)), self._K])
+        Y, weight = self._targets.columns, self._targets.weight
+        residual = weight[:, None] * (Y - G @ np.vstack(self._solved()))
+        return float(np.abs(G.T @ residual).max() / np.abs(G.T @ Y).max())
+
+    def frozen(self, held: Holdings) -> Unbuilt:
+        return Unbuilt(self.plan, self.state(held), self.history)
+
+    def seen_by(self) -> tuple[str, ...]:
+        return ()
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        return {"coefficients": self.coefficients(held)}
+
+    def _solved(self) -> tuple[Array, Array]:
+        if self._solution is None:
+            self._solution = minimum_norm(self._K, self._targets.columns, self._targets.weight)
+        return self._solution
+
+
+@dataclass(frozen=True, eq=False)
+class Unbuilt:
+    """Stands in for the engine of a model that comes from a file or a pickle.
+
+    It knows what predictions need. Everything else asks for an engine, which is then built.
+    """
+
+    plan: Any
+    saved: Mapping[str, Any]
+    history: tuple[Refactorization, ...] = ()
+    serves: object = None
+
+    def reader(self, held: Holdings) -> Any:
+        return self.plan.reader(held, self.saved)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> Any:
+        """The engine itself."""
+        return self.plan.engine(held, self.history)
+
+    def frozen(self, held: Holdings) -> Unbuilt:
+        return self
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        return dict(self.saved)
+
+
+def _after_ones(columns: Array) -> Array:
+    return np.column_stack([np.ones(len(columns), dtype=columns.dtype), columns])
+
+
+def _check_distinct(K: Array) -> None:
+    """Raise ValueError if two samples coincide in the feature space: no ridge tells them apart."""
+    norms = np.diagonal(K)
+    squared = norms[:, None] + norms[None, :] - 2.0 * K
+    np.fill_diagonal(squared, np.inf)
+    i, j = np.unravel_index(np.argmin(squared), K.shape)
+    if squared[i, j] <= 4 * np.finfo(K.dtype).eps * max(norms[i], norms[j]):
+        raise ValueError(
+            f"samples {min(i, j)} and {max(i, j)} are exact duplicates (counted in order of "
+            f"arrival), which ridge=0 cannot tell apart; set `ridge` > 0 or drop one of them."
+        )
+
+
+def check_semidefinite(K: Array, scale: float | None = None) -> None:
+    """Raise ValueError if K has an eigenvalue clearly below zero, by a Cholesky attempt, O(n³)."""
+    n, eps = len(K), float(np.finfo(K.dtype).eps)
+    scale = float(np.abs(np.diagonal(K)).max()) if scale is None else float(scale)
+    shifted = np.array(K, order="F")
+    shifted[np.diag_indices(n)] += 1e3 * n * eps * max(scale, float(np.finfo(K.dtype).tiny))
+    if factor_cholesky(shifted):
+        raise ValueError(
+            "a precomputed kernel must be positive semi-definite, but this one has a negative "
+            f"eigenvalue ({np.linalg.eigvalsh(K)[0]:.2g})."
+        )

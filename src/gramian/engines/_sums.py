@@ -1,0 +1,244 @@
+"""The engine for the linear kernel with n ≫ d: sums of d + 1 numbers in place of the n×n matrix.
+
+By the identity of Sherman, Morrison and Woodbury (duan2008, section 2), with ``X̃ = [X 1]``::
+
+    (K + λD)⁻¹ = (W − W X̃ M⁻¹ X̃ᵀ W) / λ,      M = λ + X̃ᵀ W X̃,      W = D⁻¹ = diag(weight)
+
+so that everything reads off the (d+1)×(d+1) matrix M, which samples enter and leave in O(d²).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gramian.arrays import Array, row_blocks
+from gramian.engines._engine import Engine, noted
+from gramian.engines._gram import GramEngine, GramPlan
+from gramian.engines._holdings import Holdings
+from gramian.gram import LiveNormal, Refactorization
+from gramian.machines import Targets
+
+SUMS = "woodbury"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearReader:
+    """``f(x) = x·W + b``."""
+
+    intercept: Array
+    weights: Array
+
+    def outputs(self, X: Any) -> Array:
+        """Decision values of shape (len(X), t)."""
+        return X @ self.weights + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPlan(GramPlan):
+    """A plan for the linear kernel, which may hold sums in place of the Gram matrix."""
+
+    def sums_up(self, n: int, d: int) -> bool:
+        """Whether sums serve n samples of d features; "auto" takes them for n > 2 (d + 1)."""
+        return self.factor == SUMS or (self.factor == "auto" and n > 2 * (d + 1))
+
+    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
+        """The engine that suits the number of samples."""
+        summed = self.sums_up(len(held), held.rows.width)
+        return SumsEngine(self, held, history) if summed else LinearGramEngine(self, held, history)
+
+    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+        weights = state.get("weights")
+        return super().reader(held, state) if weights is None else LinearReader(*weights)
+
+
+class LinearGramEngine(GramEngine):
+    """A `GramEngine` that becomes a `SumsEngine` when there are enough samples."""
+
+    plan: LinearPlan
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        if not self.plan.sums_up(len(after), after.rows.width):
+            return super().append(before, after)
+        event = Refactorization("more than 2 (d + 1) samples", len(after), 0, SUMS)
+        return SumsEngine(self.plan, after, (*self.history, event))
+
+    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+        """Intercepts (t,) and weights of the features (d, t)."""
+        intercept, Z = self.coefficients(held)
+        return intercept, held.rows.samples().T @ Z
+
+
+class SumsEngine:
+    """Least squares with a free or penalised intercept, from sums over the samples.
+
+    ::
+
+        M [w; b] = X̃ᵀ W Y,      z_i = weight_i (y_i − f(x_i)) / λ
+        f₋ᵢ = y_i − (y_i − f(x_i)) / (1 − h_i),      h_i = weight_i x̃ᵢᵀ M⁻¹ x̃ᵢ
+
+    An edit makes another engine, O(d²); the sums of this one stay as they are.
+    """
+
+    factor = SUMS
+
+    def __init__(
+        self, plan: LinearPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
+    ) -> None:
+        penalty, d = plan.machine.penalty, held.rows.width  # type: ignore[attr-defined]
+        self.plan, self.past, self.serves = plan, history, held.version
+        self._shift = np.zeros(d) if penalty else block_mean(held.rows.samples())
+        self._penalty = plan.ridge * np.append(np.ones(d), penalty)
+        self._classes, self._edits = held.classes, 0
+        self._normal = self._summed(held)
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return self.past
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        """O(d²) for each sample."""
+        if self.plan.reweighs:
+            return self.fresh(after, "the class weights changed")
+        new = np.arange(len(before), len(after))
+        twin = self._twin(after, len(new))
+        if after.classes is not None:
+            order = np.concatenate([self._classes, np.setdiff1d(after.classes, self._classes)])
+            columns = (after.y[new, None] == order).astype(float)
+        else:
+            order, columns = np.arange(0), after.y[new].reshape(len(new), -1)
+        weight = self.plan.weights(after)[new]
+        twin._normal.append(augmented(after.rows.take(new), self._shift), columns, weight)
+        if after.classes is not None and len(after.classes) > len(self._classes):
+            twin._normal.select_columns(np.argsort(order))
+        return twin
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        """O(d²) for each sample."""
+        if self.plan.reweighs:
+            return self.fresh(after, "the class weights changed")
+        twin, targets = self._twin(after, len(positions)), self.plan.targets(before)
+        X = augmented(before.rows.take(positions), self._shift)
+        twin._normal.remove(X, targets.columns[positions], targets.weight[positions])
+        if after.classes is not None and len(after.classes) < len(self._classes):
+            kept = np.flatnonzero(np.isin(self._classes, after.classes))
+            twin._normal.select_columns(kept)
+        return twin
+
+    def refactor(self, held: Holdings, reason: str) -> Engine:
+        """Sum again from the samples, O(n d²)."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+        """The same machine summed again from the samples."""
+        return noted(SumsEngine(self.plan, held, self.past), reason, len(held))
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def reader(self, held: Holdings) -> LinearReader:
+        return LinearReader(*self.feature_weights(held))
+
+    def frozen(self, held: Holdings) -> SumsEngine:
+        """Itself: it never changes, and holds no sample."""
+        return self
+
+    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+        """Intercepts (t,) and weights of the features (d, t), O(d² t)."""
+        B, dtype = self._solution(held), held.rows.dtype
+        intercept = B[-1] - self._shift @ B[:-1]
+        combine = self.plan.targets(held).combine
+        # Contiguous, as they come from a file: the layout may decide how a product is rounded.
+        return combine(intercept).astype(dtype), np.ascontiguousarray(combine(B[:-1]), dtype=dtype)
+
+    def coefficients(self, held: Holdings) -> tuple[Array, Array]:
+        """Intercepts (t,) and coefficients of the samples (n, t), one pass over them."""
+        targets = self.plan.targets(held)
+        Z = self._residuals(held, targets, self._solution(held))
+        Z *= targets.weight[:, None] / self.plan.ridge
+        return self.feature_weights(held)[0], targets.combine(Z).astype(held.rows.dtype)
+
+    def loo(self, held: Holdings) -> Array:
+        """One pass over the samples, O(n d²)."""
+        targets, N = self.plan.targets(held), None
+        residuals = self._residuals(held, targets, self._solution(held))
+        N = self._normal.inverse()
+        for rows, X in augmented_blocks(held.rows.samples(), self._shift):
+            h = targets.weight[rows] * np.einsum("ij,ij->i", X @ N, X)
+            residuals[rows] /= (1.0 - h)[:, None]
+        return targets.combine_left_out(targets.columns - residuals).astype(held.rows.dtype)
+
+    def drift(self, held: Holdings) -> float:
+        """Residual of the normal equations, summed again from the samples, O(n d).
+
+        ``max |X̃ᵀ W (Y − X̃ B) − Λ B|``, each entry relative to the size of the terms it is made of.
+        """
+        B, targets = self._solution(held), self.plan.targets(held)
+        weighted = self._residuals(held, targets, B) * targets.weight[:, None]
+        error = -self._penalty[:, None] * B
+        for rows, X in augmented_blocks(held.rows.samples(), self._shift):
+            error += X.T @ weighted[rows]
+        scales = np.maximum(self._normal.scales(), np.finfo(float).tiny)
+        return float(np.max(np.abs(error) / scales))
+
+    def seen_by(self) -> tuple[str, ...]:
+        return ()
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        return {"coefficients": self.coefficients(held), "weights": self.feature_weights(held)}
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _twin(self, after: Holdings, edits: int) -> SumsEngine:
+        """This engine with sums of its own, for other holdings."""
+        twin = copy(self)
+        twin._normal, twin._classes = self._normal.copy(), after.classes
+        twin.serves, twin._edits = after.version, self._edits + edits
+        return twin
+
+    def _summed(self, held: Holdings) -> LiveNormal:
+        targets = self.plan.targets(held)
+        normal = LiveNormal(self._penalty, targets.columns.shape[1])
+        for rows, block in augmented_blocks(held.rows.samples(), self._shift):
+            normal.append(block, targets.columns[rows], targets.weight[rows])
+        return normal
+
+    def _solution(self, held: Holdings) -> Array:
+        if self._normal.worn():
+            reason = "most of what the sums held has left"
+            event = Refactorization(reason, len(held), self._edits, SUMS)
+            self._normal = self._summed(held)
+            self.past = (*self.past, event)
+        return self._normal.solution()
+
+    def _residuals(self, held: Holdings, targets: Targets, B: Array) -> Array:
+        out = targets.columns.astype(float)
+        for rows, X in augmented_blocks(held.rows.samples(), self._shift):
+            out[rows] -= X @ B
+        return out
+
+
+def augmented(X: Any, shift: Array) -> Array:
+    """``[X − shift, 1]`` as a dense float64 array."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    out = np.ones((dense.shape[0], dense.shape[1] + 1))
+    np.subtract(dense, shift, out=out[:, :-1])
+    return out
+
+
+def augmented_blocks(X: Any, shift: Array) -> Iterator[tuple[slice, Array]]:
+    """Row blocks of `augmented`, of bounded memory."""
+    for rows in row_blocks(X.shape[0], X.shape[1] + 1):
+        yield rows, augmented(X[rows], shift)
+
+
+def block_mean(X: Any) -> Array:
+    """The mean of the first block of rows: near enough to the mean of all to centre them by."""
+    rows = next(row_blocks(X.shape[0], X.shape[1] + 1))
+    return np.asarray(X[rows].mean(axis=0), dtype=float).ravel()

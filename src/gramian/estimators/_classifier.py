@@ -1,0 +1,174 @@
+"""What classifiers share: classes that come and go, decisions, probabilities, leave-one-out."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from gramian.engines import Holdings
+from gramian.estimators._live import Fitted, LiveEstimator, edits
+from gramian.machines import fit_calibration, probabilities
+
+
+class LiveClassifier(ClassifierMixin, LiveEstimator):
+    """Labels, decisions and probabilities from outputs: one per class, or one for two classes."""
+
+    _state_names = ("classes_",)
+
+    @property
+    def classes_(self):
+        """Sorted labels that the model tells apart."""
+        return self._fitted().held.classes.copy()
+
+    @edits
+    def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
+        """Learn more samples; the model becomes the one fitted to all of them at once.
+
+        Hyper-parameters are chosen on the first call and stay until they are chosen anew.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
+        y : array-like of shape (n_samples,)
+            May bring new classes.
+        classes : array-like, optional
+            Classes to be kept in `classes_` even while they have no samples.
+        ids : array-like of shape (n_samples,), optional
+            Unique integers or strings; the next numbers by default.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        declared = () if classes is None else tuple(np.asarray(classes).tolist())
+        self._learn(X, y, sample_weight, ids, declared)
+        return self
+
+    def decision_function(self, X):
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
+        now, outputs = self._outputs(X)
+        return _shown(now, outputs)
+
+    def predict(self, X):
+        """The class of each sample."""
+        now, outputs = self._outputs(X)
+        return _labels(now, outputs)
+
+    def predict_proba(self, X):
+        """Class probabilities, calibrated on the exact leave-one-out decision values.
+
+        ``softmax(a z)`` with the scale a fitted to the left-out values; shape (n_samples,
+        n_classes). The largest probability is that of the class that `predict` names.
+        """
+        with self._lock:
+            largest, calibration = self._derived("calibration", _calibrated)
+            now, reader = self._reading()
+        outputs = reader.outputs(now.settings.samples.queries(self, now.held, X))
+        return probabilities(_bounded(outputs, largest), calibration)
+
+    def loo_decision_function(self):
+        """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
+        with self._lock:
+            return _shown(self._fitted(), self._loo_outputs())
+
+    def loo_predict(self):
+        """The class of each held sample by the model without it, in the order of `ids_`."""
+        with self._lock:
+            return _labels(self._fitted(), self._loo_outputs())
+
+    def loo_predict_proba(self):
+        """What `predict_proba` says of each held sample without it, in the order of `ids_`.
+
+        The decision values are left out; the scale of the calibration is that of the model.
+        """
+        with self._lock:
+            largest, calibration = self._derived("calibration", _calibrated)
+            return probabilities(_bounded(self._loo_outputs(), largest), calibration)
+
+    def loo_score(self):
+        """Accuracy of `loo_predict`, weighted by the sample weights."""
+        with self._lock:
+            held = self._fitted().held
+            return float(np.average(self.loo_predict() == held.y, weights=held.weight))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _check_targets(self, y, held: Holdings | None):
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if held is not None:
+            _check_kind(held.y, y)
+        return y
+
+    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+        if classes:
+            _check_kind(after.y, np.asarray(classes), "classes")
+        declared = classes if before is None else (*before.declared, *classes)
+        known = np.unique(after.y) if before is None else np.union1d(before.classes, after.y)
+        return self._classed(after, known, tuple(sorted(set(declared))))
+
+    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+        present = np.unique(after.y)
+        if len(present) < 2:
+            raise ValueError(
+                f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
+                f"needs two. Fit it anew on other samples instead."
+            )
+        return self._classed(after, present, after.declared)
+
+    def _classed(self, held: Holdings, classes, declared: tuple) -> Holdings:
+        known = np.union1d(classes, np.asarray(declared)) if declared else classes
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: "
+                f"{known[0]!s}."
+            )
+        return held.with_classes(known, declared)
+
+    def _get_state(self):
+        declared = self._fitted().held.declared
+        return {**super()._get_state(), "declared": np.asarray(declared) if declared else ()}
+
+
+def _check_kind(held, new, name="y"):
+    """Raise ValueError if labels are strings on one side and numbers on the other."""
+    strings = [labels.dtype.kind in "UO" for labels in (held, new)]
+    if strings[0] != strings[1]:
+        kinds = ("numbers", "strings")
+        raise ValueError(
+            f"{name} must be {kinds[strings[0]]}, as the labels that the model holds; got "
+            f"{kinds[strings[1]]}."
+        )
+
+
+def _shown(now: Fitted, outputs):
+    """A copy in the precision of the samples; one output stands for itself."""
+    flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+    return flat.astype(now.held.rows.dtype)
+
+
+def _labels(now: Fitted, outputs):
+    classes = now.held.classes
+    if outputs.shape[1] == 1:
+        return classes[(outputs[:, 0] > 0).astype(int)]
+    return classes[np.argmax(outputs, axis=1)]
+
+
+def _calibrated(now: Fitted):
+    """The largest left-out value that is finite, and the calibration on the left-out values."""
+    if "loo" not in now.cache:
+        now.cache["loo"] = now.engine.loo(now.held)
+    F, held = now.cache["loo"], now.held
+    largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
+    return largest, fit_calibration(
+        _bounded(F, largest), held.labels, len(held.classes), held.weight, biases=False
+    )
+
+
+def _bounded(outputs, largest):
+    """Outputs with the infinite ones, of classes without samples, as the largest finite."""
+    return np.nan_to_num(outputs, posinf=largest, neginf=-largest)

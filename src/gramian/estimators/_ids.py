@@ -1,0 +1,115 @@
+"""Ids: the names by which samples are forgotten."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays import Array
+
+
+def check_ids(ids: Any, n: int) -> Array:
+    """Caller's ids as a one-dimensional array of unique integers or strings.
+
+    Raises
+    ------
+    ValueError
+        If there are not n of them, if one comes twice, or if they are of another type.
+    """
+    array = _as_ids(ids)
+    if len(array) != n:
+        raise ValueError(f"ids must name each sample: got {len(array)} ids for {n} samples.")
+    values, counts = np.unique(array, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(f"ids must be unique, got {values[counts > 1][0]!s} twice.")
+    return array
+
+
+def _as_ids(ids: Any) -> Array:
+    """One or more ids as a one-dimensional array of 64-bit integers or of strings."""
+    array = np.atleast_1d(np.asarray(ids, dtype=None if isinstance(ids, np.ndarray) else object))
+    kinds = {_kind(value) for value in array.flat} if array.dtype == object else {array.dtype.kind}
+    if array.ndim != 1 or not (kinds <= {"i", "u"} or kinds == {"U"}):
+        seen = f"an array of dtype {np.asarray(ids).dtype} and shape {array.shape}"
+        raise ValueError(
+            f"ids must be a one-dimensional array of integers or strings, got "
+            f"{'a mixture' if kinds == {'i', 'U'} else seen}."
+        )
+    if kinds == {"U"}:
+        return array.astype(str)
+    if any(int(value) > np.iinfo(np.int64).max for value in array[array > 0].tolist()):
+        raise ValueError("ids must be smaller than 2⁶³.")
+    return array.astype(np.int64)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "U"
+    return "i" if isinstance(value, Integral) and not isinstance(value, bool) else "O"
+
+
+def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
+    """Numbers for n samples that came without ids, and the number after them.
+
+    They go on from ``start``, behind every number that is held now. No number tells of an id of
+    the caller's own that has left.
+
+    Raises
+    ------
+    ValueError
+        If the held samples are named by strings, or if the numbers have come to an end.
+    """
+    if held.dtype.kind == "U":
+        raise ValueError(
+            "the samples of this model have ids of the caller's own, such as "
+            f"{held[0]!s}; pass `ids` for the new samples too."
+        )
+    start = max(start, int(held.max(initial=-1)) + 1)
+    if start + n > np.iinfo(np.int64).max:
+        raise ValueError(
+            f"there are no {n} numbers left after id {start - 1}; pass `ids` for the new samples."
+        )
+    return np.arange(start, start + n), start + n
+
+
+def check_new(held: Array, new: Array) -> None:
+    """Raise ValueError unless ``new`` ids are of the same kind as the held and not among them."""
+    if held.dtype.kind != new.dtype.kind:
+        kinds = {"i": "integers", "U": "strings"}
+        raise ValueError(
+            f"ids must be {kinds[held.dtype.kind]} as those the model holds, got "
+            f"{kinds[new.dtype.kind]}."
+        )
+    repeated = new[np.isin(new, held)]
+    if len(repeated):
+        raise ValueError(
+            f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
+            f"sample another id."
+        )
+
+
+def positions_of(held: Array, ids: Any) -> Array:
+    """Where the given ids stand among the held, ascending, O(n) for one.
+
+    Raises
+    ------
+    ValueError
+        If an id is given twice or is not held.
+    """
+    if np.size(ids) == 0:
+        return np.empty(0, dtype=int)
+    asked = _as_ids(ids)
+    alike = asked.dtype.kind == held.dtype.kind
+    positions = np.flatnonzero(np.isin(held, asked)) if alike else np.empty(0, dtype=int)
+    if len(positions) == len(asked):
+        return positions
+    values, counts = np.unique(asked, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(f"forget got id {values[counts > 1][0]!s} twice.")
+    unknown = np.setdiff1d(values, held) if alike else values
+    raise ValueError(
+        f"forget got id {unknown[0]!s}, which the model does not hold "
+        f"(it holds {len(held)} samples)."
+    )

@@ -1,0 +1,165 @@
+"""Samples as callers give them: checked, and brought into the form that is held.
+
+There are two kinds: vectors, dense or CSR, and rows of a precomputed kernel. Which one a model
+takes is decided once, when its parameters are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _get_feature_names,
+    check_array,
+    check_consistent_length,
+    check_X_y,
+    validate_data,
+)
+
+from gramian.engines import DenseRows, Holdings, check_semidefinite
+
+_FLOATS = [np.float64, np.float32]
+
+
+class VectorSamples:
+    """Vectors of features."""
+
+    precomputed = False
+
+    def first(self, model, X, y) -> tuple[Any, Any, Any]:
+        """Samples and targets of a fit, and the names of the features or None."""
+        names = _get_feature_names(X)
+        X, y = check_X_y(
+            X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, estimator=model
+        )
+        return X, y, names
+
+    def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
+        """More samples and targets, in the form of those held."""
+        if _ready(model, held, X) and isinstance(y, np.ndarray) and len(X) == len(y):
+            return X, y
+        X, y = validate_data(
+            model,
+            X,
+            y,
+            reset=False,
+            accept_sparse="csr",
+            dtype=held.rows.dtype,
+            multi_output=True,
+            y_numeric=False,
+        )
+        return held.rows.adopt(X), y
+
+    def queries(self, model, held: Holdings, X) -> Any:
+        """Samples to predict for, in the form of those held."""
+        if _ready(model, held, X):
+            return X
+        X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
+        return held.rows.adopt(X)
+
+    def keep(self, X, some) -> Any:
+        """Some of the samples just given."""
+        return X[some]
+
+
+class KernelSamples:
+    """Samples that are known by their kernel values alone."""
+
+    precomputed = True
+
+    def first(self, model, X, y) -> tuple[Any, Any, Any]:
+        """The square kernel matrix and the targets of a fit."""
+        X = check_kernel_rows(X, 0, _FLOATS)
+        return X, _paired_targets(X, y), None
+
+    def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
+        """Kernel values of new samples to those held and then to each other, and targets."""
+        X = check_kernel_rows(X, len(held), held.rows.dtype)
+        return X, _paired_targets(X, y)
+
+    def queries(self, model, held: Holdings, X) -> Any:
+        """Kernel values of queries to the held samples, one row for each."""
+        X = check_array(X, dtype=held.rows.dtype)
+        if X.shape[1] != len(held):
+            raise ValueError(
+                f"X must hold the kernel values to each of the {len(held)} samples of the model, "
+                f"in the order of ids_; got {X.shape[1]} columns."
+            )
+        return X
+
+    def keep(self, X, some) -> Any:
+        """Some of the samples just given, without their values to the others just given."""
+        held = np.ones(X.shape[1] - len(X), dtype=bool)
+        return X[np.ix_(some, np.concatenate([held, some]))]
+
+
+VECTORS, KERNEL_ROWS = VectorSamples(), KernelSamples()
+
+
+def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:
+    """Kernel values of k samples to the n_held held ones and to each other, (k, n_held + k).
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, if the values among the new samples are not symmetric, or if they
+        cannot come from a positive semi-definite kernel.
+    """
+    X = check_array(X, dtype=dtype)
+    k = len(X)
+    if X.shape[1] != n_held + k:
+        what = (
+            f"square, got shape {X.shape}"
+            if n_held == 0
+            else f"of shape ({k}, {n_held + k}): the values of {k} new samples to the {n_held} "
+            f"held ones, in the order of ids_, and then to each other; got {X.shape}"
+        )
+        raise ValueError(f"a precomputed kernel must be {what}.")
+    corner = X[:, n_held:]
+    asymmetry = float(np.abs(corner - corner.T).max())
+    if asymmetry > 1e3 * np.finfo(X.dtype).eps * np.abs(corner).max():
+        raise ValueError(
+            f"a precomputed kernel must be symmetric, but K and its transpose differ by "
+            f"{asymmetry:.2g}."
+        )
+    check_semidefinite(corner)
+    return X
+
+
+def check_weight(sample_weight: Any, X: Any) -> Any:
+    """Weights as an array of float64, one per sample; 1 by default."""
+    if sample_weight is None:
+        return np.ones(X.shape[0])
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def with_weight(kind: Any, X: Any, y: Any, weight: Any, ids: Any) -> tuple[Any, Any, Any, Any]:
+    """The samples of weight > 0. A weight of 0 is no copy of the sample, so it is not held."""
+    some = weight > 0
+    if some.all():
+        return X, y, weight, ids
+    if not some.any():
+        raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
+    return kind.keep(X, some), y[some], weight[some], ids[some]
+
+
+def _ready(model: Any, held: Holdings, X: Any) -> bool:
+    """Whether X needs no conversion: a finite dense array of the model's own width and type."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype == held.rows.dtype
+        and X.shape[1] == held.rows.width
+        and len(X) > 0
+        and type(held.rows) is DenseRows
+        and not hasattr(model, "feature_names_in_")
+        and bool(np.isfinite(X.sum()))
+    )
+
+
+def _paired_targets(X: Any, y: Any) -> Any:
+    y = check_array(y, ensure_2d=False, allow_nd=False, dtype=None, input_name="y")
+    check_consistent_length(X, y)
+    return y

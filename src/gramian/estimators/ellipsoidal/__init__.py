@@ -1,1 +1,0 @@
-"""The kernel fuzzy classifier with ellipsoidal regions (kaieda2004)."""

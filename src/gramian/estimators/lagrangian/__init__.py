@@ -1,1 +1,0 @@
-"""The Lagrangian support vector machine (duan2008)."""

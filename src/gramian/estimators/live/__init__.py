@@ -1,1 +1,0 @@
-"""What every estimator shares: samples with ids that come and go, and the contract of fit."""

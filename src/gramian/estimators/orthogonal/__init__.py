@@ -1,1 +1,0 @@
-"""Sparse machines by order-recursive orthogonal least squares (andelic2007)."""

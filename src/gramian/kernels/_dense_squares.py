@@ -1,0 +1,121 @@
+"""−gamma ‖x − y‖² for dense samples: by a product of matrices, and directly where that cancels.
+
+With samples moved by a common centre c,
+
+    ‖x − y‖² = ‖x − c‖² + ‖y − c‖² − 2 (x − c)·(y − c)
+
+turns all distances into one fast product. Its error is about eps times the first two terms, which
+is too much for two samples that are close to each other and far from c. Such pairs are *doubtful*
+and computed again from their differences. So each value is as good as if its two samples were
+alone, and an outlier among the others does no harm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from gramian.arrays import Array, row_blocks
+from gramian.kernels._blocks import Exponents
+
+DOUBT = 16.0
+"""A pair is doubtful where gamma (‖x − c‖² + ‖y − c‖²) is this many times 1 + gamma ‖x − y‖²."""
+_MANY = 1 / 16  # of a block doubtful: compute all of it directly
+_FEW_PAIRS, _FEW_SAMPLES = 2**14, 8  # up to here the direct way is the faster one
+_PAIR_BYTES = 2**20
+_CENTRE_ROWS = 64
+_NO_PAIRS = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
+
+
+def dense_squares(X: Array, Y: Array, gamma: Any) -> Exponents:
+    """The function that gives −gamma ‖x − y‖² for some rows of X and of Y."""
+    X, Y, gamma = within_range(X, Y, gamma)
+    if X.shape[0] * Y.shape[0] <= _FEW_PAIRS or min(X.shape[0], Y.shape[0]) < _FEW_SAMPLES:
+        return lambda rows, columns: _direct(X[rows], Y[columns], gamma)
+    centre = centre_of(Y)
+    B = np.subtract(Y, centre, dtype=float)
+    columns_squared = _squared_lengths(B, gamma)
+    B *= 2.0 * gamma
+
+    def exponents(rows: slice, columns: slice) -> Array:
+        A = np.subtract(X[rows], centre, dtype=float)
+        x2, y2 = _squared_lengths(A, gamma), columns_squared[columns]
+        values = A @ B[columns].T
+        values -= x2[:, None]
+        values -= y2
+        if X is Y:
+            np.fill_diagonal(values[:, rows], -np.inf)  # not doubtful: known to be 0
+        pairs = doubtful_pairs(values, x2, y2)
+        if len(pairs[0]) > _MANY * values.size:
+            return _direct(X[rows], Y[columns], gamma)
+        values[pairs] = _pair_squares(X[rows], Y[columns], *pairs, gamma)
+        return np.minimum(values, 0.0, out=values)
+
+    return exponents
+
+
+def doubtful_pairs(values: Array, x2: Array, y2: Array) -> tuple[Array, Array]:
+    """Rows and columns of the exponents that may have lost digits.
+
+    ``x2`` and ``y2`` are gamma ‖x − c‖² and gamma ‖y − c‖². The comparisons are written so that
+    infinity and NaN count as doubtful.
+    """
+    furthest = y2.max()
+    if x2.max() + furthest < DOUBT:  # no distance between them is large enough to matter
+        return _NO_PAIRS
+    rows = np.flatnonzero(~(x2 + furthest < DOUBT * (1.0 - values.max(axis=1))))
+    if not rows.size:
+        return _NO_PAIRS
+    bound = values[rows]
+    bound *= -DOUBT
+    bound += DOUBT - x2[rows, None]
+    first, second = np.nonzero(~(y2 < bound))
+    return rows[first], second
+
+
+def within_range(X: Any, Y: Any, gamma: Any) -> tuple[Any, Any, Any]:
+    """Samples and gamma scaled so that squares neither overflow nor vanish for an extreme gamma.
+
+    Scaling by powers of two is exact.
+    """
+    if np.min(gamma) > 1e-100 and np.max(gamma) < 1e100:
+        return X, Y, gamma
+    scale = np.exp2(np.rint(np.log2(gamma) / 2))
+    scaled = X.astype(float) * scale
+    return scaled, scaled if X is Y else Y.astype(float) * scale, gamma / scale / scale
+
+
+def centre_of(X: Array) -> Array:
+    """The median of each feature over up to 64 rows, so that a few outliers do not move it."""
+    some = X[:: -(-X.shape[0] // _CENTRE_ROWS)]
+    return np.sort(some, axis=0)[len(some) // 2].astype(float)
+
+
+def _squared_lengths(A: Array, gamma: Any) -> Array:
+    """Σ_f gamma_f a_f² for each row."""
+    if np.ndim(gamma):
+        return np.einsum("ij,ij,j->i", A, A, gamma)
+    return np.einsum("ij,ij->i", A, A) * gamma
+
+
+def _direct(X: Array, Y: Array, gamma: Any) -> Array:
+    """−gamma ‖x − y‖² for all pairs, from their differences."""
+    if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
+        return _direct(Y, X, gamma).T
+    if np.ndim(gamma):
+        values = cdist(X, Y, "sqeuclidean", w=gamma)
+        return np.negative(values, out=values)
+    values = cdist(X, Y, "sqeuclidean")
+    values *= -gamma
+    return values
+
+
+def _pair_squares(X: Array, Y: Array, first: Array, second: Array, gamma: Any) -> Array:
+    """−gamma ‖x − y‖² for the pairs of X[first] and Y[second]."""
+    values = np.empty(len(first))
+    for some in row_blocks(len(first), X.shape[1], budget=_PAIR_BYTES):
+        differences = np.subtract(X[first[some]], Y[second[some]], dtype=float)
+        values[some] = -_squared_lengths(differences, gamma)
+    return values

@@ -1,0 +1,158 @@
+"""Kernels of the distance between two samples: exp(−gamma · distance)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
+from scipy.special import xlogy
+
+# The one use of scikit-learn in this package: sums of |x − y| over the entries of CSR rows.
+from sklearn.metrics.pairwise import manhattan_distances
+
+from gramian.arrays import Array
+from gramian.kernels._base import Kernel, checked_gamma, float_type
+from gramian.kernels._blocks import Exponents, exp_in_blocks
+from gramian.kernels._dense_squares import centre_of, dense_squares
+from gramian.kernels._sparse_squares import as_csr, sparse_pair_squares, sparse_squares
+
+
+class _Exponential(Kernel):
+    """What the two kernels share. A value has a relative error of about eps · (1 + gamma · distance)."""
+
+    takes_gamma: ClassVar[bool] = True
+    has_width: ClassVar[bool] = True
+    gamma: Any
+
+    def _values(self, X: Any, Y: Any) -> Array:
+        dtype, symmetric = float_type(X), X is Y
+        if sparse.issparse(X) or sparse.issparse(Y):
+            X = as_csr(X)
+            Y = X if symmetric else as_csr(Y)
+        with np.errstate(all="ignore"):  # a distance that overflows gives the right value, 0
+            return exp_in_blocks(self._exponents(X, Y), X, Y, dtype)
+
+    @abstractmethod
+    def _exponents(self, X: Any, Y: Any) -> Exponents:
+        """The function that gives −gamma · distance for some rows of X and of Y."""
+
+    @abstractmethod
+    def _distances(self, X: Any) -> Array:
+        """The distance of each pair of samples, without gamma and without cancellation."""
+
+    def diagonal(self, X: Any) -> Array:
+        return np.ones(X.shape[0], dtype=float_type(X))
+
+    def typical_gamma(self, X: Any) -> float:
+        with np.errstate(all="ignore"):
+            distances = self._distances(as_csr(X) if sparse.issparse(X) else X)
+            apart = distances[(distances > 0) & (distances < np.inf)]
+            gamma = 1.0 / np.median(apart) if apart.size else 1.0
+        return float(gamma) if 0 < gamma < np.inf else 1.0
+
+    def gamma_gradient(self, K: Array, G: Array, X: Any) -> Array:
+        return np.array([np.sum(G * xlogy(K, K))])  # ∂K/∂log gamma = K log K, whatever the distance
+
+
+@dataclass(frozen=True, eq=False)
+class RBF(_Exponential):
+    """k(x, y) = exp(−gamma ‖x − y‖²), or exp(−Σ_f gamma_f (x_f − y_f)²).
+
+    Parameters
+    ----------
+    gamma : float or ndarray of shape (n_features,)
+        An array gives each feature its own width.
+
+    Examples
+    --------
+    >>> RBF(0.5)(np.array([[0.0], [2.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.135]])
+    """
+
+    name: ClassVar[str] = "rbf"
+    has_feature_widths: ClassVar[bool] = True
+
+    gamma: Any = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", checked_gamma(self.gamma, self.name, per_feature=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RBF) and np.array_equal(self.gamma, other.gamma)
+
+    def __hash__(self) -> int:
+        return hash((self.name, np.asarray(self.gamma).tobytes()))
+
+    def _exponents(self, X: Any, Y: Any) -> Exponents:
+        if np.ndim(self.gamma) and len(self.gamma) != X.shape[1]:
+            raise ValueError(
+                f"gamma must have one number for each of the {X.shape[1]} features, got "
+                f"{len(self.gamma)}."
+            )
+        return (sparse_squares if sparse.issparse(X) else dense_squares)(X, Y, self.gamma)
+
+    def _distances(self, X: Any) -> Array:
+        if not sparse.issparse(X):
+            return pdist(X, "sqeuclidean")
+        first, second = np.triu_indices(X.shape[0], 1)
+        return sparse_pair_squares(X, X, first, second, 1.0)
+
+    def gamma_gradient(self, K: Array, G: Array, X: Any) -> Array:
+        """∂E/∂log gamma; for one gamma per feature, X is dense and the cost O(n² n_features).
+
+        With the symmetric ``M = G ∘ K`` the derivative for feature f is
+        ``−γ_f Σ_ij M_ij (x_if − x_jf)² = −2 γ_f (Σ_i x_if² (M1)_i − x_fᵀ M x_f)``.
+        """
+        if not np.ndim(self.gamma):
+            return super().gamma_gradient(K, G, X)
+        M = G * K
+        np.fill_diagonal(M, 0.0)
+        X = np.subtract(X, centre_of(X), dtype=float)
+        X[~M.any(axis=1)] = 0.0  # no neighbours, no part in the sum: even where x² overflows
+        return -2.0 * self.gamma * (M.sum(axis=1) @ X**2 - np.sum(X * (M @ X), axis=0))
+
+
+@dataclass(frozen=True)
+class Laplacian(_Exponential):
+    """k(x, y) = exp(−gamma ‖x − y‖₁).
+
+    Examples
+    --------
+    >>> Laplacian(0.5)(np.array([[0.0], [2.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.368]])
+    """
+
+    name: ClassVar[str] = "laplacian"
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", checked_gamma(self.gamma, self.name))
+
+    def _exponents(self, X: Any, Y: Any) -> Exponents:
+        def exponents(rows: slice, columns: slice) -> Array:
+            distances = _manhattan(X[rows], Y[columns])
+            distances *= -self.gamma
+            return distances
+
+        return exponents
+
+    def _distances(self, X: Any) -> Array:
+        if not sparse.issparse(X):
+            return pdist(X, "cityblock")
+        return manhattan_distances(X)[np.triu_indices(X.shape[0], 1)]
+
+
+def _manhattan(X: Any, Y: Any) -> Array:
+    """‖x − y‖₁ for all pairs, summed directly, in double precision."""
+    if sparse.issparse(X):
+        return manhattan_distances(X, Y)
+    if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
+        return cdist(Y, X, "cityblock").T
+    return cdist(X, Y, "cityblock")

@@ -1,0 +1,43 @@
+"""The kernels that have a name, and how to make one from scikit-learn style parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from gramian.kernels._base import Kernel
+from gramian.kernels._callable import CallableKernel
+from gramian.kernels._exponential import RBF, Laplacian
+from gramian.kernels._precomputed import Precomputed
+from gramian.kernels._products import Linear, Polynomial
+
+KERNELS: dict[str, Any] = {
+    kernel.name: kernel for kernel in (Linear, Polynomial, RBF, Laplacian, Precomputed)
+}
+"""The class of each kernel by its name."""
+
+
+def make_kernel(
+    kernel: str | Callable[..., Any] = "rbf",
+    *,
+    gamma: Any = 1.0,
+    degree: float = 3,
+    coef0: float = 1.0,
+    params: Mapping[str, Any] | None = None,
+) -> Kernel:
+    """A kernel by its name, or from a function; the parameters it has are checked.
+
+    Examples
+    --------
+    >>> make_kernel("rbf", gamma=0.5)
+    RBF(gamma=0.5)
+    """
+    if callable(kernel):
+        return CallableKernel(kernel, dict(params or {}))
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        names = ", ".join(f'"{name}"' for name in KERNELS)
+        raise ValueError(f"kernel must be {names} or callable, got {kernel!r}.")
+    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    kind = KERNELS[kernel]
+    return kind(**{parameter.name: given[parameter.name] for parameter in fields(kind)})

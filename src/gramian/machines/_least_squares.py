@@ -1,0 +1,78 @@
+"""Kernel ridge regression and the least-squares support vector machine (duan2008).
+
+::
+
+    min ½‖w‖² + ½ c b² + C/2 Σ weight_i (y_i − w·φ(x_i) − b)²,      λ = 1/C
+
+With ``P = (K + λD)⁻¹``, ``R = P Y`` and ``s = P 1`` everything is in closed form. A penalty c of 0
+leaves the intercept b free, which is LS-SVM; ∞ means no intercept, which is kernel ridge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian.arrays import Array
+from gramian.gram import Moments
+from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symmetric
+
+
+@dataclass(frozen=True)
+class LeastSquares(Machine):
+    """Least squares with an intercept b that costs ``penalty · b²``."""
+
+    name: str
+    penalty: float
+
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """``b = 1ᵀR / (c + 1ᵀs)``, ``Z = R − s b``; duan2008, eq. (7) for c = 0."""
+        intercept = R.sum(axis=0) / (self.penalty + s.sum())
+        return intercept, R - s[:, None] * intercept
+
+    def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
+        """``f₋ᵢ = y_i − (M Y)_i / M_ii``, see `loo_bordered`."""
+        return loo_bordered(Y, moments(1), self.penalty)
+
+    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+        """``b₋ᵢ − b = −s_i θ_i / (c + 1ᵀs)``."""
+        first = moments(1)
+        theta = Y - loo_bordered(Y, first, self.penalty)
+        total = self.penalty + first.s.sum()
+        return Departures(theta, -first.s[:, None] * theta / total)
+
+    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+        return pull_bordered(P, Y, self.penalty)
+
+
+KERNEL_RIDGE = LeastSquares("kernel ridge", np.inf)
+LS_SVM = LeastSquares("LS-SVM", 0.0)
+
+
+def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
+    """Leave-one-out values of machines whose intercept b costs ``penalty · b²``.
+
+    With ``M = P − s sᵀ / (penalty + 1ᵀs)``, the inverse of ``A + 11ᵀ/penalty``::
+
+        f₋ᵢ = y_i − (M Y)_i / M_ii
+
+    A penalty of 0 leaves the intercept free (duan2008, eq. 7), ∞ means none. O(n t).
+    """
+    R, s, p = first
+    total = penalty + s.sum(axis=-1, keepdims=True)
+    intercept = R.sum(axis=-2, keepdims=True) / total[..., None]
+    return Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
+
+
+def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
+    """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and the way back; ``dM = −M dA M``."""
+    s = P.sum(axis=1)
+    M = P - np.outer(s, s / (penalty + s.sum()))
+    U, m = M @ Y, np.diagonal(M)[:, None]
+
+    def pullback(G: Array) -> Array:
+        m_bar = np.sum(G * U / m**2, axis=1)
+        return symmetric((M @ (G / m)) @ U.T) - (M * m_bar) @ M  # −M [U_bar Yᵀ + diag m_bar] M
+
+    return Y - U / m, pullback

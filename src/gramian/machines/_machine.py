@@ -1,0 +1,124 @@
+"""What every machine on the Gram matrix can do, and what its formulas read.
+
+f₋ᵢ is the decision value at sample i of the machine trained without i. Every machine here is linear
+in its targets Y and reads off ``P = A⁻¹``, with D = diag(1/weight):
+
+================  ==================  ==========================================================
+machine           A                   intercept
+================  ==================  ==========================================================
+kernel ridge      K + λD              none
+LS-SVM            K + λD              free: the coefficients sum to zero
+KDA/RMSE          K + λD              the one that minimises β² + Σ z_i²/weight_i
+KFD, eq. (4)      K + i√μ D           free
+KFD, eq. (5)      K + i√μ D           penalised by μ, as every coefficient
+================  ==================  ==========================================================
+
+With weights, everything equals repeating each sample that often; leaving sample i out then means
+all its repetitions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gramian.arrays import Array
+from gramian.gram import Moments, Spectrum
+
+MomentsOf = Callable[[int], Moments]
+"""``moments(1)`` are those of P, ``moments(2)`` those of P D P, computed when they are asked for."""
+
+Pull = tuple[Array, Callable[[Array], Array]]
+"""Leave-one-out values F, and the function that takes ∂E/∂F to ∂E/∂A."""
+
+
+class Departures(NamedTuple):
+    """What the departure of each sample brings about."""
+
+    residual: Array
+    """``θ_i = y_i − f₋ᵢ(x_i)``, of shape (n, t); complex for a resolvent."""
+    intercept: Array
+    """``b₋ᵢ − b``, of shape (n, t)."""
+
+
+class Machine(ABC):
+    """The equations of one machine, as functions of P; it holds no samples."""
+
+    name: str
+
+    # -- the matrix -----------------------------------------------------------------------------
+
+    def shift(self, ridge: float, weight: Array) -> Array:
+        """What is added to the diagonal of K: λ / weight."""
+        return ridge / weight
+
+    def factor(self, wanted: str) -> str:
+        """The factor that holds A, given the one that was asked for."""
+        return wanted
+
+    # -- the live solution ----------------------------------------------------------------------
+
+    @abstractmethod
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """Intercepts b (t,) and coefficients ``Z = R − s b`` (n, t), from ``R = P Y``, ``s = P 1``.
+
+        ``D`` is the diagonal 1 / weight; O(n t).
+        """
+
+    @abstractmethod
+    def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
+        """Exact leave-one-out decision values (n, t), for one P or a stack of them; O(n t)."""
+
+    @abstractmethod
+    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+        """Left-out residuals and changes of the intercept, for all samples in O(n t)."""
+
+    # -- a path of ridges -----------------------------------------------------------------------
+
+    def spectrum(self, spectrum: Spectrum) -> Spectrum:
+        """The spectrum to which the ridges are added, given that of K."""
+        return spectrum
+
+    def loo_path(self, spectrum: Spectrum, Y: Array, ridges: Array) -> Array:
+        """Leave-one-out decision values for every ridge, of shape (L, n, t), in O(n² L t).
+
+        Parameters
+        ----------
+        spectrum : Spectrum
+            Of K.
+        Y : ndarray of shape (n, t)
+            Targets; those of the samples that stay must not depend on which one leaves.
+        ridges : ndarray of shape (L,)
+        """
+        base = self.spectrum(spectrum)
+        return self.loo_on_path(Y, lambda power: base.moments(Y, ridges, power=power))
+
+    def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
+        """The leave-one-out that ridges are chosen by; the exact one, unless a machine says."""
+        return self.loo(Y, moments, 0.0)
+
+    # -- gradients ------------------------------------------------------------------------------
+
+    def matrix(self, K: Array, weight: Array) -> Array:
+        """The matrix that the ridge is added to on the path, as a new array."""
+        return K.copy()
+
+    def trace(self, K: Array) -> float:
+        """The trace of `matrix` without weights, O(n²) at most."""
+        return float(np.trace(K))
+
+    @abstractmethod
+    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+        """Leave-one-out values for one P of the path, and the way back to ∂E/∂A."""
+
+    def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
+        """∂E/∂K from ``S = ∂E/∂matrix(K)``."""
+        return S
+
+
+def symmetric(B: Array) -> Array:
+    """The symmetric part."""
+    return 0.5 * (B + B.T)
