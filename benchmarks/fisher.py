@@ -14,7 +14,7 @@ from benchmarks.exactness import solve_extended
 from benchmarks.updates import CALLS, per_call
 from gramian import KernelFisherDiscriminant
 from gramian.datasets import make_banana, make_ringnorm, make_twonorm
-from gramian.gram._spectrum import Moments
+from gramian.gram import Moments
 from gramian.kernels import make_kernel
 from gramian.machines._fisher import canonical_form, fisher_loo, fisher_loo_rows
 

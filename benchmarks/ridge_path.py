@@ -15,8 +15,8 @@ from benchmarks._partitions import QUICK
 from gramian import LeastSquaresSVR
 from gramian.kernels import make_kernel
 from gramian.machines._criteria import CRITERIA
-from gramian.machines._left_out import Responses
-from gramian.machines._paths import KERNEL_RIDGE
+from gramian.machines import Responses
+from gramian.machines import KERNEL_RIDGE
 from gramian.selection import Problem
 
 D = 20

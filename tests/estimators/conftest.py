@@ -5,10 +5,8 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from gramian import (
-    EllipsoidalFuzzyClassifier,
     KernelDiscriminant,
     KernelFisherDiscriminant,
-    LagrangianSVC,
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
@@ -17,12 +15,6 @@ from tests.tolerance import tolerance
 # A new estimator enters every test of the contract by one line here. Hyper-parameters are numbers,
 # so that no search runs.
 CLASSIFIERS = {
-    "fuzzy": EllipsoidalFuzzyClassifier(
-        gamma=0.5, transductive=None, tau=1e-7, epsilon=1e-3, tune=False
-    ),
-    "fuzzy-svd": EllipsoidalFuzzyClassifier(
-        gamma=0.1, transductive=None, distance="svd", sigma=1e-3, tune=False
-    ),
     "kda": KernelDiscriminant(gamma=0.5, ridge=0.1),
     "kda-fisher": KernelDiscriminant(gamma=0.5, ridge=0.1, targets="fisher"),
     "kda-inverse": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="inverse"),
@@ -34,9 +26,6 @@ CLASSIFIERS = {
     "kfd-penalized": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3, penalize_bias=True),
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
-    "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
-    "lsvc-iteration": LagrangianSVC(gamma=0.5, C=10.0, solver="lagrangian", tol=1e-13),
-    "lsvc-linear": LagrangianSVC(kernel="linear", gamma=0.5, C=10.0),
 }
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),

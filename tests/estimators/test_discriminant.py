@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from gramian import KernelDiscriminant
 from gramian.gram import NotPositiveDefiniteError
-from gramian.machines._algorithm7 import loo_by_removal
+from gramian.machines import loo_by_removal
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,

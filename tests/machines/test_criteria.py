@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from gramian.machines._criteria import CRITERIA
-from gramian.machines._left_out import ClassTargets, Responses
+from gramian.machines import ClassTargets, Responses
 from tests.tolerance import tolerance
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from gramian.gram._spectrum import Moments, decompose
+from gramian.gram import Moments, decompose
 from gramian.machines._fisher import (
     canonical_form,
     fisher_coefficients,
     fisher_loo,
     fisher_loo_rows,
 )
-from gramian.machines._paths import KFD, KFD_PENALIZED
+from gramian.machines import KFD, KFD_PENALIZED
 from tests.tolerance import tolerance
 
 RIDGES = [10.0, 0.1, 1e-3]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.gram._spectrum import decompose
+from gramian.gram import decompose
 from gramian.machines import _paths
 from gramian.machines._criteria import CRITERIA
 from gramian.machines._gradients import (
@@ -11,7 +11,7 @@ from gramian.machines._gradients import (
     feature_width_derivatives,
     width_derivative,
 )
-from gramian.machines._left_out import ClassTargets, Responses
+from gramian.machines import ClassTargets, Responses
 from tests.tolerance import tolerance
 
 MACHINES = [_paths.KERNEL_RIDGE, _paths.LS_SVM, _paths.KDA_RMSE, _paths.KFD, _paths.KFD_PENALIZED]

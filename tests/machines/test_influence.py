@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.gram._spectrum import Moments
+from gramian.gram import Moments
 from gramian.machines import _paths
 from gramian.machines._influence import decision_changes, departures, fisher_departures
 from tests.machines.test_paths import coefficients, gram

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gramian.gram._spectrum import decompose
+from gramian.gram import decompose
 from gramian.machines import _paths
-from gramian.machines._left_out import ClassTargets, Responses
+from gramian.machines import ClassTargets, Responses
 from tests.tolerance import tolerance
 
 MACHINES = {

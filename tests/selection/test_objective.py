@@ -5,7 +5,7 @@ from scipy.stats import norm
 from gramian.kernels import make_kernel
 from gramian.machines import _paths
 from gramian.machines._criteria import CRITERIA
-from gramian.machines._left_out import ClassTargets
+from gramian.machines import ClassTargets
 from gramian.selection import Problem
 from gramian.selection._objective import Objective, WidthPrior, ridge_grid
 from gramian.selection._problem import subsample

@@ -6,7 +6,7 @@ from gramian.gram import _memory
 from gramian.kernels import make_kernel
 from gramian.machines import _paths
 from gramian.machines._criteria import CRITERIA
-from gramian.machines._left_out import ClassTargets, Responses
+from gramian.machines import ClassTargets, Responses
 from gramian.selection import Problem, select
 from gramian.selection._search import SUBSAMPLE
 

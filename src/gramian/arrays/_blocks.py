@@ -8,17 +8,30 @@ BLOCK_BYTES = 32 * 2**20
 
 
 def row_blocks(
-    n_rows: int, n_cols: int, itemsize: int = 8, budget: int = BLOCK_BYTES
+    n_rows: int,
+    n_cols: int,
+    itemsize: int = 8,
+    budget: int = BLOCK_BYTES,
+    *,
+    square: bool = False,
 ) -> Iterator[slice]:
     """Yield slices that cut ``n_rows`` rows into blocks of at most ``budget`` bytes each.
 
     A block has at least one row, so a single row longer than the budget still comes through.
+
+    Parameters
+    ----------
+    n_rows, n_cols, itemsize, budget : int
+    square : bool
+        Keep blocks to a sixteenth of the whole matrix, for work on a matrix that is held already.
 
     Examples
     --------
     >>> list(row_blocks(5, 100, itemsize=8, budget=1600))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
+    if square:
+        budget = min(budget, max(2**20, n_rows * n_cols * itemsize // 16))
     step = max(1, budget // max(1, n_cols * itemsize))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))

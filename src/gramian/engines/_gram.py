@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class GramPlan:
-    """All that an engine on the Gram matrix is made with, besides the samples.
+    """What was chosen for a machine on the Gram matrix: all that its engine is made with.
 
     Parameters
     ----------
@@ -38,6 +38,12 @@ class GramPlan:
         Targets of a classifier.
     class_weight : dict, "balanced" or None
         Multiplies the weights of a classifier's samples.
+    gamma : float, ndarray or None
+        Width of the kernel, where it has one.
+    selection : Selection or None
+        The searched path, where something was searched.
+    seen_by : tuple of str
+        Which of these were chosen on samples.
     """
 
     machine: Machine
@@ -46,15 +52,13 @@ class GramPlan:
     factor: str = "auto"
     kind: str = "signs"
     class_weight: Mapping[Any, float] | str | None = None
-
-    @property
-    def reweighs(self) -> bool:
-        """Whether every class weight depends on all samples, so that each edit is a rebuild."""
-        return isinstance(self.class_weight, str)
+    gamma: Any = None
+    selection: Any = None
+    seen_by: tuple[str, ...] = ()
 
     def targets(self, held: Holdings) -> Targets:
         """The targets of the held samples, with the weights that the machine sees."""
-        weight = self.weights(held)
+        weight = held.weight if self.class_weight is None else self.weights(held)
         if held.classes is None:
             return Responses(held.y.reshape(len(held), -1), weight)
         return ClassTargets(held.labels, len(held.classes), self.kind, weight)
@@ -75,13 +79,12 @@ class GramPlan:
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
         """An engine for these holdings, built from scratch."""
-        kind = MinimumNormEngine if self.ridge == 0 else GramEngine
-        return kind(self, held, history)
+        return (MinimumNormEngine if self.ridge == 0 else GramEngine)(self, held, history)
 
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
         """What predictions need, ``f(x) = k(x, held) Z + b``, from the `state` of an engine."""
         intercept, Z = state["coefficients"]
-        return KernelExpansion(self.kernel, held.rows.lend(), Z, intercept)
+        return KernelExpansion(self.kernel, held.rows.samples(lend=True), Z, intercept)
 
 
 class GramEngine:
@@ -103,8 +106,8 @@ class GramEngine:
         self.system = LiveSystem(
             self._diagonal + shift,
             lambda rows, columns: kernel(X[rows], X[columns]),
-            _after_ones(targets.columns),
-            plan.machine.factor(plan.factor),
+            np.column_stack([np.ones(len(weight)), targets.columns]),
+            plan.machine.only_factor or plan.factor,
         )
         self.serves: object = held.version
 
@@ -121,10 +124,11 @@ class GramEngine:
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """O(n²) for one sample; a kernel that is not positive definite is refused."""
-        if self.plan.reweighs:
+        if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        n, X, kernel = len(before), after.rows.samples(), self.plan.kernel
-        weight = self.plan.weights(after)[n:].astype(X.dtype)
+        n, X, kernel = len(before.ids), after.rows.samples(), self.plan.kernel
+        weight = after.weight if self.plan.class_weight is None else self.plan.weights(after)
+        weight = weight[n:].astype(X.dtype)
         cross, corner = kernel(X[:n], X[n:]), kernel(X[n:], X[n:])
         if isinstance(kernel, Precomputed):
             check_semidefinite(corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max())
@@ -133,7 +137,7 @@ class GramEngine:
         columns, order = self._columns_of(after, n)
         serves, self.serves = self.serves, None
         try:
-            self.system.append(cross, corner, _after_ones(columns))
+            self.system.append(cross, corner, np.column_stack([np.ones(len(columns)), columns]))
         except NotPositiveDefiniteError:  # refused before anything was changed
             self.serves = serves
             raise
@@ -147,7 +151,7 @@ class GramEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """O(n) for one sample, by the explicit inverse."""
-        if self.plan.reweighs:
+        if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         self.serves = None
         self.system.remove(positions)
@@ -170,7 +174,8 @@ class GramEngine:
     # -- reads ----------------------------------------------------------------------------------
 
     def reader(self, held: Holdings) -> KernelExpansion:
-        return self.plan.reader(held, self.state(held))
+        intercept, Z = self.coefficients(held)
+        return KernelExpansion(self.plan.kernel, held.rows.samples(lend=True), Z, intercept)
 
     def coefficients(self, held: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and coefficients (n, t) of the outputs, O(n t) after an edit."""
@@ -179,8 +184,8 @@ class GramEngine:
         found = self.plan.machine.coefficients(
             X[:, 1:], X[:, 0], 1.0 / self._weight, self.plan.ridge
         )
-        intercept, Z = (targets.combine(part).astype(held.rows.dtype) for part in found)
-        return intercept, Z
+        dtype = held.rows.dtype
+        return targets.combine(found[0]).astype(dtype), targets.combine(found[1]).astype(dtype)
 
     def loo(self, held: Holdings) -> Array:
         targets = self.plan.targets(held)
@@ -327,10 +332,6 @@ class Unbuilt:
 
     def state(self, held: Holdings) -> dict[str, Any]:
         return dict(self.saved)
-
-
-def _after_ones(columns: Array) -> Array:
-    return np.column_stack([np.ones(len(columns), dtype=columns.dtype), columns])
 
 
 def _check_distinct(K: Array) -> None:

@@ -78,10 +78,6 @@ class Holdings:
             version=object(),
         )
 
-    def with_classes(self, classes: Array, declared: tuple[Any, ...] = ()) -> Holdings:
-        """With other classes, of the same version: an edit sets them before it is seen."""
-        return replace(self, classes=classes, declared=declared)
-
 
 def trimmed(array: Array) -> Array:
     """Text in a type as wide as its longest entry, so that no width tells of one that has left."""

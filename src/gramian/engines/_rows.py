@@ -20,20 +20,14 @@ from gramian.kernels import GramSamples
 class Rows(Protocol):
     """The samples that a model holds."""
 
-    @property
-    def dtype(self) -> np.dtype: ...
-
-    @property
-    def width(self) -> int:
-        """Number of features; of a precomputed kernel, of samples."""
+    dtype: np.dtype
+    width: int
+    """Number of features; of a precomputed kernel, of samples."""
 
     def __len__(self) -> int: ...
 
-    def samples(self) -> Any:
-        """All samples, as a kernel takes them."""
-
-    def lend(self) -> Any:
-        """All samples, to be read also after later edits."""
+    def samples(self, *, lend: bool = False) -> Any:
+        """All samples, as a kernel takes them; with ``lend`` to be read also after later edits."""
 
     def shown(self) -> Any:
         """A copy for the caller."""
@@ -66,37 +60,22 @@ class DenseRows:
         # Places say where the samples stand; None: at the beginning, without a gap. One tuple, so
         # that it is replaced at once.
         self._store = buffer, places, end
+        self.dtype, self.width = buffer.dtype, buffer.shape[1]
         self._lent = False
         self._scrubbed = True
-
-    @classmethod
-    def of(cls, X: Array) -> DenseRows:
-        """A store with a copy of X."""
-        return cls(np.array(X, order="C"), None, len(X))
 
     def __len__(self) -> int:
         _, places, end = self._store
         return end if places is None else len(places)
 
-    @property
-    def dtype(self) -> np.dtype:
-        return self._store[0].dtype
-
-    @property
-    def width(self) -> int:
-        return self._store[0].shape[1]
-
-    def samples(self) -> Array:
+    def samples(self, *, lend: bool = False) -> Array:
+        self._lent = self._lent or lend
         if self._store[1] is not None:
             self._store = self._compact(0), None, len(self)
         buffer, _, end = self._store
         view = buffer[:end]
         view.flags.writeable = False
         return view
-
-    def lend(self) -> Array:
-        self._lent = True
-        return self.samples()
 
     def shown(self) -> Array:
         return self.samples().copy()
@@ -145,35 +124,21 @@ class DenseRows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without spare room and gaps, in which something may be left."""
-        return {"_store": (self.shown(), None, len(self)), "_lent": False, "_scrubbed": True}
+        store = self.shown(), None, len(self)
+        return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
 
 
 class SparseRows:
     """CSR samples; O(nnz) to append and to remove."""
 
     def __init__(self, X: Any) -> None:
-        self._X = X
-
-    @classmethod
-    def of(cls, X: Any) -> SparseRows:
-        """A store with a copy of X."""
-        return cls(X.copy())
+        self._X, self.dtype, self.width = X, X.dtype, X.shape[1]
 
     def __len__(self) -> int:
         return self._X.shape[0]
 
-    @property
-    def dtype(self) -> np.dtype:
-        return self._X.dtype
-
-    @property
-    def width(self) -> int:
-        return self._X.shape[1]
-
-    def samples(self) -> Any:
+    def samples(self, *, lend: bool = False) -> Any:
         return self._X
-
-    lend = samples
 
     def shown(self) -> Any:
         return self._X.copy()
@@ -205,34 +170,18 @@ class GramRows:
 
     def __init__(self, buffer: Array, places: Array) -> None:
         self._store = buffer, places  # one tuple, so that it is replaced at once
+        self.dtype, self.width = buffer.dtype, len(places)
         self._lent = False
         self._scrubbed = True
-
-    @classmethod
-    def of(cls, K: Array) -> GramRows:
-        """A store with a copy of K."""
-        return cls(np.array(K), np.arange(len(K)))
 
     def __len__(self) -> int:
         return len(self._store[1])
 
-    @property
-    def dtype(self) -> np.dtype:
-        return self._store[0].dtype
-
-    @property
-    def width(self) -> int:
-        return len(self)
-
-    def samples(self) -> GramSamples:
-        n = len(self)
+    def samples(self, *, lend: bool = False) -> GramSamples:
+        self._lent, n = self._lent or lend, len(self)
         if n and self._store[1][-1] != n - 1:
             self._store = self._compact(n), np.arange(n)
         return GramSamples(self._store[0][:n, :n], np.arange(n))
-
-    def lend(self) -> GramSamples:
-        self._lent = True
-        return self.samples()
 
     def shown(self) -> Array:
         buffer, places = self._store
@@ -282,11 +231,12 @@ class GramRows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without spare room and gaps, in which something may be left."""
-        return {"_store": (self.shown(), np.arange(len(self))), "_lent": False, "_scrubbed": True}
+        store = self.shown(), np.arange(len(self))
+        return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
 
 
 def make_rows(X: Any, *, precomputed: bool = False) -> Rows:
-    """A store for validated samples: a kernel matrix, CSR, or dense."""
+    """A store with a copy of validated samples: a kernel matrix, CSR, or dense."""
     if precomputed:
-        return GramRows.of(X)
-    return SparseRows.of(X) if sparse.issparse(X) else DenseRows.of(X)
+        return GramRows(np.array(X), np.arange(len(X)))
+    return SparseRows(X.copy()) if sparse.issparse(X) else DenseRows(np.array(X), None, len(X))

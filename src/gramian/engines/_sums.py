@@ -105,7 +105,7 @@ class SumsEngine:
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """O(d²) for each sample."""
-        if self.plan.reweighs:
+        if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         new = np.arange(len(before), len(after))
         twin = self._twin(after, len(new))
@@ -122,7 +122,7 @@ class SumsEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """O(d²) for each sample."""
-        if self.plan.reweighs:
+        if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         twin, targets = self._twin(after, len(positions)), self.plan.targets(before)
         X = augmented(before.rows.take(positions), self._shift)

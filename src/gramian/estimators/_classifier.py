@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -65,10 +67,10 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         n_classes). The largest probability is that of the class that `predict` names.
         """
         with self._lock:
-            largest, calibration = self._derived("calibration", _calibrated)
+            largest, scale = self._derived("calibration", _calibrated)
             now, reader = self._reading()
         outputs = reader.outputs(now.settings.samples.queries(self, now.held, X))
-        return probabilities(_bounded(outputs, largest), calibration)
+        return probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
 
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
@@ -86,8 +88,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         The decision values are left out; the scale of the calibration is that of the model.
         """
         with self._lock:
-            largest, calibration = self._derived("calibration", _calibrated)
-            return probabilities(_bounded(self._loo_outputs(), largest), calibration)
+            largest, scale = self._derived("calibration", _calibrated)
+            F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
+            return probabilities(F, scale)
 
     def loo_score(self):
         """Accuracy of `loo_predict`, weighted by the sample weights."""
@@ -100,7 +103,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def _check_targets(self, y, held: Holdings | None):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        if held is not None:
+        if held is not None and held.y.dtype.kind != y.dtype.kind:
             _check_kind(held.y, y)
         return y
 
@@ -109,7 +112,15 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             _check_kind(after.y, np.asarray(classes), "classes")
         declared = classes if before is None else (*before.declared, *classes)
         known = np.unique(after.y) if before is None else np.union1d(before.classes, after.y)
-        return self._classed(after, known, tuple(sorted(set(declared))))
+        if declared:
+            declared = tuple(sorted(set(declared)))
+            known = np.union1d(known, np.asarray(declared))
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: "
+                f"{known[0]!s}."
+            )
+        return replace(after, classes=known, declared=declared)
 
     def _left(self, before: Holdings, after: Holdings) -> Holdings:
         present = np.unique(after.y)
@@ -118,16 +129,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
                 f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
                 f"needs two. Fit it anew on other samples instead."
             )
-        return self._classed(after, present, after.declared)
-
-    def _classed(self, held: Holdings, classes, declared: tuple) -> Holdings:
-        known = np.union1d(classes, np.asarray(declared)) if declared else classes
-        if len(known) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: "
-                f"{known[0]!s}."
-            )
-        return held.with_classes(known, declared)
+        if after.declared:
+            present = np.union1d(present, np.asarray(after.declared))
+        return replace(after, classes=present)
 
     def _get_state(self):
         declared = self._fitted().held.declared
@@ -159,16 +163,13 @@ def _labels(now: Fitted, outputs):
 
 
 def _calibrated(now: Fitted):
-    """The largest left-out value that is finite, and the calibration on the left-out values."""
+    """The largest finite left-out value, and the scale of probabilities.
+
+    The largest stands for infinite values, which classes without samples have.
+    """
     if "loo" not in now.cache:
         now.cache["loo"] = now.engine.loo(now.held)
     F, held = now.cache["loo"], now.held
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
-    return largest, fit_calibration(
-        _bounded(F, largest), held.labels, len(held.classes), held.weight, biases=False
-    )
-
-
-def _bounded(outputs, largest):
-    """Outputs with the infinite ones, of classes without samples, as the largest finite."""
-    return np.nan_to_num(outputs, posinf=largest, neginf=-largest)
+    bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
+    return largest, fit_calibration(bounded, held.labels, len(held.classes), held.weight)

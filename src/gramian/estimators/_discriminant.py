@@ -8,7 +8,6 @@ from gramian.estimators._live import learned
 from gramian.estimators._parameters import (
     KernelSettings,
     check_choice,
-    check_class_weight,
     check_positive,
 )
 from gramian.gram import FACTORS
@@ -134,7 +133,7 @@ class KernelDiscriminant(LiveClassifier):
             check_positive("ridge", self.ridge, "loo", zero=True),
             factor=check_choice("factor", self.factor, FACTORS),
             kind=kind,
-            class_weight=check_class_weight(self.class_weight, kind),
+            class_weight=self.class_weight,
             criterion=self.criterion,
             random_state=self.random_state,
             callback=self.callback,

@@ -11,7 +11,6 @@ from gramian.estimators._live import learned
 from gramian.estimators._parameters import (
     KernelSettings,
     check_choice,
-    check_class_weight,
     check_positive,
 )
 from gramian.machines import KFD, KFD_PENALIZED, TARGETS
@@ -165,7 +164,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             KFD_PENALIZED if self.penalize_bias else KFD,
             check_positive("ridge", self.ridge, "loo"),
             kind=kind,
-            class_weight=check_class_weight(self.class_weight, kind),
+            class_weight=self.class_weight,
             criterion=self.criterion,
             search=check_choice("search", self.search, SEARCHES),
             random_state=self.random_state,

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn.utils import check_random_state
 
-from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt, noted
-from gramian.estimators._parameters import KernelSettings
+from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt
+from gramian.estimators._parameters import KernelSettings, check_class_weight
 from gramian.machines import Machine
 from gramian.selection import LinearProblem, Problem, Selection, select, subsample
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
 # Samples on which the ridge of a linear kernel is searched; more of them would not change it.
 _SEARCHED = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class GramChoice:
-    """Hyper-parameters of a machine on the Gram matrix.
-
-    Attributes
-    ----------
-    gamma : float, ndarray or None
-    ridge : float
-    selection : Selection or None
-        The searched path, where something was searched.
-    plan : GramPlan
-        What an engine is built with.
-    seen_by : tuple of str
-        Which of these were chosen on samples.
-    """
-
-    gamma: Any
-    ridge: float
-    selection: Selection | None
-    plan: GramPlan
-    seen_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,61 +50,59 @@ class GramSettings:
     random_state: Any = None
     callback: Any = None
     sums: bool = False
+    samples: Any = field(init=False)
 
     def __post_init__(self) -> None:
+        vars(self)["samples"] = self.kernel.samples
+        if self.class_weight is not None:
+            check_class_weight(self.class_weight, self.kind)
         if self.factor == SUMS and self.kernel.kernel != "linear":
             raise ValueError(
                 f'factor="{SUMS}" holds sums over the features of a linear kernel, got '
                 f"kernel={self.kernel.kernel!r}. Leave factor at its default."
             )
 
-    @property
-    def samples(self) -> Any:
-        """How samples come."""
-        return self.kernel.samples
-
-    def choose(self, held: Holdings, past: GramChoice | None) -> GramChoice:
+    def choose(self, held: Holdings, past: GramPlan | None) -> GramPlan:
         """Width and ridge for these holdings, by leave-one-out those that are "loo"."""
-        gamma, ridge, found = self.kernel.resolve(held), self.ridge, None
-        if isinstance(gamma, str) or isinstance(ridge, str):
-            found = select(
-                self._problem(held),
-                gamma=gamma,
-                ridge=ridge,
-                criterion=self.criterion,
-                search=self.search,
-                start=_start(past),
-                random_state=self.random_state,
-                callback=self.callback,
-            )
-            gamma, ridge = found.gamma, found.ridge
-        return self._chosen(gamma, ridge, found)
+        gamma = self.kernel.resolve(held)
+        if not isinstance(gamma, str) and not isinstance(self.ridge, str):
+            return self._plan(gamma, self.ridge)
+        found = select(
+            self._problem(held),
+            gamma=gamma,
+            ridge=self.ridge,
+            criterion=self.criterion,
+            search=self.search,
+            start=_start(past),
+            random_state=self.random_state,
+            callback=self.callback,
+        )
+        return self._plan(found.gamma, found.ridge, found)
 
-    def build(self, held: Holdings, choice: GramChoice, past=(), reason=None) -> Any:
-        """An engine for these holdings."""
-        return noted(choice.plan.engine(held, past), reason, len(held))
-
-    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[GramChoice, Unbuilt]:
+    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[GramPlan, Unbuilt]:
         """Choice and engine of a model file; the engine is built when it is first needed."""
         ridge = public["ridge_"] if self.C is None else 1.0 / public["C_"]
-        choice = self._chosen(public["gamma_"], ridge, public["selection_"])
+        plan = self._plan(public["gamma_"], ridge, public["selection_"])
         saved = {"coefficients": tuple(state["coefficients"]), "weights": state.get("weights")}
-        return choice, Unbuilt(choice.plan, saved)
+        return plan, Unbuilt(plan, saved)
 
-    def _chosen(self, gamma: Any, ridge: float, found: Selection | None) -> GramChoice:
-        kernel = self.kernel.make(gamma)
-        plan = LinearPlan if self.sums and self.kernel.kernel == "linear" else GramPlan
+    def _plan(self, gamma: Any, ridge: float, found: Selection | None = None) -> GramPlan:
         searched = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
-        return GramChoice(
-            gamma,
+        kind = LinearPlan if self.sums and self.kernel.kernel == "linear" else GramPlan
+        return kind(
+            self.machine,
+            self.kernel.base if gamma is self.kernel.gamma else self.kernel.base.with_gamma(gamma),
             ridge,
+            self.factor,
+            self.kind,
+            self.class_weight,
+            gamma,
             found,
-            plan(self.machine, kernel, ridge, self.factor, self.kind, self.class_weight),
             (*self.kernel.seen_by, *searched),
         )
 
     def _problem(self, held: Holdings) -> Problem:
-        plan = self._chosen(None, 1.0, None).plan
+        plan = self._plan(None, 1.0)
         X, targets = held.rows.samples(), plan.targets(held)
         if isinstance(plan, LinearPlan) and plan.sums_up(len(held), held.rows.width):
             problem = LinearProblem(self.machine, targets, X, plan.kernel)
@@ -135,7 +110,7 @@ class GramSettings:
         return Problem(self.machine, targets, X, plan.kernel)
 
 
-def _start(past: GramChoice | None) -> tuple[Any, float] | None:
+def _start(past: GramPlan | None) -> tuple[Any, float] | None:
     """The present hyper-parameters, unless there is no width or no ridge to start from."""
     if past is None or past.gamma is None or past.ridge == 0:
         return None

@@ -100,7 +100,10 @@ def positions_of(held: Array, ids: Any) -> Array:
     """
     if np.size(ids) == 0:
         return np.empty(0, dtype=int)
-    asked = _as_ids(ids)
+    asked = np.atleast_1d(ids)
+    plain = not isinstance(ids, list | tuple) or {*map(type, ids)} <= {int, np.int64}
+    if asked.dtype.kind != "i" or asked.ndim != 1 or not plain:
+        asked = _as_ids(ids)
     alike = asked.dtype.kind == held.dtype.kind
     positions = np.flatnonzero(np.isin(held, asked)) if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):

@@ -17,7 +17,6 @@ from gramian.estimators._live import learned
 from gramian.estimators._parameters import (
     KernelSettings,
     check_choice,
-    check_class_weight,
     check_positive,
 )
 from gramian.estimators._regressor import LiveRegressor
@@ -136,7 +135,7 @@ class LeastSquaresSVC(LiveClassifier):
         self.callback = callback
 
     def _settings(self):
-        return _settings(self, class_weight=check_class_weight(self.class_weight))
+        return _settings(self, class_weight=self.class_weight)
 
 
 class LeastSquaresSVR(LiveRegressor):

@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.engines import Engine, Holdings, Unbuilt, make_rows
+from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.estimators._samples import check_weight, with_weight
+from gramian.estimators._samples import with_weight
 from gramian.gram import NotPositiveDefiniteError
 
 
@@ -33,9 +33,10 @@ class Fitted:
     ----------
     settings : object
         The parameters as `fit` read them, frozen. ``choose`` picks hyper-parameters for given
-        holdings, ``build`` makes an engine, ``restore`` takes both from a model file.
+        holdings, ``restore`` takes them and an engine from a model file.
     choice : object
-        What was chosen on samples and stays until `reselect`; ``seen_by`` names it.
+        What was chosen and stays until `reselect`. ``engine`` builds an engine with it,
+        ``seen_by`` names what of it was chosen on samples.
     held : Holdings
     engine : Engine
     names : ndarray of str, optional
@@ -61,7 +62,7 @@ def edits(method: Callable) -> Callable:
 
     @wraps(method)
     def locked(self, *args, **kwargs):
-        with self._lock:
+        with vars(self).setdefault("_mutex", RLock()):
             try:
                 return method(self, *args, **kwargs)
             except NotPositiveDefiniteError as error:
@@ -132,10 +133,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        positions = positions_of(self._fitted().held.ids, ids)
+        now = self._serving()
+        positions = positions_of(now.held.ids, ids)
         if len(positions) == 0:
             return self
-        now = self._serving()
         after = self._left(now.held, now.held.without(positions))
         try:
             engine = now.engine.remove(now.held, after, positions)
@@ -175,7 +176,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             )
         choice = settings.choose(now.held, None if fresh else now.choice)
         reason = "the hyper-parameters were chosen anew"
-        engine = settings.build(now.held, choice, now.engine.history, reason)
+        engine = noted(choice.engine(now.held, now.engine.history), reason, len(now.held))
         self._now = Fitted(settings, choice, now.held, engine, now.names)
         return self
 
@@ -272,44 +273,39 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Fit from scratch."""
         settings = self._settings()
         X, y, names = settings.samples.first(self, X, y)
-        y, weight = self._check_targets(y, None), check_weight(sample_weight, X)
+        y, weight = self._check_targets(y, None), np.ones(X.shape[0])
         own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
         next_id = len(y) if ids is None else 0
-        X, y, weight, own = with_weight(settings.samples, X, y, weight, own)
+        if sample_weight is not None:
+            X, y, weight, own = with_weight(settings.samples, X, y, sample_weight, own)
         rows = make_rows(X, precomputed=settings.samples.precomputed)
         held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
         held = self._joined(None, held, classes)
         choice = settings.choose(held, None)
-        self._now = Fitted(settings, choice, held, settings.build(held, choice), names)
+        self._now = Fitted(settings, choice, held, choice.engine(held), names)
 
     def _learn(self, X, y, sample_weight, ids, classes=()):
         """Learn more samples; the first call learns from scratch."""
-        if not self.__sklearn_is_fitted__():
+        if "_now" not in vars(self):
             self._begin(X, y, sample_weight, ids, classes)
             return
         now = self._serving()
         kind, before = now.settings.samples, now.held
         X, y = kind.more(self, before, X, y)
-        y, weight = self._check_targets(y, before), check_weight(sample_weight, X)
+        y, weight = self._check_targets(y, before), np.ones(X.shape[0])
         if ids is None:
             own, next_id = next_ids(before.ids, before.next_id, len(y))
         else:
             own, next_id = check_ids(ids, len(y)), before.next_id
             check_new(before.ids, own)
-        X, y, weight, own = with_weight(kind, X, y, weight, own)
+        if sample_weight is not None:
+            X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
         after = self._joined(before, before.appended(X, y, weight, own, next_id), classes)
-        self._now = now.moved(after, self._entered(now, after))
-
-    def _entered(self, now: Fitted, after: Holdings) -> Engine:
-        """The engine with the new samples. What `fit` would take is not refused."""
         try:
-            return now.engine.append(now.held, after)
+            engine = now.engine.append(before, after)
         except NotPositiveDefiniteError as refused:
-            reason = f"learning by an update was refused: {refused}"
-            try:
-                return now.engine.fresh(after, reason)
-            except np.linalg.LinAlgError:
-                raise refused from None
+            engine = _built_after(refused, now.engine, after)
+        self._now = now.moved(after, engine)
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -325,7 +321,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _serving(self) -> Fitted:
         """The model with an engine that serves its holdings, which is built if it does not."""
-        now = self._fitted()
+        if "_now" not in vars(self):
+            check_is_fitted(self)
+        now = self._now
         if now.engine.serves is not now.held.version:
             with self._lock:
                 now = self._now
@@ -338,10 +336,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _reading(self) -> tuple[Fitted, Any]:
         """One version of the model, and what its predictions need."""
         with self._lock:
-            now = self._fitted()
+            now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
-                if not isinstance(now.engine, Unbuilt):
-                    now = self._serving()
+                now = now if isinstance(now.engine, Unbuilt) else self._serving()
                 now.cache["reader"] = now.engine.reader(now.held)
             return now, now.cache["reader"]
 
@@ -383,7 +380,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
-            held = held.with_classes(public["classes_"], declared)
+            held = replace(held, classes=public["classes_"], declared=declared)
         choice, engine = settings.restore(held, public, state)
         self._now = Fitted(settings, choice, held, engine, public.get("feature_names_in_"))
 
@@ -406,3 +403,11 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             kernel = getattr(self, "kernel", None)
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
         return tags
+
+
+def _built_after(refused: NotPositiveDefiniteError, engine: Engine, after: Holdings) -> Engine:
+    """The engine with samples that an update refused: what `fit` takes, `partial_fit` takes too."""
+    try:
+        return engine.fresh(after, f"learning by an update was refused: {refused}")
+    except np.linalg.LinAlgError:
+        raise refused from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.engines import Holdings
 from gramian.estimators._samples import KERNEL_ROWS, VECTORS
-from gramian.kernels import KERNELS, Kernel, default_gamma, make_kernel
+from gramian.kernels import Kernel, Precomputed, default_gamma, make_kernel
 
 
 def is_number(value) -> bool:
@@ -22,7 +22,8 @@ def check_positive(name: str, value: Any, *words: str, zero: bool = False) -> An
     """The value, a finite number > 0 (>= 0 with ``zero``) or one of the words; else ValueError."""
     if isinstance(value, str) and value in words:
         return value
-    if is_number(value) and (0 < value < np.inf or (zero and value == 0)):
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if number and (0 < value < np.inf or (zero and value == 0)):
         return value
     named = "".join(f', or "{word}"' for word in words)
     sign = ">=" if zero else ">"
@@ -36,10 +37,8 @@ def check_choice(name: str, value: Any, known: tuple) -> Any:
     return value
 
 
-def check_class_weight(weights: Any, kind: str = "signs") -> Any:
-    """Class weights as given: None, "balanced" or numbers > 0 by label; else ValueError."""
-    if weights is None:
-        return None
+def check_class_weight(weights: Any, kind: str = "signs") -> None:
+    """Raise ValueError unless class weights are "balanced" or numbers > 0 by label."""
     balanced = isinstance(weights, str) and weights == "balanced"
     numbers = isinstance(weights, dict) and all(0 < w < np.inf for w in weights.values())
     if not (balanced or numbers):
@@ -51,7 +50,6 @@ def check_class_weight(weights: Any, kind: str = "signs") -> Any:
             'class_weight has no effect with targets="fisher", whose levels give every class the '
             'same sum of weight times target. Set class_weight=None, or targets="signs".'
         )
-    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +65,17 @@ class KernelSettings:
         Keyword arguments of a callable kernel.
     words : tuple of str
         What gamma may be besides numbers, ``"scale"`` and ``"auto"``: how it is searched.
+
+    Attributes
+    ----------
+    base : Kernel
+        The kernel with the width that was given, or 1.
+    takes_gamma : bool
+        Whether gamma is a parameter of this kernel.
+    samples : VectorSamples or KernelSamples
+        How samples come.
+    seen_by : tuple of str
+        What is chosen on samples here: gamma, unless it is a number or of no use.
     """
 
     kernel: Any
@@ -75,6 +84,10 @@ class KernelSettings:
     coef0: Any
     params: Any
     words: tuple[str, ...] = ()
+    base: Kernel = field(init=False)
+    takes_gamma: bool = field(init=False)
+    samples: Any = field(init=False)
+    seen_by: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         words = (*self.words, "scale", "auto")
@@ -86,40 +99,24 @@ class KernelSettings:
                 f'gamma="loo-ard" needs the "rbf" kernel, got kernel={self.kernel!r}. Set gamma to '
                 f'"loo" or a number.'
             )
-        self.make(1.0 if named else self.gamma)
-
-    @property
-    def samples(self) -> Any:
-        """How samples come: as vectors, or as rows of a precomputed kernel."""
-        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return KERNEL_ROWS if precomputed else VECTORS
-
-    @property
-    def takes_gamma(self) -> bool:
-        """Whether gamma is a parameter of this kernel."""
-        return isinstance(self.kernel, str) and KERNELS[self.kernel].takes_gamma
-
-    @property
-    def seen_by(self) -> tuple[str, ...]:
-        """What is chosen on samples here: gamma, unless it is a number or of no use."""
-        return ("gamma",) if self.takes_gamma and isinstance(self.gamma, str) else ()
-
-    def make(self, gamma: Any) -> Kernel:
-        """The kernel of this width; None where the kernel has none."""
-        return make_kernel(
+        kernel = make_kernel(
             self.kernel,
-            gamma=1.0 if gamma is None else gamma,
+            gamma=1.0 if named else self.gamma,
             degree=self.degree,
             coef0=self.coef0,
             params=self.params,
         )
+        vars(self)["base"] = kernel
+        vars(self)["takes_gamma"] = kernel.takes_gamma
+        vars(self)["samples"] = KERNEL_ROWS if isinstance(kernel, Precomputed) else VECTORS
+        vars(self)["seen_by"] = ("gamma",) if kernel.takes_gamma and named else ()
 
     def resolve(self, held: Holdings) -> Any:
         """A width, or the word for a search; None for kernels without gamma."""
         if not self.takes_gamma:
             return None
         if not isinstance(self.gamma, str):
-            return check_widths(self.gamma, held.rows.width)
+            return check_widths(self.gamma, held.rows.width) if np.ndim(self.gamma) else self.gamma
         if self.gamma in self.words and self.kernel != "poly":
             return self.gamma
         name = "scale" if self.gamma in self.words else self.gamma

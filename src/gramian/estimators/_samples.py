@@ -38,7 +38,8 @@ class VectorSamples:
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
         """More samples and targets, in the form of those held."""
-        if _ready(model, held, X) and isinstance(y, np.ndarray) and len(X) == len(y):
+        if _ready(model, held, X) and isinstance(y, np.ndarray) and y.dtype.kind in "iU":
+            check_consistent_length(X, y)
             return X, y
         X, y = validate_data(
             model,
@@ -128,15 +129,9 @@ def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:
     return X
 
 
-def check_weight(sample_weight: Any, X: Any) -> Any:
-    """Weights as an array of float64, one per sample; 1 by default."""
-    if sample_weight is None:
-        return np.ones(X.shape[0])
-    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-
-
-def with_weight(kind: Any, X: Any, y: Any, weight: Any, ids: Any) -> tuple[Any, Any, Any, Any]:
+def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tuple:
     """The samples of weight > 0. A weight of 0 is no copy of the sample, so it is not held."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     some = weight > 0
     if some.all():
         return X, y, weight, ids
@@ -154,7 +149,7 @@ def _ready(model: Any, held: Holdings, X: Any) -> bool:
         and X.shape[1] == held.rows.width
         and len(X) > 0
         and type(held.rows) is DenseRows
-        and not hasattr(model, "feature_names_in_")
+        and model._now.names is None
         and bool(np.isfinite(X.sum()))
     )
 

@@ -13,7 +13,7 @@ from gramian.gram._memory import available_memory, require_memory
 from gramian.gram._normal import CompensatedSum, LiveNormal
 from gramian.gram._qr import QRFactor
 from gramian.gram._resolvent import LiveResolvent
-from gramian.gram._slots import RowBlock, SlotMatrix, spare_capacity, square_blocks
+from gramian.gram._slots import RowBlock, SlotMatrix, spare_capacity
 from gramian.gram._spectrum import Moments, Spectrum, decompose
 from gramian.gram._system import FACTORS, LiveSystem, Refactorization, factorize
 from gramian.gram._thin import ThinSpectrum, thin_spectrum
@@ -40,6 +40,5 @@ __all__ = [
     "factorize",
     "require_memory",
     "spare_capacity",
-    "square_blocks",
     "thin_spectrum",
 ]

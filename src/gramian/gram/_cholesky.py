@@ -11,6 +11,7 @@ Removing row i leaves a rank-one *positive* update of the trailing block: with `
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ class CholeskyFactor(SlotFactor):
     name: ClassVar[str] = "cholesky"
 
     def __init__(self, matrix: SlotMatrix) -> None:
-        super().__init__(matrix)
+        self._take(matrix)
         self._cholesky()
 
     def condition(self) -> float:
@@ -72,7 +73,8 @@ class CholeskyFactor(SlotFactor):
         matrix.buffer[slots, slots] = 1.0
         add_rows_to_cholesky(matrix.buffer, rows)
         if matrix.capacity > 2 * spare_capacity(self.n):
-            self._resize(spare_capacity(self.n))
+            with suppress(MemoryError):  # where there is none to move to, everything stays
+                self._resize(spare_capacity(self.n))
 
     def refactor(self) -> None:
         self._cholesky()

@@ -139,12 +139,9 @@ class Factor(ABC):
 class SlotFactor(Factor):
     """A factor in the upper triangle of a `SlotMatrix`, with A in the lower."""
 
-    def __init__(self, matrix: SlotMatrix) -> None:
-        self._matrix = matrix
-
     @property
     def n(self) -> int:
-        return self._matrix.n
+        return len(self._matrix.slots)
 
     @property
     def dtype(self) -> np.dtype:
@@ -158,14 +155,14 @@ class SlotFactor(Factor):
     def matrix_diagonal(self) -> Array:
         return self._matrix.diagonal[self._matrix.slots]
 
-    def multiply(self, X: Array) -> Array:
-        return self._matrix.multiply(X)
+    multiply = rows = norm = None  # type: ignore[assignment]  # those of the storage, see `_take`
 
-    def rows(self, positions: Array) -> Array:
-        return self._matrix.rows(positions)
-
-    def norm(self) -> float:
-        return self._matrix.norm()
+    def _take(self, matrix: SlotMatrix) -> None:
+        """Stand on this storage. What reads A alone is the storage's own method."""
+        self._matrix = matrix
+        self.multiply = matrix.multiply  # type: ignore[method-assign,assignment]
+        self.rows = matrix.rows  # type: ignore[method-assign,assignment]
+        self.norm = matrix.norm  # type: ignore[method-assign,assignment]
 
     def _cholesky(self) -> None:
         """Put R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""

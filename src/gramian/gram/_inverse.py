@@ -13,6 +13,7 @@ the matrix, an append makes one.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import ClassVar
 
 import numpy as np
@@ -72,8 +73,7 @@ class LiveInverse(SlotFactor):
     name: ClassVar[str] = "inverse"
 
     def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
-        super().__init__(matrix)
-        self._signs: list[float] = []
+        self._take(matrix)
         self._invert(cholesky_done)
 
     # -- edits ----------------------------------------------------------------------------------
@@ -97,8 +97,9 @@ class LiveInverse(SlotFactor):
 
         When more than half of the samples go, what stays is factored anew: that is cheaper.
         """
-        check_positions(positions, self.n)
-        if len(positions) > self.n // 2:
+        n = len(self._matrix.slots)
+        check_positions(positions, n)
+        if len(positions) > n // 2:
             self._keep_without(positions)
             return None
         slots = self._matrix.slots[positions]
@@ -109,8 +110,8 @@ class LiveInverse(SlotFactor):
         self._pending[slots] = 0.0
         self._diagonal[slots] = 0.0
         self._matrix.wipe(positions)
-        if self._matrix.capacity > 2 * spare_capacity(self.n):
-            self._resize(spare_capacity(self.n))
+        if len(self._diagonal) > 2 * spare_capacity(n - len(positions)):
+            self._shrink()
         return by_arrival
 
     def refactor(self) -> None:
@@ -118,11 +119,11 @@ class LiveInverse(SlotFactor):
 
     def fold(self) -> None:
         """Bring all pending updates into P₀: one pass by a symmetric rank-k product."""
-        W, signs = self._updates()
+        W, signs = self._pending[:, : len(self._signs)], self._signs.real
         for sign in (1.0, -1.0):
             self._add(W[:, signs == sign], sign)
         W[:] = 0.0
-        self._signs = []
+        self._signs = self._signs[:0]
 
     # -- the inverse ----------------------------------------------------------------------------
 
@@ -133,7 +134,7 @@ class LiveInverse(SlotFactor):
         return self._slot_columns(self._matrix.slots[positions])[self._matrix.slots]
 
     def diagonal(self) -> Array:
-        W, signs = self._updates()
+        W, signs = self._pending[:, : len(self._signs)], self._signs
         return (self._diagonal + np.square(W) @ signs)[self._matrix.slots]
 
     def square_diagonal(self, weights: Array) -> Array:
@@ -153,18 +154,18 @@ class LiveInverse(SlotFactor):
     def _keep_without(self, positions: Array) -> None:
         """Factor what stays in a buffer of its own, and take that over once it is done."""
         whole = self._matrix
-        self._matrix = whole.without(positions)
+        self._take(whole.without(positions))
         try:
             self.refactor()
         except NotPositiveDefiniteError:
-            self._matrix = whole
+            self._take(whole)
             raise
 
     def _uncertain(self, cross: Array, corner: Array, U: Array) -> bool:
         """Whether a Schur complement is so small that what P has drifted by may be all of it."""
         diagonal = np.diagonal(corner)
         schur = np.abs(diagonal - np.einsum("ij,ij->j", cross, U))
-        level = 10.0 * np.sqrt(np.finfo(self.dtype).eps) * np.abs(diagonal).max(initial=0.0)
+        level = 10.0 * np.sqrt(np.finfo(diagonal.dtype).eps) * np.abs(diagonal).max(initial=0.0)
         return bool(np.any(schur < level))
 
     def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
@@ -191,14 +192,22 @@ class LiveInverse(SlotFactor):
         self._invert_upper(cholesky_done)
         self._diagonal = np.where(matrix.occupied(), matrix.buffer.diagonal(), 0.0)
         np.fill_diagonal(matrix.buffer, 0.0)
-        self._pending = np.zeros((matrix.capacity, PENDING), dtype=self.dtype, order="F")
-        self._signs = []
+        dtype = matrix.buffer.dtype
+        self._pending = np.zeros((len(matrix.diagonal), PENDING), dtype=dtype, order="F")
+        self._signs = np.empty(0, dtype=dtype)
 
     def _reserve(self, k: int) -> Array:
         """k free slots, growing the buffer if there are not as many."""
-        if self.n + k > self._matrix.capacity:
-            self._resize(spare_capacity(self.n + k))
+        wanted = len(self._matrix.slots) + k
+        if wanted > len(self._diagonal):
+            self._resize(spare_capacity(wanted))
         return np.flatnonzero(~self._matrix.occupied())[:k]
+
+    def _shrink(self) -> None:
+        """Give memory back; where there is none to move to, everything stays as it is."""
+        capacity = spare_capacity(len(self._matrix.slots))
+        with suppress(MemoryError):
+            self._resize(capacity)
 
     def _resize(self, capacity: int) -> None:
         self.fold()
@@ -217,7 +226,7 @@ class LiveInverse(SlotFactor):
         else:
             held = len(self._signs)
             self._pending[:, held : held + k] = W
-            self._signs += [sign] * k
+            self._signs = np.append(self._signs, np.full(k, sign, dtype=self._signs.dtype))
 
     def _add(self, W: Array, sign: float) -> None:
         """``P₀ += sign · W Wᵀ``, the diagonal apart."""
@@ -226,13 +235,9 @@ class LiveInverse(SlotFactor):
         self._diagonal += buffer.diagonal()
         np.fill_diagonal(buffer, 0.0)
 
-    def _updates(self) -> tuple[Array, Array]:
-        """The pending W and signs: ``P = P₀ + W diag(signs) Wᵀ``."""
-        return self._pending[:, : len(self._signs)], np.array(self._signs, dtype=self.dtype)
-
     def _product(self, X: Array) -> Array:
         """``P @ X`` by slot."""
-        W, signs = self._updates()
+        W, signs = self._pending[:, : len(self._signs)], self._signs
         product = symmetric_product(self._matrix.buffer, X)
         product += self._diagonal[:, None] * X
         product += W @ (signs[:, None] * (W.T @ X))
@@ -240,7 +245,7 @@ class LiveInverse(SlotFactor):
 
     def _slot_columns(self, slots: Array) -> Array:
         """Columns of P by slot, read from the upper triangle and the pending updates."""
-        W, signs = self._updates()
+        W, signs = self._pending[:, : len(self._signs)], self._signs
         out = W @ (signs[:, None] * W[slots].T)
         for column, j in zip(out.T, slots, strict=True):
             column[:j] += self._matrix.buffer[:j, j]

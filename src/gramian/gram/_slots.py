@@ -15,12 +15,12 @@ layers below see. In a free slot A has a zero row and column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
 
-from gramian.arrays import BLOCK_BYTES, Array, row_blocks, symmetric_product
+from gramian.arrays import Array, row_blocks, symmetric_product
 from gramian.gram._memory import require_memory
 
 RowBlock = Callable[[slice, slice], Array]
@@ -34,12 +34,6 @@ def spare_capacity(n: int) -> int:
     take 5 n².
     """
     return n + max(8, n // 16)
-
-
-def square_blocks(n: int, itemsize: int) -> Iterator[slice]:
-    """Row blocks of an n×n matrix whose temporaries are a small part of that matrix."""
-    budget = min(BLOCK_BYTES, max(2**20, n * n * itemsize // 16))
-    return row_blocks(n, n, itemsize, budget)
 
 
 class SlotMatrix:
@@ -57,12 +51,13 @@ class SlotMatrix:
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
         n, dtype = len(diagonal), diagonal.dtype
         capacity = spare_capacity(n)
-        require_memory(capacity**2 * dtype.itemsize, f"Holding the Gram matrix of {n} samples")
+        if n > 256:  # a smaller one is not worth a look at the free memory
+            require_memory(capacity**2 * dtype.itemsize, f"Holding the Gram matrix of {n} samples")
         self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F")
         self.diagonal = np.zeros(capacity, dtype=dtype)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
-        for rows in square_blocks(n, dtype.itemsize):
+        for rows in row_blocks(n, n, dtype.itemsize, square=True):
             below = slice(rows.start, n)
             self.buffer[below, rows] = row_block(rows, below).T
 
@@ -76,15 +71,15 @@ class SlotMatrix:
 
     def occupied(self) -> Array:
         """Boolean mask over the slots."""
-        mask = np.zeros(self.capacity, dtype=bool)
+        mask = np.zeros(len(self.diagonal), dtype=bool)
         mask[self.slots] = True
         return mask
 
     def scatter(self, X: Array) -> Array:
         """Rows in order of arrival to rows by slot, zero where a slot is free."""
-        if len(X) != self.n:
-            raise ValueError(f"the block must have {self.n} rows, one per sample, got {len(X)}.")
-        out = np.zeros((self.capacity, X.shape[1]), dtype=self.buffer.dtype, order="F")
+        if len(X) != len(self.slots):
+            raise ValueError(f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}.")
+        out = np.zeros((len(self.diagonal), X.shape[1]), dtype=self.buffer.dtype, order="F")
         out[self.slots] = X
         return out
 
@@ -100,7 +95,7 @@ class SlotMatrix:
 
     def rows(self, positions: Array) -> Array:
         """Rows of A in order of arrival, O(n) each."""
-        out = np.empty((len(positions), self.n), dtype=self.buffer.dtype)
+        out = np.empty((len(positions), len(self.slots)), dtype=self.buffer.dtype)
         for row, j in zip(out, self.slots[positions], strict=True):
             row[:] = np.concatenate(
                 [self.buffer[j, :j], self.diagonal[j : j + 1], self.buffer[j + 1 :, j]]
@@ -109,8 +104,8 @@ class SlotMatrix:
 
     def norm(self) -> float:
         """``‖A‖₁``, the largest absolute row sum: one pass."""
-        sums = np.abs(self.diagonal)
-        for block in square_blocks(self.capacity, self.buffer.itemsize):
+        sums, n = np.abs(self.diagonal), len(self.diagonal)
+        for block in row_blocks(n, n, self.buffer.itemsize, square=True):
             lower = np.abs(self.buffer[block.start :, block])
             square = lower[: block.stop - block.start]
             square[np.triu_indices(len(square))] = 0.0
@@ -147,7 +142,8 @@ class SlotMatrix:
 
     def copy_to_upper(self) -> None:
         """Overwrite the upper triangle by A, with 1 on the diagonal of free slots."""
-        for block in square_blocks(self.capacity, self.buffer.itemsize):
+        n = len(self.diagonal)
+        for block in row_blocks(n, n, self.buffer.itemsize, square=True):
             start, stop = block.start, block.stop
             self.buffer[start:stop, stop:] = self.buffer[stop:, start:stop].T
             square = np.tril(self.buffer[block, block], -1)
@@ -160,11 +156,11 @@ class SlotMatrix:
         The order of the slots is kept, so each triangle stays a triangle. Old and new buffer
         exist at once; nothing has changed if the allocation fails.
         """
-        if capacity > self.capacity:  # a removal, which shrinks, must not fail half-way
+        if capacity > len(self.diagonal):  # a removal, which shrinks, must not fail half-way
             require_memory(
                 capacity**2 * self.buffer.itemsize, f"Growing the Gram matrix to {capacity} slots"
             )
-        used, n = np.sort(self.slots), self.n
+        used, n = np.sort(self.slots), len(self.slots)
         buffer = np.zeros((capacity, capacity), dtype=self.buffer.dtype, order="F")
         diagonal = np.zeros(capacity, dtype=self.buffer.dtype)
         if n and used[-1] == n - 1:

@@ -22,6 +22,8 @@ FACTORS = ("auto", "inverse", "cholesky", "qr")
 # of edits after which the whole residual is taken.
 _PROBES = 8
 _FULL_CHECK = 64
+# A sample whose k(x, x) is so many times that of all others has spoilt what it leaves behind.
+_DOMINATES = 1e3
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,9 @@ def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
         return resolvent, resolvent.condition()
     cholesky = CholeskyFactor(matrix)
     condition = cholesky.condition()
-    invertible = condition <= 0.1 / np.sqrt(np.finfo(cholesky.dtype).eps)
+    invertible = condition <= 0.1 / np.sqrt(np.finfo(matrix.buffer.dtype).eps)
     if factor == "inverse" or (factor == "auto" and invertible):
-        return LiveInverse(cholesky.matrix, cholesky_done=True), condition
+        return LiveInverse(matrix, cholesky_done=True), condition
     return cholesky, condition
 
 
@@ -104,7 +106,10 @@ class LiveSystem:
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
         self.B = np.array(B, dtype=diagonal.dtype)
-        self.factor, self.condition = factorize(diagonal, row_block, factor)
+        if factor == QRFactor.name:
+            self.factor, self.condition = factorize(diagonal, row_block, factor)
+        else:
+            self.factor, self.condition = factorize_slots(SlotMatrix(diagonal, row_block), factor)
         self.refactorizations: list[Refactorization] = []
         self.edits = 0
         self._start()
@@ -123,14 +128,15 @@ class LiveSystem:
         NotPositiveDefiniteError
             If A would not stay positive definite, also after refactoring.
         """
-        cross, corner = (np.asarray(block, dtype=self.factor.dtype) for block in (cross, corner))
-        B, (held_rows, held) = np.asarray(B, dtype=self.B.dtype), self.B.shape
+        dtype, (held_rows, held) = self.B.dtype, self.B.shape
+        cross, corner = np.asarray(cross, dtype=dtype), np.asarray(corner, dtype=dtype)
+        B = np.asarray(B, dtype=dtype)
         if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < held:
             raise ValueError(
                 f"B must have a row for each of {len(corner)} samples and at least {held} "
                 f"columns, got shape {B.shape}."
             )
-        W = self._edit(lambda: self.factor.append(cross, corner))
+        W = self._edit("append", cross, corner)
         extra = B.shape[1] - held
         self.B = np.vstack([np.pad(self.B, ((0, 0), (0, extra))), B])
         if W is None or self._X is None:
@@ -141,18 +147,16 @@ class LiveSystem:
             # by them, with the new columns W W[new]ᵀ of P.
             residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
             self._X = X + W @ (W[held_rows:].T @ residual)
-        self._count(len(B))
 
     def remove(self, positions: Array) -> None:
         """Take samples out; atomic."""
-        W = self._edit(lambda: self.factor.remove(positions))
+        W = self._edit("remove", positions)
         if W is None or self._X is None:
             self._X = None
         else:
             change = W @ solve_lower(W[positions], self._X[positions])
             self._X = np.delete(self._X - change, positions, axis=0)
         self.B = np.delete(self.B, positions, axis=0)
-        self._count(len(positions))
 
     def select_columns(self, columns: Array) -> None:
         """Keep these columns of B and X only."""
@@ -167,7 +171,7 @@ class LiveSystem:
         elif isinstance(self.factor, QRFactor):
             self.factor.refactor()
             self.condition = self.factor.condition()
-        event = Refactorization(reason, self.n, self.edits, self.factor.name)
+        event = Refactorization(reason, len(self.B), self.edits, self.factor.name)
         self.refactorizations.append(event)
         self._start()
 
@@ -175,7 +179,8 @@ class LiveSystem:
 
     def solution(self) -> Array:
         """X, shape (n, t)."""
-        self._verify()
+        if self._X is None or self._unchecked or self._dominated:
+            self._verify()
         assert self._X is not None
         return self._X
 
@@ -203,36 +208,46 @@ class LiveSystem:
     # -- inside ---------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        self._X, _ = self.factor.solve(self.B)
+        """Begin with a fresh factor; X is solved when it is first read."""
+        self._X = None
         self._unchecked = self._since_full_check = self._probe = 0
-        # A fresh inverse has a drift of its own, cond(A) eps or so. It is rebuilt at a hundred
+        self._largest, self._dominated = 0.0, False
+        # A fresh inverse has a drift of its own, cond(A) eps or less. It is rebuilt at a hundred
         # times that, or where little more than half of the digits of leave-one-out values are left.
-        fresh = self.factor.inverse_drift(self._probes())
-        self._inverse_tolerance = max(1e2 * fresh, np.sqrt(np.finfo(self.B.dtype).eps))
+        eps = float(np.finfo(self.B.dtype).eps)
+        self._inverse_tolerance = max(1e2 * self.condition * eps, eps**0.5)
 
-    def _edit(self, edit: Callable[[], Array | None]) -> Array | None:
-        """Run an edit; if a drifted factor makes it fail, rebuild and run it once more."""
+    def _edit(self, edit: str, *args: Array) -> Array | None:
+        """Run an edit of the factor and count it; if a drifted factor makes it fail, rebuild first.
+
+        A sample that dominates A, as an outlier does in an unbounded kernel, takes digits of all
+        others with it when it leaves: what it has spoilt is rebuilt.
+        """
+        before = self._largest or float(np.abs(self.factor.matrix_diagonal()).max(initial=0.0))
         try:
-            return edit()
+            W = getattr(self.factor, edit)(*args)
         except NotPositiveDefiniteError as error:
             if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
                 raise
             self.refactor(f"an edit failed: {error}")
-            return edit()
+            W = getattr(self.factor, edit)(*args)
+        k = len(args[-1])
+        self.edits += k
+        self._unchecked += k
+        self._since_full_check += k
+        self._largest = float(np.abs(self.factor.matrix_diagonal()).max(initial=0.0))
+        self._dominated = self._dominated or 0.0 < self._largest < before / _DOMINATES
+        return W
 
     def _since_refactor(self) -> int:
         return self.edits - (self.refactorizations[-1].edits if self.refactorizations else 0)
 
-    def _count(self, k: int) -> None:
-        self.edits += k
-        self._unchecked += k
-        self._since_full_check += k
-
     def _probes(self) -> Array:
         """A few rows, other ones each time, spread evenly by the golden ratio."""
-        steps = self._probe + np.arange(min(_PROBES, self.n))
+        n = len(self.B)
+        steps = self._probe + np.arange(min(_PROBES, n))
         self._probe += _PROBES
-        return np.unique((steps * 0.6180339887498949 % 1.0 * self.n).astype(int))
+        return np.unique((steps * 0.6180339887498949 % 1.0 * n).astype(int))
 
     def _tolerance(self, X: Array, rows: Array) -> float:
         """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows."""
@@ -242,26 +257,30 @@ class LiveSystem:
 
     def _verify(self) -> None:
         """Bring X to within tolerance of the true system, and P to within its own."""
+        if self._dominated:
+            self.refactor("a sample that dominated the others has left")
+        if self._unchecked:
+            self._check()
         if self._X is None:
             self._refine(None)
-        elif self._unchecked:
-            self._check()
+        if self._X is None:  # rebuilt just now: nothing better can be had
+            self._X, _ = self.factor.solve(self.B)
         self._unchecked = 0
 
     def _check(self) -> None:
-        assert self._X is not None
+        """Measure P, and X where there is one, on a few rows of A; rebuild or refine if need be."""
         probes = self._probes()
         rows = self.factor.rows(probes)
         drift = self.factor.inverse_drift(probes, rows)
         if not drift <= self._inverse_tolerance:  # nor is a NaN
-            hasty = self._wanted == "auto" and self._since_refactor() < self.n / 4
+            hasty = self._wanted == "auto" and self._since_refactor() < len(self.B) / 4
             reason = f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
             self.refactor(reason, "cholesky" if hasty else None)
-            return
-        residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
-        due = self._since_full_check >= _FULL_CHECK
-        if due or not residual <= self._tolerance(self._X, rows):
-            self._refine(self._X)
+        elif self._X is not None:
+            residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
+            due = self._since_full_check >= _FULL_CHECK
+            if due or not residual <= self._tolerance(self._X, rows):
+                self._refine(self._X)
 
     def _refine(self, start: Array | None) -> None:
         """Solve against the true A; rebuild the factor if it cannot get there."""

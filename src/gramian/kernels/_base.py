@@ -21,6 +21,8 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """Which of gamma, degree and coef0 it has."""
     takes_gamma: ClassVar[bool] = False
     """Whether gamma is one of its parameters."""
     has_width: ClassVar[bool] = False

@@ -29,10 +29,9 @@ def default_gamma(name: str, X: Any, weight: Array | None = None) -> float:
     if weight is None:
         weight = np.ones(n)
     with np.errstate(all="ignore"):
-        variance, unit = _variance(*_entries(X, weight.astype(float)))
-        # One factor after the other: their product may overflow where gamma does not.
-        gamma = 1.0 / d / variance / unit / unit
-    return float(gamma) if 0.0 < variance * unit * unit < np.inf and 0.0 < gamma < np.inf else 1.0
+        variance = _variance(*_entries(X, weight.astype(float)))
+        gamma = 1.0 / d / variance
+    return float(gamma) if 0.0 < gamma < np.inf else 1.0
 
 
 def _entries(X: Any, weight: Array) -> tuple[Array, Array, float]:
@@ -44,20 +43,20 @@ def _entries(X: Any, weight: Array) -> tuple[Array, Array, float]:
     return X.data.astype(float), np.repeat(weight, stored), float(weight @ (d - stored))
 
 
-def _variance(values: Array, weight: Array, zeros: float) -> tuple[float, float]:
-    """The variance in squares of ``unit``, and ``unit``, a power of two near the largest entry.
+def _variance(values: Array, weight: Array, zeros: float) -> np.float64:
+    """The variance of the values and of zeros with this weight; infinite where it overflows.
 
     A first value is subtracted from all before their mean is taken, so that equal entries have a
-    variance of exactly zero.
+    variance of exactly zero. The largest is near 1 meanwhile, so that its square is a number.
     """
     largest = np.abs(values).max(initial=0.0)
     if largest == 0.0:
-        return 0.0, 1.0
-    unit = float(np.exp2(np.floor(np.log2(largest))))
+        return np.float64(0.0)
+    unit = np.exp2(np.floor(np.log2(largest)))
     values = values / unit
     first = values[0]
     values -= first
     total = weight.sum() + zeros
     mean = (weight @ values - zeros * first) / total
     squares = weight @ np.square(values - mean) + zeros * (first + mean) ** 2
-    return float(squares / total), unit
+    return squares / total * unit * unit

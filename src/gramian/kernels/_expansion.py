@@ -10,6 +10,8 @@ import numpy as np
 from gramian.arrays import Array, row_blocks
 from gramian.kernels._base import Kernel
 
+_FEW = 2**20  # kernel values that need no blocks
+
 
 @dataclass(frozen=True, eq=False)
 class KernelExpansion:
@@ -41,6 +43,8 @@ class KernelExpansion:
     def outputs(self, X: Any) -> Array:
         """f(x) for each sample, of shape (len(X), t), in row blocks of bounded memory."""
         Z = self.coefficients
+        if X.shape[0] * self.centres.shape[0] <= _FEW:
+            return self.kernel(X, self.centres) @ Z + self.intercept
         values = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype)
         for rows in row_blocks(X.shape[0], self.centres.shape[0]):
             values[rows] = self.kernel(X[rows], self.centres) @ Z + self.intercept

@@ -17,16 +17,32 @@ from sklearn.metrics.pairwise import manhattan_distances
 from gramian.arrays import Array
 from gramian.kernels._base import Kernel, checked_gamma, float_type
 from gramian.kernels._blocks import Exponents, exp_in_blocks
-from gramian.kernels._dense_squares import centre_of, dense_squares
+from gramian.kernels._dense_squares import FEW_PAIRS, FEW_SAMPLES, centre_of, dense_squares
 from gramian.kernels._sparse_squares import as_csr, sparse_pair_squares, sparse_squares
 
 
 class _Exponential(Kernel):
-    """What the two kernels share. A value has a relative error of about eps · (1 + gamma · distance)."""
+    """What the two kernels share.
 
+    A value has a relative error of about eps · (1 + gamma · distance), whatever the other samples.
+    """
+
+    parameters: ClassVar[tuple[str, ...]] = ("gamma",)
     takes_gamma: ClassVar[bool] = True
     has_width: ClassVar[bool] = True
     gamma: Any
+
+    def __call__(self, X: Any, Y: Any) -> Array:
+        dtype = X.dtype if X.dtype.kind == "f" else np.dtype(float)
+        m, n = X.shape[0], Y.shape[0]
+        if m == 0 or n == 0:
+            return np.empty((m, n), dtype=dtype)
+        few = m * n <= FEW_PAIRS or min(m, n) < FEW_SAMPLES
+        if few and type(X) is np.ndarray and type(Y) is np.ndarray:
+            with np.errstate(all="ignore"):  # a distance that overflows gives the right value, 0
+                values = self._direct(X, Y)
+                return np.exp(values, dtype=dtype, casting="same_kind")
+        return self._values(X, Y)
 
     def _values(self, X: Any, Y: Any) -> Array:
         dtype, symmetric = float_type(X), X is Y
@@ -35,6 +51,10 @@ class _Exponential(Kernel):
             Y = X if symmetric else as_csr(Y)
         with np.errstate(all="ignore"):  # a distance that overflows gives the right value, 0
             return exp_in_blocks(self._exponents(X, Y), X, Y, dtype)
+
+    @abstractmethod
+    def _direct(self, X: Array, Y: Array) -> Array:
+        """−gamma · distance for a few dense samples, as a new array."""
 
     @abstractmethod
     def _exponents(self, X: Any, Y: Any) -> Exponents:
@@ -88,6 +108,14 @@ class RBF(_Exponential):
     def __hash__(self) -> int:
         return hash((self.name, np.asarray(self.gamma).tobytes()))
 
+    def _direct(self, X: Array, Y: Array) -> Array:
+        gamma = self.gamma
+        if np.ndim(gamma) or not 1e-100 < gamma < 1e100:
+            return self._exponents(X, Y)(slice(None), slice(None))
+        if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
+            return cdist(Y, X, "sqeuclidean").T * -gamma
+        return cdist(X, Y, "sqeuclidean") * -gamma
+
     def _exponents(self, X: Any, Y: Any) -> Exponents:
         if np.ndim(self.gamma) and len(self.gamma) != X.shape[1]:
             raise ValueError(
@@ -110,6 +138,8 @@ class RBF(_Exponential):
         """
         if not np.ndim(self.gamma):
             return super().gamma_gradient(K, G, X)
+        if sparse.issparse(X):
+            raise ValueError("the gradient by one gamma per feature needs dense samples.")
         M = G * K
         np.fill_diagonal(M, 0.0)
         X = np.subtract(X, centre_of(X), dtype=float)
@@ -135,24 +165,30 @@ class Laplacian(_Exponential):
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", checked_gamma(self.gamma, self.name))
 
-    def _exponents(self, X: Any, Y: Any) -> Exponents:
-        def exponents(rows: slice, columns: slice) -> Array:
-            distances = _manhattan(X[rows], Y[columns])
-            distances *= -self.gamma
-            return distances
+    def _direct(self, X: Array, Y: Array) -> Array:
+        return _manhattan(X, Y) * -self.gamma
 
-        return exponents
+    def _exponents(self, X: Any, Y: Any) -> Exponents:
+        return lambda rows, columns: self._direct(X[rows], Y[columns])
 
     def _distances(self, X: Any) -> Array:
         if not sparse.issparse(X):
             return pdist(X, "cityblock")
-        return manhattan_distances(X)[np.triu_indices(X.shape[0], 1)]
+        return _manhattan(X, X)[np.triu_indices(X.shape[0], 1)]
 
 
 def _manhattan(X: Any, Y: Any) -> Array:
     """‖x − y‖₁ for all pairs, summed directly, in double precision."""
     if sparse.issparse(X):
-        return manhattan_distances(X, Y)
+        return manhattan_distances(_int32_indices(X), _int32_indices(Y))
     if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
         return cdist(Y, X, "cityblock").T
     return cdist(X, Y, "cityblock")
+
+
+def _int32_indices(X: Any) -> Any:
+    """CSR samples with the only kind of indices that scikit-learn's Manhattan distance takes."""
+    if X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    index = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_array((X.data, *index), shape=X.shape)

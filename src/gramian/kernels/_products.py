@@ -54,6 +54,7 @@ class Polynomial(Kernel):
     """
 
     name: ClassVar[str] = "poly"
+    parameters: ClassVar[tuple[str, ...]] = ("gamma", "degree", "coef0")
     takes_gamma: ClassVar[bool] = True
 
     gamma: float = 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from gramian.kernels._base import Kernel
@@ -40,4 +39,4 @@ def make_kernel(
         raise ValueError(f"kernel must be {names} or callable, got {kernel!r}.")
     given = {"gamma": gamma, "degree": degree, "coef0": coef0}
     kind = KERNELS[kernel]
-    return kind(**{parameter.name: given[parameter.name] for parameter in fields(kind)})
+    return kind(*map(given.__getitem__, kind.parameters))

@@ -26,7 +26,7 @@ def as_csr(X: Any) -> sparse.csr_array:
 
 def sparse_squares(X: sparse.csr_array, Y: sparse.csr_array, gamma: Any) -> Exponents:
     """The function that gives −gamma ‖x − y‖² for some rows of X and of Y."""
-    X, Y, gamma = within_range(X, Y, gamma)
+    X, Y, gamma = within_range(X, Y, gamma, _scaled)
     x_squared = _squared_lengths(X, gamma)
     y_squared = x_squared if X is Y else _squared_lengths(Y, gamma)
     B = _scaled(Y, 2.0 * gamma)

@@ -7,12 +7,7 @@ file each. Nothing here holds samples that come and go, and nothing knows scikit
 """
 
 from gramian.machines._axes import Axes, least
-from gramian.machines._calibration import (
-    Calibration,
-    class_scores,
-    fit_calibration,
-    probabilities,
-)
+from gramian.machines._calibration import class_scores, fit_calibration, probabilities
 from gramian.machines._criteria import CRITERIA, Criterion
 from gramian.machines._discriminant import (
     KDA_RMSE,
@@ -86,7 +81,6 @@ __all__ = [
     "STOPPING",
     "TARGETS",
     "Axes",
-    "Calibration",
     "CanonicalForm",
     "ClassTargets",
     "Criterion",

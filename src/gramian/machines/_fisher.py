@@ -18,6 +18,7 @@ docs/maths/fisher.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,15 +32,13 @@ from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symm
 class Fisher(Machine):
     """The discriminant with a bias that costs ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5)."""
 
+    only_factor: ClassVar[str | None] = LiveResolvent.name
     name: str
     penalty: float
 
     def shift(self, ridge: float, weight: Array) -> Array:
         """``iσ / weight``: the resolvent has the square root of the condition of eq. (4)."""
         return 1j * ridge**0.5 / weight
-
-    def factor(self, wanted: str) -> str:
-        return LiveResolvent.name
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
         """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``, ``α = Re (R − s b)``."""

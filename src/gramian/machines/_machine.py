@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -48,16 +48,14 @@ class Machine(ABC):
     """The equations of one machine, as functions of P; it holds no samples."""
 
     name: str
+    only_factor: ClassVar[str | None] = None
+    """The factor that A must be held by, if not any will do."""
 
     # -- the matrix -----------------------------------------------------------------------------
 
     def shift(self, ridge: float, weight: Array) -> Array:
         """What is added to the diagonal of K: λ / weight."""
         return ridge / weight
-
-    def factor(self, wanted: str) -> str:
-        """The factor that holds A, given the one that was asked for."""
-        return wanted
 
     # -- the live solution ----------------------------------------------------------------------
 

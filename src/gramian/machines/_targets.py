@@ -83,32 +83,32 @@ class ClassTargets:
     weight: Array | None = None
 
     @cached_property
-    def indicators(self) -> Array:
-        """E, of shape (n, c)."""
-        return np.eye(self.n_classes)[self.labels]
-
-    @property
     def columns(self) -> Array:
-        """What an engine solves for: the class indicators, which stay as class sizes change."""
-        return self.indicators
+        """What an engine solves for: the class indicators (n, c), whatever the class sizes."""
+        return np.eye(self.n_classes)[self.labels]
 
     @property
     def fitted(self) -> Array:
         """What a search fits the machine to: the signs themselves, or the class indicators."""
-        return self.own if self.kind == "signs" else self.indicators
+        return self.own if self.kind == "signs" else self.columns
 
     @cached_property
     def own(self) -> Array:
         """The target of each sample while all samples are there, of shape (n, t)."""
         a, b = self._levels(self._counts)
-        return self._columns(np.where(self.indicators > 0, a, -b))
+        return self._columns(np.where(self.columns > 0, a, -b))
 
     def combine(self, V: Array) -> Array:
         """What is linear in the targets (..., t), from its values for the class indicators."""
+        if self.kind == "signs":
+            signs = 2.0 * V - V.sum(axis=-1, keepdims=True)
+            return signs[..., 1:] if self.n_classes == 2 else signs
         return self._combined(V, *self._levels(self._counts))
 
     def combine_left_out(self, F: Array) -> Array:
         """Leave-one-out decision values (..., n, t) from those for the class indicators."""
+        if self.kind == "signs":
+            return self.combine(F)
         return self._combined(F, *self._left_out_levels)
 
     def decisions(self, F: Array) -> Array:
@@ -120,7 +120,7 @@ class ClassTargets:
         if self.kind == "signs":
             return G
         a, b = (self._columns(level) for level in self._left_out_levels)
-        pulled = np.zeros_like(self.indicators)
+        pulled = np.zeros_like(self.columns)
         self._columns(pulled)[...] = (a + b) * G
         return pulled - np.sum(b * G, axis=-1, keepdims=True)
 
@@ -137,9 +137,9 @@ class ClassTargets:
     def _left_out_levels(self) -> tuple[Array, Array]:
         """``a₋ᵢⱼ`` and ``b₋ᵢⱼ``, of shape (n, c) each."""
         weight = 1.0 if self.weight is None else self.weight[:, None]
-        left = self._counts - weight * self.indicators
+        left = self._counts - weight * self.columns
         # A class that loses its last sample is empty, whatever rounding leaves of its weight.
-        numbers = np.bincount(self.labels, minlength=self.n_classes) - self.indicators
+        numbers = np.bincount(self.labels, minlength=self.n_classes) - self.columns
         return self._levels(np.where(numbers > 0, left, 0.0))
 
     def _levels(self, counts: Array) -> tuple[Array, Array]:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gramian.gram._spectrum import decompose
-from gramian.machines._algorithm7 import loo_by_removal
-from gramian.machines._left_out import ClassTargets
-from gramian.machines._paths import KDA_RMSE
+from gramian.gram import decompose
+from gramian.machines import loo_by_removal
+from gramian.machines import ClassTargets
+from gramian.machines import KDA_RMSE
 from tests.tolerance import tolerance
 
 
