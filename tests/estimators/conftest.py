@@ -32,6 +32,11 @@ REGRESSORS = {
     "lssvr-linear": LeastSquaresSVR(kernel="linear", gamma=0.5, C=10.0),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
+REWEIGHABLE = [  # take class weights; Fisher targets would undo them, and refuse
+    name
+    for name, model in CLASSIFIERS.items()
+    if "class_weight" in model.get_params() and model.get_params().get("targets") != "fisher"
+]
 REPEATABLE = [name for name in ESTIMATORS if not name.endswith("ridge-0")]  # take duplicates
 
 # Tests of what an ellipsoid for each class does not have; test_ellipsoidal.py has their likes.
@@ -73,6 +78,12 @@ def repeatable(request):
 @pytest.fixture(params=CLASSIFIERS)
 def classifier(request):
     """Each classifier, unfitted."""
+    return clone(CLASSIFIERS[request.param])
+
+
+@pytest.fixture(params=REWEIGHABLE)
+def reweighable(request):
+    """Each classifier that takes class weights, unfitted."""
     return clone(CLASSIFIERS[request.param])
 
 

@@ -267,7 +267,9 @@ def test_every_kernel_learns_and_forgets(estimator, kernel):
 def test_callable_kernel_equals_the_named_one(estimator):
     X, y = make_samples(estimator)
     X *= 0.3
-    coef0 = 0.0 if type(estimator).__name__ == "LagrangianSVC" else 1.0  # it adds gamma for the bias
+    coef0 = (
+        0.0 if type(estimator).__name__ == "LagrangianSVC" else 1.0
+    )  # it adds gamma for the bias
     named = clone(estimator).set_params(kernel="poly", gamma=1.0, degree=2, coef0=coef0).fit(X, y)
     own = estimator.set_params(kernel=polynomial, kernel_params={"power": 2}).fit(X, y)
     assert_same_model(own, named)

@@ -93,7 +93,7 @@ class KernelDiscriminant(LiveClassifier):
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation λ.")
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
 
     def __init__(
         self,

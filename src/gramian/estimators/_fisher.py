@@ -107,7 +107,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation μ.")
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
 
     def __init__(
         self,

@@ -102,10 +102,10 @@ class LeastSquaresSVC(LiveClassifier):
 
     _state_names = ("classes_", "gamma_", "C_", "selection_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = property(strength_c)
+    C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
-    coef_ = property(coef)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
+    coef_ = coef
 
     def __init__(
         self,
@@ -201,10 +201,10 @@ class LeastSquaresSVR(LiveRegressor):
 
     _state_names = ("gamma_", "C_", "selection_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = property(strength_c)
+    C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
-    coef_ = property(coef)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
+    coef_ = coef
 
     def __init__(
         self,

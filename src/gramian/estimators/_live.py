@@ -169,7 +169,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now, settings = self._fitted(), self._settings()
-        if settings.samples is not now.settings.samples:
+        if settings.samples.precomputed != now.settings.samples.precomputed:
             raise ValueError(
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."

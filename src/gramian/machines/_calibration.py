@@ -43,9 +43,7 @@ def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) 
     return np.where(np.eye(n_classes, dtype=bool)[labels], 1.0 - rest, rest / (n_classes - 1))
 
 
-def fit_calibration(
-    F: Array, labels: Array, n_classes: int, weight: Array | None = None
-) -> float:
+def fit_calibration(F: Array, labels: Array, n_classes: int, weight: Array | None = None) -> float:
     """The scale a ≥ 0 that minimises the log-loss against the smoothed labels.
 
     Left-out decision values that point away from the labels have a scale of 0: all classes are
@@ -92,4 +90,3 @@ def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
         if np.all(np.abs(a - before) <= tol * np.maximum(a, 1e-3 / unit)):
             break
     return a
-
