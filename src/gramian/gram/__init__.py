@@ -8,6 +8,7 @@ from gramian.gram._memory import available_memory, require_memory
 from gramian.gram._qr import QRFactor
 from gramian.gram._resolvent import LiveResolvent
 from gramian.gram._slots import SlotMatrix
+from gramian.gram._spectrum import Moments, decompose
 from gramian.gram._system import FACTORS, LiveSystem, Refactorization, factorize
 
 __all__ = [
@@ -17,11 +18,13 @@ __all__ = [
     "LiveInverse",
     "LiveResolvent",
     "LiveSystem",
+    "Moments",
     "NotPositiveDefiniteError",
     "QRFactor",
     "Refactorization",
     "SlotMatrix",
     "available_memory",
+    "decompose",
     "factorize",
     "require_memory",
 ]
