@@ -134,10 +134,9 @@ def write_page(computed: Computed, output: Path, *, quick: bool = False) -> Summ
 def write_benchmarks(computed: Computed, folder: Path) -> Summary:
     """The files of docs/benchmarks; an experiment that lacks a case leaves those that are there."""
     output = []
+    facts = {**machine(), "BLAS threads": "1, unless a table says otherwise"}
     for experiment, section in zip(computed.experiments, computed.sections, strict=True):
         if section.parts and not section.unavailable and not section.failures:
-            names = _markdown.write(
-                folder, experiment.file, experiment.title, section.parts, machine()
-            )
+            names = _markdown.write(folder, experiment.file, experiment.title, section.parts, facts)
             output += [folder / name for name in names]
     return computed.summary(output)

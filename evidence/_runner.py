@@ -97,10 +97,11 @@ def run_tasks(
                 follow(Event(tasks[index], outcome, len(outcomes), len(tasks)))
 
     missing = {}
-    for key, (first, *_) in same.items():
-        outcome = _kept(key, store) or _absent(tasks[first], absent or {})
+    for key, places in same.items():
+        task = max((tasks[index] for index in places), key=lambda task: task.experiment.timed)
+        outcome = _kept(key, store) or _absent(task, absent or {})
         if outcome is None:
-            missing[key] = tasks[first]
+            missing[key] = task
         else:
             finish(key, outcome)
     for key, outcome in _computed(missing, jobs):

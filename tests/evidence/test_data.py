@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evidence import _data
+from evidence.shared import data as _data
 
 
 @pytest.fixture(autouse=True)

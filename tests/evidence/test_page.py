@@ -50,6 +50,12 @@ def test_it_needs_nothing_from_elsewhere():
     assert not {"script", "link", "iframe"} & {tag for tag, _ in reader.tags}
 
 
+def test_code_between_backticks():
+    reader = read(Section("a", "A", [Text("Call `fit(X < y)`.")]))
+    assert ("code", {}) in reader.tags
+    assert "fit(X < y)" in reader.text
+
+
 def test_flagged_cells_are_marked():
     section = Section("a", "A", [Table(["x", "y"], [[1.0, Cell("2.5", "+1.4 sd", True)]])])
     reader = read(section)
@@ -76,7 +82,9 @@ def test_a_row_of_another_length_is_refused():
         (1234.5, "1,234"),
         (1e-5, "1.0e-05"),
         (0.0, "0"),
-        (2e6, "2.0e+06"),
+        (2e6, "2,000,000"),
+        (999.9, "1,000"),
+        (-6.1e-13, "−6.1e-13"),
         ("as it is", "as it is"),
         (True, "True"),
     ],
@@ -94,7 +102,7 @@ def test_a_section_reports_what_was_computed():
     assert section.failures == section.unavailable == []
     assert section.notes == ["6 cases, 3.0 s."]
     assert section.parts[1].rows[2] == [2, Cell("4", flagged=True)]
-    assert "gramian reproduce fake-squares" in read(section).text
+    assert "python -m evidence papers fake-squares" in read(section).text
 
 
 def test_a_section_says_what_failed():

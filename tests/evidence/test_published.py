@@ -2,10 +2,10 @@
 
 import pytest
 
-from gramian.datasets import names
 from evidence._compare import Spread
 from evidence.published import duan2008, kaieda2004, kim2006, saadi2004
 from evidence.published._table import read_table
+from gramian.datasets import names
 
 
 def test_cells():

@@ -89,6 +89,16 @@ def test_nothing_is_computed_twice(tmp_path, store):
     assert again[0].seconds == pytest.approx(first[0].seconds, abs=1e-3)  # kept in milliseconds
 
 
+def test_two_experiments_share_a_computation(tmp_path, store):
+    names = ("fake-one", "fake-two")
+    tasks = tasks_of(*(fakes.experiment(fakes.counted, name) for name in names), folder=tmp_path)
+    events = []
+    outcomes = run_tasks(tasks, store, follow=events.append)
+    assert traced(tmp_path) == ["0", "1", "2", "3", "4", "5"]
+    assert outcomes[:6] == outcomes[6:]
+    assert [event.done for event in events] == list(range(1, 13))
+
+
 def test_failed_cases_are_tried_again(store):
     tasks = tasks_of(fakes.experiment(fakes.failing))
     run_tasks(tasks, store)
@@ -145,7 +155,8 @@ def test_a_process_that_dies_is_reported(tmp_path, store):
 
 
 def test_timed_cases_come_last_and_in_this_process(store):
-    timed, other = fakes.experiment(name="fake-timed", timed=True), fakes.experiment()
+    timed = fakes.experiment(fakes.warning, name="fake-timed", timed=True)
+    other = fakes.experiment()
     seen = []
     outcomes = run_tasks(
         tasks_of(timed, other), store, jobs=2, follow=lambda e: seen.append(e.task.experiment.name)

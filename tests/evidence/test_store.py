@@ -29,6 +29,15 @@ def test_the_last_line_under_a_key_counts(path):
     assert Store(path).get("a") == {"values": 2}
 
 
+def test_what_is_dropped_is_unknown_until_it_is_put_anew(path):
+    store = Store(path)
+    store.put("a", {"values": 1})
+    store.drop(["a", "b"])
+    assert store.get("a") is None
+    store.put("a", {"values": 2})
+    assert Store(path).get("a") == {"values": 2}
+
+
 def test_an_unfinished_line_is_cut_off(path):
     store = Store(path)
     store.put("a", {"values": 1})
