@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gramian.plots._display import BLUE, COLORS, GREEN, GREY, MARKERS, ORANGE, RED
@@ -17,8 +17,8 @@ __all__ = [
     "ORANGE",
     "RED",
     "draw",
+    "draw_times",
     "legend_above",
-    "ticks_at",
 ]
 
 _SIZE = (5.6, 3.8)
@@ -47,8 +47,19 @@ def legend_above(axes: Any, columns: int = 1) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=9)
 
 
-def ticks_at(axes: Any, values: Iterable[int]) -> None:
-    """On a logarithmic axis, ticks at these values and nowhere else."""
-    values = sorted(set(values))
-    axes.set_xticks(values, [f"{value:,}" for value in values])
-    axes.minorticks_off()
+def draw_times(lines: Mapping[str, Iterable[tuple[int, float]]], xlabel: str, ylabel: str) -> bytes:
+    """Lines by their labels, both axes logarithmic, with ticks where there are points."""
+    points = {label: sorted(line) for label, line in lines.items()}
+    sizes = sorted({x for line in points.values() for x, _ in line})
+
+    def plot(axes: Any) -> None:
+        for k, (label, line) in enumerate(points.items()):
+            if line:
+                style = {"color": COLORS[k], "marker": MARKERS[k]}
+                axes.loglog(*zip(*line, strict=True), label=label, **style)
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.minorticks_off()
+        legend_above(axes, 1 + len(points) // 5)
+
+    return draw(plot)

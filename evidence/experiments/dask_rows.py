@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evidence._experiment import Parameters, Part, Record, Table, Text, UnavailableError, benchmark
-from evidence.shared.learning import best_time
+from evidence.shared.learning import best_time, resident
 from gramian import OrthogonalKernelRegressor
 
 D, CHUNK, CENTRES = 10, 20_000, 200
@@ -43,13 +43,6 @@ def rows(n: int) -> tuple[Any, Any]:
     X = da.random.default_rng(0).standard_normal((n, D), chunks=(CHUNK, D))
     noise = da.random.default_rng(1).standard_normal(n, chunks=CHUNK)
     return X, da.sin(X[:, 0]) + da.cos(2 * X[:, 1] * X[:, 2]) + 0.1 * noise
-
-
-def resident() -> float:
-    """Largest resident size of this process so far, MiB."""
-    import resource  # in the worker, where this function is sent
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
 def report(records: list[Record]) -> list[Part]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from evidence._compare import column, grouped
-from evidence._drawing import BLUE, GREEN, ORANGE, draw, legend_above, ticks_at
+from evidence._compare import grouped
+from evidence._drawing import draw_times
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED, dataset
 from evidence.shared.learning import best_time, largest_difference
@@ -98,6 +98,10 @@ def report(records: list[Record]) -> list[Part]:
                 cases_of_size[0]["error"],
             ]
         )
+    lines = {
+        ROADS[road]: [(record["n"], record["seconds"]) for record in found]
+        for road, found in grouped(records, "road").items()
+    }
     return [
         Text(
             "Leave-one-out of n compounds with 8,000 binary features, kept as a CSR matrix; RBF "
@@ -106,7 +110,7 @@ def report(records: list[Record]) -> list[Part]:
             "shows its times in a figure without numbers."
         ),
         Figure(
-            draw(lambda axes: plot(axes, records)),
+            draw_times(lines, "compounds n", "seconds"),
             "Time for all n leave-one-out values. n fits cost O(n⁴), the two others O(n³).",
         ),
         Table(
@@ -121,18 +125,6 @@ def report(records: list[Record]) -> list[Part]:
             rows,
         ),
     ]
-
-
-def plot(axes: Any, records: list[Record]) -> None:
-    styles = ((ORANGE, "s"), (BLUE, "o"), (GREEN, "^"))
-    for (road, cases_of_road), (color, marker) in zip(
-        grouped(records, "road").items(), styles, strict=False
-    ):
-        points = sorted((record["n"], record["seconds"]) for record in cases_of_road)
-        axes.loglog(*zip(*points, strict=True), color=color, marker=marker, label=ROADS[road])
-    axes.set(xlabel="compounds n", ylabel="seconds")
-    ticks_at(axes, column(records, "n"))
-    legend_above(axes)
 
 
 EXPERIMENTS = (

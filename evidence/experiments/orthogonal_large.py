@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from statistics import median
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
-from evidence.shared.learning import all_times, best_time
+from evidence.shared.learning import all_times, best_time, resident
 from gramian import OrthogonalKernelRegressor
 
 
@@ -41,15 +40,10 @@ def measure(n: int, most: int) -> dict[str, Any]:
     return {
         "centres": model.n_basis_,
         "seconds": seconds,
-        "memory": memory,
+        "memory": memory / 1024,
         "learn": 1e3 * median(learn),
         "forget": 1e3 * median(forget),
     }
-
-
-def resident() -> float:
-    """Largest resident size of this process so far, GiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 COLUMNS = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from evidence._compare import column, grouped
-from evidence._drawing import BLUE, GREEN, ORANGE, draw, legend_above, ticks_at
+from evidence._compare import grouped
+from evidence._drawing import draw_times
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
@@ -75,13 +75,17 @@ def report(records: list[Record]) -> list[Part]:
         at = [found.get((road, length)) for road in ROADS]
         differences = [record["difference"] for record in at if record]
         rows.append([length, *(r and 1e3 * r["seconds"] for r in at), max(differences)])
+    lines = {
+        ROADS[road]: [(record["length"], 1e3 * record["seconds"]) for record in of_road]
+        for road, of_road in grouped(records, "road").items()
+    }
     return [
         Text(
             f"Exact leave-one-out values of KernelDiscriminant for all {records[0]['n']} samples "
             "at every ridge of a path."
         ),
         Figure(
-            draw(lambda axes: plot(axes, records)),
+            draw_times(lines, "ridges", "milliseconds"),
             "Time against the number of ridges.",
         ),
         Table(
@@ -89,17 +93,6 @@ def report(records: list[Record]) -> list[Part]:
             rows,
         ),
     ]
-
-
-def plot(axes: Any, records: list[Record]) -> None:
-    styles = {"refits": (ORANGE, "s"), "factor": (BLUE, "o"), "spectrum": (GREEN, "^")}
-    for road, cases in grouped(records, "road").items():
-        points = sorted((record["length"], 1e3 * record["seconds"]) for record in cases)
-        color, marker = styles[road]
-        axes.loglog(*zip(*points, strict=True), color=color, marker=marker, label=ROADS[road])
-    axes.set(xlabel="ridges", ylabel="milliseconds")
-    ticks_at(axes, column(records, "length"))
-    legend_above(axes)
 
 
 EXPERIMENTS = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 
-from evidence._drawing import BLUE, GREY, ORANGE, draw, legend_above, ticks_at
+from evidence._drawing import draw_times
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, edit_times
@@ -60,6 +60,15 @@ def report(records: list[Record]) -> list[Part]:
         ]
         for record in records
     ]
+    lines = {
+        label: [(record["n"], 1e3 * record[name]) for record in records]
+        for name, label in (
+            ("refit", "refit, KernelRidge"),
+            ("learn", "partial_fit, one sample"),
+            ("forget", "forget, one sample"),
+            ("memory", "one pass over half the matrix"),
+        )
+    }
     return [
         Text(
             f"RBF kernel, {FEATURES} features, λ = {RIDGE:g}, two classes. `partial_fit` and "
@@ -68,23 +77,9 @@ def report(records: list[Record]) -> list[Part]:
             "pass over memory reads half of an n×n matrix once: no method that holds the inverse "
             "can learn a sample faster."
         ),
-        Figure(draw(lambda axes: plot(axes, records)), "Cost of one sample."),
+        Figure(draw_times(lines, "samples held", "milliseconds"), "Cost of one sample."),
         Table(["n", *TIMES.values(), "refit / partial_fit", "refit / forget"], rows),
     ]
-
-
-def plot(axes: Any, records: list[Record]) -> None:
-    n = [record["n"] for record in records]
-    for name, style, label in (
-        ("refit", {"color": GREY, "marker": "s"}, "refit, KernelRidge"),
-        ("learn", {"color": BLUE, "marker": "o"}, "partial_fit, one sample"),
-        ("forget", {"color": ORANGE, "marker": "v"}, "forget, one sample"),
-        ("memory", {"color": "k", "linestyle": ":"}, "one pass over half the matrix"),
-    ):
-        axes.loglog(n, [1e3 * record[name] for record in records], label=label, **style)
-    axes.set(xlabel="samples held", ylabel="milliseconds")
-    ticks_at(axes, n)
-    legend_above(axes)
 
 
 EXPERIMENTS = (

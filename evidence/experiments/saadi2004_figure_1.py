@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evidence._compare import column
-from evidence._drawing import COLORS, MARKERS, draw, legend_above, ticks_at
+from evidence._drawing import draw_times
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
@@ -95,6 +94,10 @@ def report(records: list[Record]) -> list[Part]:
         "fast differs from direct by at most",
         "exact from n fits by at most",
     ]
+    lines = {
+        text: [(r["n"], 1e3 * r["seconds"][name]) for r in records if name in r["seconds"]]
+        for name, text in WORK.items()
+    }
     return [
         Text(
             f"Two normal classes in 20 dimensions, RBF, γ = {GAMMA:g}, ridge {RIDGE:g}, bias free, "
@@ -105,19 +108,11 @@ def report(records: list[Record]) -> list[Part]:
             "paper says of its own, in a figure without numbers: more than ten times faster than "
             "direct, and faster than training."
         ),
-        Figure(draw(lambda axes: plot(axes, records)), "Run time against the number of samples."),
+        Figure(
+            draw_times(lines, "samples", "milliseconds"), "Run time against the number of samples."
+        ),
         Table(columns, rows, "saadi2004, Figure 1"),
     ]
-
-
-def plot(axes: Any, records: list[Record]) -> None:
-    for k, (name, text) in enumerate(WORK.items()):
-        points = [(r["n"], 1e3 * r["seconds"][name]) for r in records if name in r["seconds"]]
-        if points:
-            axes.loglog(*zip(*points, strict=True), color=COLORS[k], marker=MARKERS[k], label=text)
-    axes.set(xlabel="samples", ylabel="milliseconds")
-    ticks_at(axes, column(records, "n"))
-    legend_above(axes, 2)
 
 
 EXPERIMENTS = (
