@@ -33,7 +33,7 @@ doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 bench: $(VENV)/cli,dask,plot.stamp ## measure speed and accuracy against refits and peers
 	$(BIN)/python -m evidence bench
 
-reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: an hour on two cores
+reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: an hour or two on two cores
 	$(BIN)/python -m evidence papers -o reports/reproduce.html
 
 docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors

@@ -9,7 +9,7 @@ import numpy as np
 from evidence._compare import column, grouped
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
 from evidence.shared.data import split
-from evidence.shared.ellipsoids import multiclass_classifier
+from evidence.shared.ellipsoids import independent_positions, multiclass_classifier
 from evidence.shared.learning import best_time, mean_time
 from gramian import EllipsoidalFuzzyClassifier
 
@@ -66,8 +66,8 @@ def run_edits(data: str, n: int | None) -> dict[str, Any]:
     X, y = part.X[:n], part.y[:n]
     model = multiclass_classifier("KPCA II (2)", data, tune=False)
     times = {"fit": best_time(lambda: model.fit(X, y))[0]}
-    members = np.flatnonzero(y == np.unique(y)[-1])
-    basis = model._regions.by_label[np.unique(y)[-1].item()].independent.basis
+    label = np.unique(y)[-1].item()
+    members, basis = np.flatnonzero(y == label), independent_positions(model, label)
     discarded, independent = np.delete(members, basis)[:20].tolist(), members[basis]
     some = independent[:: max(1, len(independent) // 20)][:20].tolist()
     times["forget, a discarded sample"] = mean_time(model.forget, discarded)

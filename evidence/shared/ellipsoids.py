@@ -56,6 +56,11 @@ def selected(model: Any, unlabelled: np.ndarray | None = None) -> int:
     return sum(_vectors(region) for region in regions.by_label.values())
 
 
+def independent_positions(model: Any, label: Any) -> np.ndarray:
+    """Which members of a class are its independent vectors, in order of arrival."""
+    return model._regions.by_label[label].independent.basis
+
+
 def _vectors(region: Any) -> int:
     if hasattr(region, "independent"):
         return len(region._sequence.basis)
