@@ -99,7 +99,8 @@ def tell(summary: Summary, options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(facts, indent=2))
     else:
-        what = f"{summary.cases:,} case{'s' * (summary.cases != 1)} in {summary.seconds / 60:.1f} minutes"
+        noun = "cases" if summary.cases != 1 else "case"
+        what = f"{summary.cases:,} {noun} in {summary.seconds / 60:.1f} minutes"
         print("\n".join([*(f"Saved {path}" for path in summary.output), what]))
     lacking = options.command == "bench" and summary.unavailable
     return 1 if summary.failures or lacking else 0
