@@ -30,12 +30,11 @@ doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' \
 	    src/gramian $(wildcard README.md docs/*.md docs/*/*.md)
 
-bench: $(VENV)/plot.stamp ## measure speed against refits and peers
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/cli,dask,plot.stamp ## measure speed and accuracy against refits and peers
+	$(BIN)/python -m evidence bench
 
-reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: half an hour on two cores
-	@mkdir -p reports
-	$(BIN)/gramian reproduce -o reports/reproduce.html
+reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: an hour or two on two cores
+	$(BIN)/python -m evidence papers -o reports/reproduce.html
 
 docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -179,23 +179,6 @@ def report(**options: Any) -> None:
     _run("report", options)
 
 
-@app.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--quick", is_flag=True, help="Few partitions and small sizes: minutes.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [as many as cores]")
-@click.option("listed", "--list", is_flag=True, help="List the names.")
-@click.option("-o", "--output", type=OUTPUT, default="reproduce.html", show_default=True,
-              help="HTML page to write; finished cases go beside it (.jsonl).")  # fmt: skip
-@json_option
-def reproduce(**options: Any) -> None:
-    """Compute the papers' tables and figures anew, and ours, on one page.
-
-    NAME is an experiment or how several begin, as kim2006; all by default, which takes half an hour
-    on two cores. Run again after an interruption, it goes on from where it was.
-    """
-    _run("reproduce", options)
-
-
 def _run(command: str, options: dict[str, Any]) -> None:
     """Run a command, tell what it returns, and turn errors of the data into one line."""
     as_json = options.pop("as_json")
