@@ -81,7 +81,7 @@ def by_training_values(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> np.n
     """The same sigmoid, fitted to decision values of samples that the machine knows."""
     model = KernelDiscriminant(random_state=SEED).fit(X, y)
     values = model.decision_function(X)[:, None]
-    sigmoid = fit_calibration(values, (y > 0).astype(int), 2, biases=False)
+    sigmoid = fit_calibration(values, (y > 0).astype(int), 2)
     return probabilities(model.decision_function(X_test)[:, None], sigmoid)[:, 1]
 
 

@@ -32,6 +32,11 @@ REGRESSORS = {
     "lssvr-linear": LeastSquaresSVR(kernel="linear", gamma=0.5, C=10.0),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
+ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
+    name: ESTIMATORS[name]
+    for name in ("kda", "kfd", "lssvc", "lssvr", "lsvc", "oks", "okr", "fuzzy")
+    if name in ESTIMATORS
+}
 REWEIGHABLE = [  # take class weights; Fisher targets would undo them, and refuse
     name
     for name, model in CLASSIFIERS.items()

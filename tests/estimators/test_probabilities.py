@@ -162,16 +162,13 @@ def test_probabilities_are_near_the_true_ones(name, shares):
     assert log_loss(labels, p) < log_loss(labels, truth) + 0.03
 
 
-@pytest.mark.parametrize("name", ["kda", "lssvc", "kda-fisher"])
-def test_balanced_weights_and_fisher_targets_speak_of_balanced_classes(name):
+@pytest.mark.parametrize("name", ["kda", "lssvc"])
+def test_balanced_weights_speak_of_balanced_classes(name):
     X, y, _ = gaussians(300, (0.8, 0.2), seed=0)
     unseen, _, truth = gaussians(4000, (0.8, 0.2), seed=1)
     balanced = truth / [0.8, 0.2]
     balanced /= balanced.sum(axis=1, keepdims=True)
-    model = clone(TUNED[name])
-    if name != "kda-fisher":
-        model.set_params(class_weight="balanced")
-    p = model.fit(X, y).predict_proba(unseen)
+    p = clone(TUNED[name]).set_params(class_weight="balanced").fit(X, y).predict_proba(unseen)
     assert np.abs(p - balanced).mean() < 0.05 < np.abs(p - truth).mean()
 
 
@@ -217,7 +214,7 @@ def test_a_declared_class_without_samples_is_improbable(classifier):
     classifier.partial_fit(X, y, classes=[0, 1, 2])
     p = classifier.predict_proba(X)
     assert_distributions(p, 30, 3)
-    assert p[:, 2].max() < 0.3
+    assert p[:, 2].max() < 1 / 3  # what says nothing would have
 
 
 def test_single_precision(classifier):

@@ -1,7 +1,7 @@
 """The live state of the machines: holdings, and the engines that serve them.
 
-A model's `Holdings` are the truth: samples, targets, weights and ids, replaced by one assignment. An
-engine follows them by exact updates and says which version of them it serves.
+A model's `Holdings` are the truth: samples, targets, weights and ids, replaced by one assignment.
+An engine follows them by exact updates and says which version of them it serves.
 """
 
 from gramian.engines._engine import Engine, Reader, noted

@@ -1,9 +1,10 @@
 """Figures of a model, as displays in the way of scikit-learn. Drawing needs matplotlib."""
 
+from gramian.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
 from gramian.plots._drift import DriftDisplay, DriftRecorder
-from gramian.plots._influence import InfluenceDisplay, sample_influence
+from gramian.plots._influence import InfluenceDisplay
 from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
