@@ -178,12 +178,12 @@ def report_exactness(records: list[Record]) -> list[Part]:
     ]
 
 
-KFD = "Kernel Fisher discriminant"
+TITLE = "Kernel Fisher discriminant"
 EXPERIMENTS = (
-    benchmark("fisher_updates", f"{KFD}: one sample in, one sample out",
+    benchmark("fisher_updates", f"{TITLE}: one sample in, one sample out",
               update_cases, run_updates, report_updates),
-    benchmark("fisher_leave_one_out", f"{KFD}: what leave-one-out says and what is true",
+    benchmark("fisher_leave_one_out", f"{TITLE}: what leave-one-out says and what is true",
               error_cases, run_errors, report_errors, timed=False),
-    benchmark("fisher_exactness", f"{KFD}: decision values after many edits",
+    benchmark("fisher_exactness", f"{TITLE}: decision values after many edits",
               exactness_cases, run_exactness, report_exactness, timed=False),
 )  # fmt: skip
