@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from gramian.io import ModelFileError, NumberColumn
+from gramian.io import ModelFileError
 from gramian.io._archive import canonical_json
 from gramian.io._values import Decoder, Encoder
+from gramian.tables import NumberColumn
 
 scalars = st.one_of(
     st.none(),

@@ -16,8 +16,8 @@ from gramian.estimators import (
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
-from gramian.io import TableModel
-from gramian.io._cells import are_classes, read_cells
+from gramian.tables import TableModel
+from gramian.tables._cells import are_classes, read_cells
 
 MACHINES = {
     "discriminant": KernelDiscriminant,

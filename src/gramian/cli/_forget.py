@@ -10,8 +10,8 @@ import click
 import gramian
 from gramian.cli._show import number, pairs, say
 from gramian.cli._where import ids_where, parse_condition
-from gramian.io import TableModel
-from gramian.io._atomic import replacing
+from gramian.files import replacing
+from gramian.tables import TableModel
 
 
 def run(*, model, ids, ids_from, where, verify, reselect, receipt, output, quiet) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gramian
-from gramian.io import CategoryColumn, TableModel
-from gramian.io._cells import read_cells
+from gramian.tables import CategoryColumn, TableModel
+from gramian.tables._cells import read_cells
 
 
 def load_table_model(path: str) -> TableModel:

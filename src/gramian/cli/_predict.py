@@ -12,9 +12,9 @@ from gramian.cli import _assess
 from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
 from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
-from gramian.io import TableModel
-from gramian.io._cells import column_names, read_cells, text
-from gramian.io._cells import number as as_number
+from gramian.tables import TableModel
+from gramian.tables._cells import column_names, read_cells, text
+from gramian.tables._cells import number as as_number
 
 
 def run(*, model, table, proba, output, quiet) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from gramian.io import TableError
-from gramian.io._atomic import replacing
+from gramian.files import replacing
+from gramian.tables import TableError
 
 Table = dict[str, list[Any]]
 

@@ -9,8 +9,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
+from gramian.files import StrPath, replacing
 from gramian.io._archive import canonical_json, describe, read_archive, write_archive
-from gramian.io._atomic import StrPath, replacing
 from gramian.io._errors import ModelFileError
 from gramian.io._values import Decoder, Encoder
 

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
 from gramian.estimators.dense._gram import GramEstimator
-from gramian.io._columns import CategoryColumn, NumberColumn
 from gramian.io._models import fingerprint
-from gramian.io._table_model import TableModel
+from gramian.tables._columns import CategoryColumn, NumberColumn
+from gramian.tables._table_model import TableModel
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 from gramian import estimators
 from gramian.estimators.live._base import LiveEstimator
-from gramian.io._columns import CategoryColumn, NumberColumn, TargetColumn
-from gramian.io._table_model import TableModel
 from gramian.selection import Selection
+from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
+from gramian.tables._table_model import TableModel
 
 _ESTIMATORS = [getattr(estimators, name) for name in estimators.__all__]
 

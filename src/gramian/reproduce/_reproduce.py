@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from gramian.io._atomic import replacing
+from gramian.files import replacing
 from gramian.plots._svg import require_drawing
 from gramian.reproduce._data import missing
 from gramian.reproduce._environment import cores, machine

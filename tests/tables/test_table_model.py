@@ -6,9 +6,9 @@ from sklearn.base import clone
 
 import gramian
 from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
-from gramian.io import CategoryColumn, NumberColumn, TableError, TargetColumn
-from gramian.io._cells import are_classes, are_numbers
-from gramian.io._columns import MAX_LEVELS
+from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn
+from gramian.tables._cells import are_classes, are_numbers
+from gramian.tables._columns import MAX_LEVELS
 
 MACHINE = KernelDiscriminant(gamma=0.5, ridge=0.1)
 

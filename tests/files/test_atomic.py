@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from gramian.io._atomic import replacing
+from gramian.files import replacing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
