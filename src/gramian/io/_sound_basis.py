@@ -77,11 +77,10 @@ def _check_live(live: Any, m: int, t: int, n: int) -> None:
 
 
 def _check_outputs(outputs: list[Array], classes: Array | None, y: Array) -> None:
-    joined = np.concatenate(outputs) if outputs else np.empty(0)
+    """One output for each class, by its label, or for each target, by its number."""
     if classes is None:
-        columns = 1 if y.ndim == 1 else y.shape[1]
-        fits = sorted(joined.tolist()) == list(range(columns))
-    else:
-        fits = sorted(joined.tolist(), key=str) == sorted(classes.tolist(), key=str)
-    if not fits:
+        classes = np.arange(1 if y.ndim == 1 else y.shape[1])
+    names = [name for part in outputs for name in part.tolist()]
+    kinds = {part.dtype.kind for part in outputs}
+    if kinds != {classes.dtype.kind} or sorted(names, key=str) != sorted(classes.tolist(), key=str):
         refuse("outputs of the bases", "are not one for each class or target")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.files import shown
 from gramian.io import _bridge
 from gramian.io._checks import check_number, check_sequence, check_text, refuse
 from gramian.io._errors import ModelFileError
@@ -28,7 +29,7 @@ def check_parameters(model: Any) -> None:
     except ModelFileError:
         raise
     except Exception as error:
-        raise ModelFileError(f"holds no sound model: {error}") from error
+        raise ModelFileError(f"holds no sound model: {shown(error, 200)}") from error
 
 
 def _check_parameter(value: Any, where: str, default: Any) -> None:
