@@ -26,6 +26,18 @@ def load_table_model(path: str) -> TableModel:
     return model
 
 
+def as_held(model: Any, name: str) -> int | str:
+    """The id in the type that the model's ids have."""
+    if model.ids_.dtype.kind == "U":
+        return name
+    try:
+        return int(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{name!r} is not an id of this model: its ids are numbers, such as {model.ids_[0]}."
+        ) from error
+
+
 def unknown_texts(model: TableModel, table: Any) -> dict[str, list[str]]:
     """Texts that have no feature of their own, by column."""
     found = {
