@@ -26,7 +26,8 @@ from gramian.io._archive import describe, read_archive, write_archive
 from gramian.io._arrays import array_bytes, array_from_bytes
 from gramian.tables import TableModel
 
-SAMPLES = Path(__file__).parents[1] / "io" / "models_0_1_0"
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "tests" / "io" / "models_0_1_0"
 MEMORY = 6 * 2**30
 TYPES = ["<f4", "<f8", ">f8", "<f2", "<i8", "|i1", "|b1", "<U4"]
 VALUES = [
@@ -221,7 +222,7 @@ def main(seed=0, n=10_000):
     counts, failures, at, end = Counter(), [], seed, seed + n
     while at < end:
         command = [sys.executable, "-m", "tests.torture.files", "--work", str(at), str(end - at)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         results = {line["seed"]: line["result"] for line in lines if "result" in line}
         for number, result in results.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ def read_ids(table: Any, column: str, held: Array | None = None) -> Array:
     return ids.astype(np.int64) if whole and wanted else ids.astype(str)
 
 
-def encode(columns: Sequence[Column], values: dict[str, Array]) -> Array:
+def encode(columns: Sequence[Column], values: Mapping[str, Array]) -> Array:
     """The features of rows."""
     return np.hstack([column.encode(values[column.name]) for column in columns])
 
