@@ -196,6 +196,18 @@ def test_no_byte_of_a_forgotten_sample_is_written(make, tmp_path):
     assert not any(trace in path.read_bytes() for trace in traces)
 
 
+def test_width_of_texts_tells_nothing_of_a_longer_one_that_is_gone(tmp_path):
+    X, y = make_samples(LeastSquaresSVC())
+    labels = np.array(["no", "yes"])[y].astype("<U40")
+    ids = [*(f"s{i}" for i in range(29)), "x" * 1000]
+    model = LeastSquaresSVC(gamma=0.5, C=4.0).fit(X, labels, ids=ids).forget("x" * 1000)
+    twin = round_trip(model, tmp_path)
+    assert fingerprint(twin) == fingerprint(model)
+    assert twin.ids_.dtype == "<U3"
+    assert twin.classes_.dtype == "<U3"
+    assert os.path.getsize(tmp_path / "model.gram") < 10_000
+
+
 # -- what cannot be saved -----------------------------------------------------------------------
 
 

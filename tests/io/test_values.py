@@ -58,8 +58,9 @@ def same(a, b):
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray):
-        nan = a.dtype.kind == "f"
-        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=nan)
+        nan, text = a.dtype.kind == "f", a.dtype.kind == "U"  # text may get narrower
+        types = a.dtype.kind == b.dtype.kind if text else a.dtype == b.dtype
+        return types and np.array_equal(a, b, equal_nan=nan)
     return a == b or (a != a and b != b)
 
 

@@ -18,12 +18,14 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import is_classifier
+from scipy import sparse
+from sklearn.base import clone, is_classifier
 
 import gramian
 from gramian.io import ModelFileError
 from gramian.io._archive import describe, read_archive, write_archive
 from gramian.io._arrays import array_bytes, array_from_bytes
+from gramian.io._models import _body
 from gramian.tables import TableModel
 
 ROOT = Path(__file__).parents[2]
@@ -197,13 +199,36 @@ def attempt(seed, originals, path):
 
 
 def read_originals():
-    """The documents and members of the sample files, and of a model with names as ids."""
+    """The documents and members of the sample files, and of other kinds of models."""
     originals = {}
     for path in sorted(SAMPLES.glob("*.gram")):
         with open(path, "rb") as stream:
             archive = read_archive(stream)
         originals[path.stem] = (archive.document, archive.members)
+    for name, model in _more_models():
+        body, members = _body(model)
+        originals[name] = (body, members)
     return originals
+
+
+def _more_models():
+    """Sparse samples, several widths, names and objects as labels, targets in columns, tables."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((14, 3)), np.arange(14) % 3
+    labels = np.array(["a", "b", "c"], dtype=object)[y]
+    several = gramian.OrthogonalKernelClassifier(gamma=[0.5, 1.0], ridge=0.1, max_basis=4)
+    yield "several widths", several.fit(X, y)
+    yield "sparse basis", clone(several).set_params(gamma=0.5).fit(sparse.csr_array(X), labels)
+    ard = gramian.KernelDiscriminant(gamma=np.array([0.5, 1.0, 0.1]), ridge=0.1)
+    yield "width by feature", ard.fit(X, labels, sample_weight=rng.uniform(0.5, 2, 14))
+    balanced = gramian.LeastSquaresSVC(gamma=0.5, C=1.0, class_weight="balanced")
+    yield "balanced", balanced.partial_fit(X, y, classes=[0, 1, 2, 3])
+    yield "linear", gramian.LagrangianSVC(kernel="linear", gamma=0.5).fit(sparse.csr_matrix(X), y)
+    yield "targets", gramian.LeastSquaresSVR(gamma=0.5, C=1.0).fit(X, X[:, :2])
+    yield "svd", gramian.EllipsoidalFuzzyClassifier(gamma=0.5, distance="svd").fit(X, labels)
+    table = {"n": [f"r{i}" for i in range(14)], "x": X[:, 0], "t": labels, "y": X[:, 1]}
+    machine = gramian.LeastSquaresSVR(gamma=0.5, C=1.0)
+    yield "table", TableModel(machine, target="y", id_column="n").fit(table)
 
 
 def work(first, count):

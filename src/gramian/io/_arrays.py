@@ -21,7 +21,13 @@ KINDS = "biufU"
 
 
 def array_bytes(array: Array) -> bytes:
-    """The array in NumPy's format 1.0; its order in memory is kept, gaps are not."""
+    """The array in NumPy's format 1.0; its order in memory is kept, gaps are not.
+
+    Text is as wide as the longest there is: the width tells nothing of one that is gone.
+    """
+    if array.dtype.kind == "U":
+        longest = np.char.str_len(array).max(initial=1)
+        array = array.astype(f"{array.dtype.byteorder}U{longest}", copy=False)
     by_columns = array.ndim > 1 and np.all(np.diff(np.abs(array.strides)) > 0)
     packed = np.asarray(array, order="F" if by_columns else "C")
     stream = BytesIO()

@@ -15,6 +15,8 @@ from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.tables._reading import encode, fit_columns, read_columns, read_ids
 from gramian.tables._rows import HeldTable
 
+_TRIES = 100
+
 
 def _classifies(model: TableModel) -> bool:
     """Whether there are classes to speak of; sklearn hides the method where there are none."""
@@ -145,22 +147,26 @@ class TableModel(BaseEstimator):
 
     def predict(self, table):
         """The class or the number of each row."""
-        return self.estimator_.predict(self.transform(table))
+        estimator, X = self._encoded(table)
+        return estimator.predict(X)
 
     @available_if(_classifies)
     def predict_proba(self, table):
         """Class probabilities of each row, calibrated on exact leave-one-out values."""
-        return self.estimator_.predict_proba(self.transform(table))
+        estimator, X = self._encoded(table)
+        return estimator.predict_proba(X)
 
     @available_if(_classifies)
     def decision_function(self, table):
         """Decision values of each row."""
-        return self.estimator_.decision_function(self.transform(table))
+        estimator, X = self._encoded(table)
+        return estimator.decision_function(X)
 
     def score(self, table):
         """Accuracy, or R² of numbers, on a table that has the target."""
         y = self.target_.read(read_cells(table, self.target))
-        return self.estimator_.score(self.transform(table), y)
+        estimator, X = self._encoded(table)
+        return estimator.score(X, y)
 
     def loo_predict(self):
         """What the model without it says of each held row, in the order of `ids_`."""
@@ -177,8 +183,7 @@ class TableModel(BaseEstimator):
 
     def transform(self, table):
         """The features of each row, as the estimator takes them."""
-        columns = self._agreed().columns
-        return encode(columns, read_columns(table, columns))
+        return self._encoded(table)[1]
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
@@ -280,7 +285,17 @@ class TableModel(BaseEstimator):
 
     def _agreed(self) -> HeldTable:
         check_is_fitted(self)
-        return self._held.agreed()
+        for _ in range(_TRIES):
+            try:
+                return self._held.agreed()
+            except KeyError:  # another thread is learning: its rows are there a moment later
+                continue
+        raise RuntimeError("the model is edited by another thread all the time; use a lock.")
+
+    def _encoded(self, table):
+        """The estimator, and features of rows that are made for it."""
+        held = self._agreed()
+        return held.estimator, encode(held.columns, read_columns(table, held.columns))
 
     def _learned(self, table: Any, ids: Any, ignored: dict[str, str], given: int = 0) -> HeldTable:
         """All of a fit, without touching the model."""
