@@ -166,7 +166,7 @@ def forget(**options: Any) -> None:
 @click.option("every", "--all", is_flag=True, help="Every receipt of the file.  [the last]")
 @click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
 @click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
-              help="Relative difference that --refit allows.  [the receipt's]")  # fmt: skip
+              help="Relative difference that --refit allows.  [1e-8]")  # fmt: skip
 @json_option
 def verify(**options: Any) -> None:
     """Check that MODEL is what the last line of RECEIPT says, and holds none of its ids.

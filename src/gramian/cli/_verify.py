@@ -7,7 +7,7 @@ from typing import Any
 import gramian
 from gramian.cli._show import say, table
 from gramian.io import _ledger
-from gramian.io._receipt import difference_to_refit
+from gramian.io._receipt import default_tolerance, difference_to_refit
 
 
 def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
         for record in (records if every else records[-1:])
     ]
     difference = difference_to_refit(fitted) if refit else None
-    allowed = records[-1].get("tolerance") or 1e-8 if tolerance is None else tolerance
+    allowed = default_tolerance(fitted) if tolerance is None else tolerance
     same = None if difference is None else bool(difference <= allowed)
     return {
         "model": model,

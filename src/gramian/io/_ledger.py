@@ -130,8 +130,10 @@ def _parsed(line: str) -> Record | None:
 
 def _ends_well(descriptor: int) -> bool:
     """Whether the last line is complete, or there is none."""
-    size = os.fstat(descriptor).st_size
-    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+    if os.fstat(descriptor).st_size == 0:
+        return True
+    os.lseek(descriptor, -1, os.SEEK_END)  # writing appends wherever this leads
+    return os.read(descriptor, 1) == b"\n"
 
 
 def _no_receipts(path: StrPath, line: int) -> str:

@@ -144,7 +144,9 @@ def forget(
         raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
     n_before = len(model.ids_)
     before = fingerprint(model, key=key or secrets.token_bytes(32))
-    allowed = (_tolerance(model) if tolerance is None else float(tolerance)) if verify else None
+    allowed = (
+        (default_tolerance(model) if tolerance is None else float(tolerance)) if verify else None
+    )
     seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
     salt = secrets.token_bytes(32)
     return Receipt(
@@ -156,8 +158,8 @@ def forget(
         seconds=seconds,
         drift=_drift(model),
         difference=difference,
-        tolerance=allowed,
-        verified=None if difference is None or allowed is None else bool(difference <= allowed),
+        tolerance=None if difference is None else allowed,
+        verified=None if difference is None else bool(difference <= allowed),
         seen_by=() if reselect else _bridge.seen_by(model),
         fingerprint_before=before,
         fingerprint_after=fingerprint(model, key=salt),
@@ -175,6 +177,11 @@ def difference_to_refit(model: Any) -> float:
     ours, theirs = _values(estimator, X), _values(_bridge.refitted(estimator), X)
     scale = np.abs(theirs).max()
     return float(np.abs(ours - theirs).max() / (scale if scale > 0 else 1.0))
+
+
+def default_tolerance(model: Any) -> float:
+    """What the difference may be, by the precision of the samples."""
+    return TOLERANCE.get(_estimator(model).X_fit_.dtype, max(TOLERANCE.values()))
 
 
 def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[float, float | None]:
@@ -216,10 +223,6 @@ def _drift(model: Any) -> float | None:
 
 def _values(model: Any, X: Any) -> np.ndarray:
     return model.decision_function(X) if is_classifier(model) else model.predict(X)
-
-
-def _tolerance(model: Any) -> float:
-    return TOLERANCE.get(_estimator(model).X_fit_.dtype, max(TOLERANCE.values()))
 
 
 def _versions() -> dict[str, str]:

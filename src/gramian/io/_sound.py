@@ -49,7 +49,7 @@ def check_estimator(model: Any, state: Any) -> None:
     size = _check_held(model, state)
     _check_public(name, state["public"], state["X"], size)
     if "declared" in state:
-        _check_classes(model, state["declared"], size)
+        _check_classes(state["declared"], size, all_held="bases" not in state)
     if "coefficients" in state:
         _check_pair(state["coefficients"], "coefficients", size.n, size.outputs)
     if "bases" in state:
@@ -153,15 +153,20 @@ def _check_selection(selection: Any) -> None:
     check_number(selection.ridge, "the ridge of the search", 0.0)
 
 
-def _check_classes(model: Any, declared: Any, size: Size) -> None:
-    """Sorted classes: those of the labels and those declared, at least two."""
-    assert size.classes is not None
+def _check_classes(declared: Any, size: Size, *, all_held: bool) -> None:
+    """Sorted classes, at least two: those of the labels and those declared.
+
+    Rows of Dask arrays are not held: then there may be more.
+    """
+    classes = size.classes
+    assert classes is not None
     if len(declared):
         check_labels(np.asarray(declared), "declared classes", (None,))
     found = np.union1d(declared, size.y) if len(declared) else np.unique(size.y)
-    held = size.n > 0 and not hasattr(model, "n_rows_")
-    if len(size.classes) < 2 or (held and not _same(size.classes, found)):
-        refuse("classes_", f"are not those of the labels ({shown(size.classes.tolist())})")
+    if not all_held:
+        found = np.union1d(found, classes) if len(found) else np.unique(classes)
+    if len(classes) < 2 or not _same(classes, found):
+        refuse("classes_", f"are not those of the labels ({shown(classes.tolist())})")
 
 
 def _same(one: Array, other: Array) -> bool:
