@@ -144,9 +144,7 @@ def forget(
         raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
     n_before = len(model.ids_)
     before = fingerprint(model, key=key or secrets.token_bytes(32))
-    allowed = (
-        (default_tolerance(model) if tolerance is None else float(tolerance)) if verify else None
-    )
+    allowed = default_tolerance(model) if tolerance is None else float(tolerance)
     seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
     salt = secrets.token_bytes(32)
     return Receipt(
