@@ -18,7 +18,7 @@ _PUBLIC: dict[str, str] = {
     "LeastSquaresSVR": "gramian.estimators",
     "OrthogonalKernelClassifier": "gramian.estimators",
     "OrthogonalKernelRegressor": "gramian.estimators",
-    "TableModel": "gramian.io",
+    "TableModel": "gramian.tables",
     "forget": "gramian.io",
     "load": "gramian.io",
     "save": "gramian.io",

@@ -16,8 +16,9 @@ from gramian.estimators import (
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
-from gramian.io import TableModel
-from gramian.io._cells import are_classes, read_cells
+from gramian.files import locked
+from gramian.tables import TableModel
+from gramian.tables._cells import are_classes, read_cells
 
 MACHINES = {
     "discriminant": KernelDiscriminant,
@@ -42,8 +43,10 @@ def run(
         model = TableModel(
             estimator, target=target, id_column=id_column, categorical=categorical, ignore=ignore
         )
-        seconds = _timed_fit(model, columns, len(cells), quiet)
-    gramian.save(model, output)
+    with locked(output):  # from the start: who waits for it need not wait in vain
+        with naming(table):
+            seconds = _timed_fit(model, columns, len(cells), quiet)
+        gramian.save(model, output)
     facts = {
         "model": output,
         "machine": type(estimator).__name__,

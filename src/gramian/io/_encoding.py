@@ -1,14 +1,13 @@
-"""Python values as JSON and back.
+"""Python values as JSON; `gramian.io._decoding` has the way back.
 
 What JSON has no word for becomes an object with one key, its tag: ``{"tuple": [1, 2]}``. Arrays
 become members of the archive. There is a tag for what the states and parameters of our models are
-made of, and for nothing else: decoding calls no code that the file could choose.
+made of, and for nothing else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -16,11 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from gramian.arrays import Array
-from gramian.io._arrays import KINDS, array_bytes, array_from_bytes
+from gramian.io._arrays import CSR_PARTS, KINDS, array_bytes
 from gramian.io._errors import ModelFileError
 from gramian.io._registry import MODELS, RECORDS
-
-_CSR_PARTS = ("data", "indices", "indptr")
+from gramian.io._soundness import check_parameters, check_state
 
 
 class Encoder:
@@ -40,12 +38,14 @@ class Encoder:
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
         }
-        state = (
-            self.value(model._get_state(), f"the state of {name}")
-            if model.__sklearn_is_fitted__()
-            else None
-        )
+        check_parameters(model)
+        state = self._state(model, name) if model.__sklearn_is_fitted__() else None
         return {"class": name, "parameters": parameters, "state": state}
+
+    def _state(self, model: Any, name: str) -> Any:
+        state = model._get_state()
+        check_state(model, state)
+        return self.value(state, f"the state of {name}")
 
     def value(self, value: Any, where: str) -> Any:
         """Any value that a state may hold; ``where`` names it in errors."""
@@ -98,10 +98,10 @@ class Encoder:
         return name
 
     def _csr(self, matrix: Any, where: str) -> dict[str, Any]:
-        parts = {
-            part: self._array(getattr(matrix, part), where)
-            for part in ("data", "indices", "indptr")
-        }
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()  # sorts, too
+        parts = {part: self._array(getattr(matrix, part), where) for part in CSR_PARTS}
         return {"shape": list(matrix.shape), "matrix": sparse.isspmatrix(matrix), **parts}
 
     def _record(self, record: Any, where: str) -> list[Any]:
@@ -112,69 +112,9 @@ class Encoder:
         return [type(record).__name__, content]
 
 
-class Decoder:
-    """The inverse of `Encoder`, given its members."""
-
-    def __init__(self, members: Mapping[str, bytes]) -> None:
-        self.members = members
-        self._forms: dict[str, Callable[[Any], Any]] = {
-            "array": self._array,
-            "csr": self._csr,
-            "dict": lambda pairs: {self.value(key): self.value(item) for key, item in pairs},
-            "float": float,
-            "model": self.model,
-            "record": self._record,
-            "scalar": lambda pair: np.array(self.value(pair[1]), dtype=pair[0])[()],
-            "tuple": lambda items: tuple(map(self.value, items)),
-        }
-
-    def model(self, encoded: dict[str, Any]) -> Any:
-        """A model of the class, parameters and state that the file gives."""
-        cls = _known(MODELS, encoded["class"])
-        model = cls(**{key: self.value(value) for key, value in encoded["parameters"].items()})
-        if encoded["state"] is not None:
-            model._set_state(self.value(encoded["state"]))
-        return model
-
-    def value(self, encoded: Any) -> Any:
-        """The value that was encoded."""
-        if isinstance(encoded, list):
-            return [self.value(item) for item in encoded]
-        if not isinstance(encoded, dict):
-            return encoded
-        ((tag, content),) = encoded.items()
-        return _known(self._forms, tag)(content)
-
-    def _array(self, content: Any) -> Array:
-        if isinstance(content, str):
-            return array_from_bytes(self.members[content])
-        array = np.empty(len(content["items"]), dtype=object)
-        array[:] = [self.value(item) for item in content["items"]]
-        return array.reshape(content["shape"])
-
-    def _csr(self, content: dict[str, Any]) -> Any:
-        make = sparse.csr_matrix if content["matrix"] else sparse.csr_array
-        parts = tuple(self._array(content[part]) for part in _CSR_PARTS)
-        matrix = make(parts, shape=tuple(content["shape"]))
-        matrix.check_format(full_check=True)  # indices out of range would read foreign memory
-        return matrix
-
-    def _record(self, content: list[Any]) -> Any:
-        name, values = content
-        return _known(RECORDS, name)(**{key: self.value(item) for key, item in values.items()})
-
-
 def _check_type(dtype: np.dtype, where: str) -> None:
     if dtype.kind not in KINDS or dtype.char == "g":  # long doubles differ between machines
         raise ModelFileError(f"cannot save {where}: it is of type {dtype}.")
-
-
-def _known(registry: dict[str, Any], name: str) -> Any:
-    if name not in registry:
-        raise ModelFileError(
-            f"speaks of {name!r}, which this version does not know. It may come from a newer one."
-        )
-    return registry[name]
 
 
 def _not_saved(value: Any, where: str) -> str:

@@ -1,14 +1,17 @@
 """Models of tables: features, missing cells, unknown texts, learning, forgetting, reselecting."""
 
+import pickle
+import threading
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import gramian
 from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
-from gramian.io import CategoryColumn, NumberColumn, TableError, TargetColumn
-from gramian.io._cells import are_classes, are_numbers
-from gramian.io._columns import MAX_LEVELS
+from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn
+from gramian.tables._cells import are_classes, are_numbers
+from gramian.tables._columns import MAX_LEVELS
 
 MACHINE = KernelDiscriminant(gamma=0.5, ridge=0.1)
 
@@ -257,6 +260,72 @@ def test_missing_cells_of_pandas():
         NumberColumn("a", 8 / 3, np.std([1, 3, 4]), True),
         CategoryColumn("b", ("", "x", "y")),
     ]
+
+
+def test_answers_of_the_estimator(table, table_model):
+    inner, X = table_model.estimator_, table_model.transform(table)
+    np.testing.assert_array_equal(table_model.decision_function(table), inner.decision_function(X))
+    np.testing.assert_array_equal(table_model.loo_predict(), inner.loo_predict())
+    np.testing.assert_array_equal(
+        table_model.loo_decision_function(), inner.loo_decision_function()
+    )
+    assert table_model.score(table) == inner.score(X, table["animal"])
+    assert table_model.loo_score() == inner.loo_score()
+    assert table_model.classes_.tolist() == ["cat", "dog"]
+    assert table_model.y_fit_.tolist() == table["animal"].tolist()
+
+
+def test_regression_has_no_decisions(table):
+    model = TableModel(LeastSquaresSVR(gamma=0.5, C=10.0), target="age", id_column="name")
+    model.fit(table)
+    for name in ("decision_function", "predict_proba", "loo_decision_function", "classes_"):
+        assert not hasattr(model, name)
+    assert model.score(table) == model.estimator_.score(model.transform(table), table["age"])
+
+
+def test_reselect_of_hyper_parameters_alone_keeps_the_columns(table):
+    model = TableModel(KernelDiscriminant(random_state=0), target="animal", id_column="name")
+    model.fit(table).forget("pet 3")
+    before = model.columns_
+    model.reselect(fresh=False)
+    assert model.columns_ == before
+    assert model.ids_.tolist() == [name for name in table["name"] if name != "pet 3"]
+
+
+def test_what_was_chosen_on_columns_is_named(table, table_model):
+    assert table_model.column_choices_ == (
+        "means and deviations of columns",
+        "choice of levels of columns",
+    )
+    numbers = TableModel(MACHINE, target="animal", ignore=["name", "sound"]).fit(table)
+    assert numbers.column_choices_ == ("means and deviations of columns",)
+
+
+def test_pickles_and_copies_hold_the_rows_of_the_estimator(table, table_model):
+    table_model.estimator_.forget("pet 23")  # as an interrupted edit would leave it
+    assert b"yodel" not in pickle.dumps(table_model)
+    assert len(pickle.loads(pickle.dumps(table_model)).table_["sound"]) == 23
+
+
+def test_readers_in_other_threads_see_rows_that_agree(table, table_model):
+    stop, failures = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            try:
+                held = table_model._agreed()
+                assert len(held.table["weight"]) == len(held.ids)
+            except Exception as error:
+                failures.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for i in range(30):
+        new = {**rows(table, [4, 5]), "name": [f"a{i}", f"b{i}"]}
+        table_model.partial_fit(new).forget([f"a{i}"])
+    stop.set()
+    reader.join()
+    assert failures == []
 
 
 # -- errors -------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.io._cells import fault, number, numbers, text, texts
+from gramian.tables._cells import fault, number, numbers, text, texts
 
 MAX_LEVELS = 50
 """The most frequent texts that get a feature of their own."""

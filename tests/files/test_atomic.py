@@ -2,10 +2,13 @@
 
 import os
 import stat
+import subprocess
+import sys
+import time
 
 import pytest
 
-from gramian.io._atomic import replacing
+from gramian.files import remove_leftovers, replacing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
@@ -85,6 +88,72 @@ def test_new_file_follows_the_umask(tmp_path, umask, expected):
     finally:
         os.umask(before)
     assert mode(tmp_path / "x") == expected
+
+
+@posix
+def test_private_file_is_so_from_its_first_byte(tmp_path):
+    with replacing(tmp_path / "x", private=True) as stream:
+        stream.write(b"rows")
+        (temporary,) = tmp_path.iterdir()
+        assert mode(temporary) == 0o600
+    assert mode(tmp_path / "x") == 0o600
+
+
+@posix
+def test_temporary_file_is_no_more_open_than_the_old_one(tmp_path):
+    (tmp_path / "x").write_bytes(b"old")
+    (tmp_path / "x").chmod(0o600)
+    with replacing(tmp_path / "x") as stream:
+        stream.write(b"rows")
+        assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
+
+
+# -- what a killed process leaves ---------------------------------------------------------------
+
+LEFT = ".gramian-0123456789abcdef"
+KILLED = """
+import os, signal, sys
+from gramian.files import replacing
+with replacing(sys.argv[1], private=True) as stream:
+    stream.write(b"rows of a model")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def make_old(path):
+    os.utime(path, (time.time() - 120, time.time() - 120))
+
+
+def test_leftover_of_a_killed_process_is_removed(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "x"], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.read_bytes() == b"rows of a model"
+    write(tmp_path / "x", b"young ones stay")
+    assert left.exists()
+    make_old(left)
+    write(tmp_path / "y", b"in the same folder")
+    assert sorted(os.listdir(tmp_path)) == ["x", "y"]
+
+
+@posix
+def test_file_that_is_being_written_stays(tmp_path):
+    with replacing(tmp_path / "x") as stream:
+        stream.write(b"slow")
+        (temporary,) = tmp_path.iterdir()
+        make_old(temporary)
+        assert remove_leftovers(tmp_path) == []
+    assert (tmp_path / "x").read_bytes() == b"slow"
+
+
+def test_other_names_stay(tmp_path):
+    names = [".gramian-notes", LEFT + "0", "x" + LEFT, ".gramian-0123456789ABCDEF"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"mine")
+        make_old(tmp_path / name)
+    (tmp_path / LEFT).symlink_to(tmp_path / names[0])
+    assert remove_leftovers(tmp_path) == []
+    assert len(os.listdir(tmp_path)) == 5
 
 
 @posix
