@@ -9,7 +9,7 @@ from typing import Any
 
 from evidence._experiment import Cell, Figure, Part, Table, Text
 from evidence._page import number
-from gramian.io._atomic import replacing
+from gramian.files import replacing
 
 
 def write(

@@ -16,8 +16,8 @@ from evidence._runner import Follower, Outcome, Task, run_tasks
 from evidence._section import make_section
 from evidence._store import Store
 from evidence.shared.data import missing
-from gramian.io._atomic import replacing
-from gramian.plots._svg import require_drawing
+from gramian.files import replacing
+from gramian.plots import require_drawing
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "reports" / "evidence.jsonl"

@@ -93,17 +93,18 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [1, 2, 3, …]")
 @click.option(
     "--machine",
-    type=click.Choice(["auto", "discriminant", "fisher", "ls-svc", "ls-svr"]),
+    metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto: discriminant for classes, ls-svr for numbers.",
+    help="auto: discriminant for classes, ls-svr for numbers. Others: fisher, ls-svc, lagrangian, "
+    "orthogonal, orthogonal-svr, fuzzy.",
 )
 @click.option("--kernel", type=click.Choice(["rbf", "laplacian", "linear", "poly"]), default="rbf",
               show_default=True)  # fmt: skip
-@click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale"), default="loo", show_default=True,
-              help="Width of the kernel; loo-ard: one per feature.")  # fmt: skip
-@click.option("--ridge", type=NumberOr("loo"), default="loo", show_default=True,
-              help="Regularisation; 1/C for ls-svc and ls-svr.")  # fmt: skip
+@click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
+              help="Width of the kernel; loo-ard: one per feature.  [by the machine: loo]")  # fmt: skip
+@click.option("--ridge", type=NumberOr("loo", "cv"),
+              help="Regularisation; 1/C for machines with C.  [by the machine: loo]")  # fmt: skip
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import gramian
 from gramian.tables import CategoryColumn, TableModel
-from gramian.tables._cells import read_cells
+from gramian.tables import read_cells
 
 
 def load_table_model(path: str) -> TableModel:

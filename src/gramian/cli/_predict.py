@@ -14,8 +14,8 @@ from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
 from gramian.files import without_controls
 from gramian.tables import TableModel
-from gramian.tables._cells import column_names, read_cells, text
-from gramian.tables._cells import number as as_number
+from gramian.tables import column_names, read_cells, text
+from gramian.tables import number as as_number
 
 
 def run(*, model, table, proba, output, quiet) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gramian.arrays import Array
 from gramian.tables import TableModel
-from gramian.tables._cells import number
+from gramian.tables import number
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

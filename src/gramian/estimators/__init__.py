@@ -1,4 +1,10 @@
-"""Scikit-learn estimators that learn, forget and know their own leave-one-out error."""
+"""Scikit-learn estimators that learn, forget and know their own leave-one-out error.
+
+`ESTIMATORS` has each of them by name: the command line, model files, tests and documentation find
+them there.
+"""
+
+from typing import Any
 
 from gramian.estimators._discriminant import KernelDiscriminant
 from gramian.estimators._fisher import KernelFisherDiscriminant
@@ -6,12 +12,14 @@ from gramian.estimators._ids import positions_of
 from gramian.estimators._influence import Influence, sample_influence
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
 
-__all__ = [
-    "Influence",
-    "KernelDiscriminant",
-    "KernelFisherDiscriminant",
-    "LeastSquaresSVC",
-    "LeastSquaresSVR",
-    "positions_of",
-    "sample_influence",
-]
+ESTIMATORS: dict[str, Any] = {
+    cls.__name__: cls
+    for cls in (
+        KernelDiscriminant,
+        KernelFisherDiscriminant,
+        LeastSquaresSVC,
+        LeastSquaresSVR,
+    )
+}
+
+__all__ = ["ESTIMATORS", "Influence", "positions_of", "sample_influence", *ESTIMATORS]

@@ -89,6 +89,7 @@ class KernelDiscriminant(LiveClassifier):
     (147, 0.966)
     """
 
+    cli_name = "discriminant"
     _state_names = ("classes_", "gamma_", "ridge_", "selection_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation λ.")

@@ -103,6 +103,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (150, 3)
     """
 
+    cli_name = "fisher"
     _state_names = ("classes_", "gamma_", "ridge_", "selection_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation μ.")

@@ -100,7 +100,9 @@ class LeastSquaresSVC(LiveClassifier):
     (147, 0.966)
     """
 
+    cli_name = "ls-svc"
     _state_names = ("classes_", "gamma_", "C_", "selection_")
+    _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
@@ -199,7 +201,9 @@ class LeastSquaresSVR(LiveRegressor):
     (441, 0.5)
     """
 
+    cli_name = "ls-svr"
     _state_names = ("gamma_", "C_", "selection_")
+    _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")

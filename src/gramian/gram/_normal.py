@@ -142,8 +142,15 @@ class LiveNormal:
 
     def _edit(self, X: Array, Y: Array, weight: Array, sign: float) -> None:
         T = np.sqrt(weight)[:, None] * np.hstack([X, Y])
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = T.T @ T
+        if not np.isfinite(products).all():
+            raise ValueError(
+                "the samples are too large: sums of their squares are not finite in float64. "
+                "Scale the samples or the targets."
+            )
         N = self._edited_inverse(T[:, : self.d], sign)
-        self._sums.add(sign * (T.T @ T))
+        self._sums.add(sign * products)
         self._passed = self._passed + np.einsum("ij,ij->j", T, T)
         self._N = N
 

@@ -3,12 +3,14 @@
 from gramian.files import FileInUseError
 from gramian.io._errors import ModelFileError
 from gramian.io._models import file_facts, fingerprint, load, save
-from gramian.io._receipt import Receipt, forget
+from gramian.io._receipt import Receipt, default_tolerance, difference_to_refit, forget
 
 __all__ = [
     "FileInUseError",
     "ModelFileError",
     "Receipt",
+    "default_tolerance",
+    "difference_to_refit",
     "file_facts",
     "fingerprint",
     "forget",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gramian.files import StrPath
-from gramian.files._atomic import sync_folder
+from gramian.files import sync_folder
 from gramian.io._models import fingerprint
 from gramian.io._receipt import Receipt
 

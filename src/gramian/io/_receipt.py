@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
 from gramian.files import user_name
-from gramian.io import _bridge
 from gramian.io._models import fingerprint
 from gramian.tables import TableModel
 
@@ -158,7 +157,7 @@ def forget(
         difference=difference,
         tolerance=None if difference is None else allowed,
         verified=None if difference is None else bool(difference <= allowed),
-        seen_by=() if reselect else _bridge.seen_by(model),
+        seen_by=() if reselect else tuple(model.seen_by_),
         fingerprint_before=before,
         fingerprint_after=fingerprint(model, key=salt),
         salt=salt.hex(),
@@ -172,7 +171,7 @@ def difference_to_refit(model: Any) -> float:
     """How far decision values on the held samples are from those of a refit, relative. O(n³)."""
     estimator = _estimator(model)
     X = estimator.X_fit_
-    ours, theirs = _values(estimator, X), _values(_bridge.refitted(estimator), X)
+    ours, theirs = _values(estimator, X), _values(estimator.refitted(), X)
     scale = np.abs(theirs).max()
     return float(np.abs(ours - theirs).max() / (scale if scale > 0 else 1.0))
 
@@ -203,7 +202,7 @@ def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
     start = perf_counter()
     model.forget(ids)
     if reselect:
-        _bridge.reselect(model)
+        model.reselect(fresh=True)
     return perf_counter() - start
 
 

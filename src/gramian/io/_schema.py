@@ -1,42 +1,16 @@
-"""What the file of each estimator may hold: a new learned attribute needs its name here.
+"""What a model file may hold besides what each class says of itself.
 
-Saving asks the same questions as loading, so that a name that is missing here is noticed when the
-model is saved.
+An estimator lists the learned attributes of its files in `_state_names` and the other keys of its
+state in `_state_keys`. Saving asks the same questions as loading, so that a name that is missing
+there is noticed when the model is saved.
 """
 
 from __future__ import annotations
 
-COMMON = ("n_features_in_", "feature_names_in_", "gamma_")
-"""Learned attributes that every estimator may have."""
+OPTIONAL = ("feature_names_in_",)
+"""Learned attributes that a file may have or lack."""
 
-REQUIRED = ("n_features_in_", "gamma_")
-
-_CHOSEN = ("selection_",)
-_FUZZY = ("cv_scores_", "epsilon_", "sigma_", "slopes_", "tau_", "zeta_")
-
-PUBLIC: dict[str, tuple[str, ...]] = {
-    "EllipsoidalFuzzyClassifier": ("classes_", *_FUZZY),
-    "KernelDiscriminant": ("classes_", "ridge_", *_CHOSEN),
-    "KernelFisherDiscriminant": ("classes_", "ridge_", *_CHOSEN),
-    "LagrangianSVC": ("classes_", "C_", *_CHOSEN),
-    "LeastSquaresSVC": ("classes_", "C_", *_CHOSEN),
-    "LeastSquaresSVR": ("C_", *_CHOSEN),
-    "OrthogonalKernelClassifier": ("classes_",),
-    "OrthogonalKernelRegressor": (),
-}
-"""Learned attributes besides the common ones, by class: all of them are there."""
-
-STATE: dict[str, tuple[str, ...]] = {
-    "EllipsoidalFuzzyClassifier": ("kept",),
-    "KernelDiscriminant": ("coefficients",),
-    "KernelFisherDiscriminant": ("coefficients",),
-    "LagrangianSVC": ("coefficients", "weights"),
-    "LeastSquaresSVC": ("coefficients", "weights"),
-    "LeastSquaresSVR": ("coefficients", "weights"),
-    "OrthogonalKernelClassifier": ("bases", "weights", "calibration"),
-    "OrthogonalKernelRegressor": ("bases", "weights"),
-}
-"""What a state has besides held samples, X and learned attributes."""
+REQUIRED = ("n_features_in_",)
 
 HELD = ("_ids", "_y", "_weight", "_next_id")
 TABLE = ("estimator_", "target_", "columns_", "ignored_", "table_")

@@ -23,7 +23,7 @@ from gramian.io._checks import (
     check_whole,
     refuse,
 )
-from gramian.io._schema import COMMON, HELD, PUBLIC, REQUIRED, STATE
+from gramian.io._schema import HELD, OPTIONAL, REQUIRED
 from gramian.io._sound_basis import check_bases
 from gramian.selection import Selection
 
@@ -40,14 +40,13 @@ class Size(NamedTuple):
 
 def check_estimator(model: Any, state: Any) -> None:
     """Raise `ModelFileError` unless ``model`` can work with this state."""
-    name = type(model).__name__
     check_keys(
         state,
         "the state",
-        ("held", "X", "public", *STATE[name], *(["declared"] if is_classifier(model) else [])),
+        ("held", "X", "public", *model._state_keys, *(["declared"] if is_classifier(model) else [])),
     )
     size = _check_held(model, state)
-    _check_public(name, state["public"], state["X"], size)
+    _check_public(model, state["public"], state["X"], size)
     if "declared" in state:
         _check_classes(state["declared"], size, all_held="bases" not in state)
     if "coefficients" in state:
@@ -90,8 +89,8 @@ def _check_ids(ids: Any, after: Any, n: int) -> None:
     check_whole(after, "the next id")
     if len(set(ids.tolist())) < n:
         refuse("the ids", "are not all different")
-    if ids.dtype.kind == "i" and n and not int(ids.max()) < after <= LARGEST:
-        refuse("the next id", "is one that was given already")
+    if not 0 <= after <= LARGEST:
+        refuse("the next id", "is not a number that a sample could have")
 
 
 def _check_pairwise(model: Any, X: Any) -> None:
@@ -105,8 +104,8 @@ def _check_pairwise(model: Any, X: Any) -> None:
         refuse("X", "is no symmetric kernel matrix")
 
 
-def _check_public(name: str, public: Any, X: Any, size: Size) -> None:
-    check_keys(public, "public", (*REQUIRED, *PUBLIC[name]), COMMON)
+def _check_public(model: Any, public: Any, X: Any, size: Size) -> None:
+    check_keys(public, "public", (*REQUIRED, *model._state_names), OPTIONAL)
     if check_whole(public["n_features_in_"], "n_features_in_") != size.d:
         refuse("n_features_in_", f"is {shown(public['n_features_in_'])} for {size.d} features")
     if "feature_names_in_" in public:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gramian.files import shown
-from gramian.io import _bridge
 from gramian.io._checks import check_number, check_sequence, check_text, refuse
 from gramian.io._errors import ModelFileError
 from gramian.tables import TableModel
@@ -25,7 +24,7 @@ def check_parameters(model: Any) -> None:
     for name, value in model.get_params(deep=False).items():
         _check_parameter(value, f"the parameter {name}", defaults[name].default)
     try:
-        _bridge.check_parameters(model)
+        model._settings()  # reads and checks the parameters, as `fit` does
     except ModelFileError:
         raise
     except Exception as error:

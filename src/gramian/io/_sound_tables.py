@@ -17,7 +17,7 @@ from gramian.io._checks import (
 )
 from gramian.io._schema import TABLE
 from gramian.tables import CategoryColumn, NumberColumn, TargetColumn
-from gramian.tables._reading import encode
+from gramian.tables import encode
 
 _KINDS = {"number": "f", "integer": "i", "text": "UO"}
 
