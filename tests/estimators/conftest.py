@@ -10,11 +10,13 @@ from gramian import (
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
+from tests.documented import PenalizedKernelClassifier
 from tests.tolerance import tolerance
 
 # A new estimator enters every test of the contract by one line here. Hyper-parameters are numbers,
 # so that no search runs.
 CLASSIFIERS = {
+    "documented": PenalizedKernelClassifier(gamma=0.5, ridge=0.1),
     "kda": KernelDiscriminant(gamma=0.5, ridge=0.1),
     "kda-fisher": KernelDiscriminant(gamma=0.5, ridge=0.1, targets="fisher"),
     "kda-inverse": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="inverse"),

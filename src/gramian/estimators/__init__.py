@@ -6,11 +6,16 @@ them there.
 
 from typing import Any
 
+from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._discriminant import KernelDiscriminant
 from gramian.estimators._fisher import KernelFisherDiscriminant
+from gramian.estimators._gram import GramSettings, coef, dual_coef, factor, intercept
 from gramian.estimators._ids import positions_of
 from gramian.estimators._influence import Influence, sample_influence
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
+from gramian.estimators._live import LiveEstimator, edits, learned
+from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
+from gramian.estimators._regressor import LiveRegressor
 
 ESTIMATORS: dict[str, Any] = {
     cls.__name__: cls
@@ -22,4 +27,23 @@ ESTIMATORS: dict[str, Any] = {
     )
 }
 
-__all__ = ["ESTIMATORS", "Influence", "positions_of", "sample_influence", *ESTIMATORS]
+__all__ = [
+    "ESTIMATORS",
+    "GramSettings",
+    "Influence",
+    "KernelSettings",
+    "LiveClassifier",
+    "LiveEstimator",
+    "LiveRegressor",
+    "check_choice",
+    "check_positive",
+    "coef",
+    "dual_coef",
+    "edits",
+    "factor",
+    "intercept",
+    "learned",
+    "positions_of",
+    "sample_influence",
+    *ESTIMATORS,
+]
