@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators.ellipsoidal import _regions
+from gramian.engines.ellipsoidal import _regions
 from gramian.kernels import make_kernel
 from tests.estimators.conftest import (
     assert_unchanged,

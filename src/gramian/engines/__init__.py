@@ -15,6 +15,16 @@ from gramian.engines._gram import (
 from gramian.engines._holdings import Holdings, trimmed
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
+from gramian.engines.ellipsoidal import (
+    InputRegion,
+    KernelRegion,
+    Region,
+    RegionsEngine,
+    RegionsReader,
+    SvdRegion,
+    Tuning,
+    in_double,
+)
 
 __all__ = [
     "SUMS",
@@ -24,15 +34,23 @@ __all__ = [
     "GramPlan",
     "GramRows",
     "Holdings",
+    "InputRegion",
+    "KernelRegion",
     "LinearPlan",
     "LinearReader",
     "MinimumNormEngine",
     "Reader",
+    "Region",
+    "RegionsEngine",
+    "RegionsReader",
     "Rows",
     "SparseRows",
     "SumsEngine",
+    "SvdRegion",
+    "Tuning",
     "Unbuilt",
     "check_semidefinite",
+    "in_double",
     "make_rows",
     "noted",
     "trimmed",
