@@ -162,8 +162,9 @@ def n_vectors(form: str, model: EllipsoidalFuzzyClassifier, T: np.ndarray) -> in
     """Independent vectors of all classes, unlabelled ones included."""
     if not form.startswith("KPCA"):
         return None
-    regions = model._regions.with_unlabelled(T) if form == "KPCA III" else model._regions
-    return sum(len(region._sequence.basis) for region in regions.by_label.values())
+    engine = model._now.engine
+    engine = engine.with_unlabelled(T) if form == "KPCA III" else engine
+    return sum(len(region.sequence.basis) for region in engine.regions.values())
 
 
 def add_times(table: Table, seconds: dict[tuple, float]) -> None:
@@ -295,7 +296,7 @@ def edit_times(model: EllipsoidalFuzzyClassifier, X: np.ndarray, y: np.ndarray) 
     model.fit(X, y)
     label = np.unique(y)[-1]
     members = np.flatnonzero(y == label)
-    basis = model._regions.by_label[label.item()].independent.basis
+    basis = model._now.engine.regions[label.item()].independent.basis
     discarded, independent = np.delete(members, basis)[:20], members[basis]
     spread = independent[:: max(1, len(independent) // 20)][:20]
     times = {"forget, a discarded sample": mean_time(lambda i: model.forget(i), discarded)}

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import gramian
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.engines.ellipsoidal import InputRegion, KernelRegion, SvdRegion, in_double
+from gramian.engines import InputRegion, KernelRegion, SvdRegion, in_double
 from gramian.kernels import GramSamples, Precomputed, make_kernel
 from tests.tolerance import tolerance
 

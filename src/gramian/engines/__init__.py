@@ -15,16 +15,8 @@ from gramian.engines._gram import (
 from gramian.engines._holdings import Holdings, trimmed
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
-from gramian.engines.ellipsoidal import (
-    InputRegion,
-    KernelRegion,
-    Region,
-    RegionsEngine,
-    RegionsReader,
-    SvdRegion,
-    Tuning,
-    in_double,
-)
+from gramian.engines.ellipsoidal._engine import RegionsEngine, RegionsReader, Tuning
+from gramian.engines.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
 
 __all__ = [
     "SUMS",
@@ -40,7 +32,6 @@ __all__ = [
     "LinearReader",
     "MinimumNormEngine",
     "Reader",
-    "Region",
     "RegionsEngine",
     "RegionsReader",
     "Rows",

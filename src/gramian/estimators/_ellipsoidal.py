@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
-from gramian.engines import KernelRegion
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._live import Fitted, edits, learned
 from gramian.estimators._parameters import KernelSettings
@@ -35,8 +36,9 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     leave-one-out are those of the ellipsoid without the sample, and the slopes as they are.
 
     Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to enter,
-    O(n m) to leave (O(n m²) for an independent vector), O(m²) for a query, and O(n m³) for all
-    leave-one-out values, on which ``tune="loo"``, `predict_proba` and `novelty` stand.
+    O(n m) to leave (O(n m²) for an independent vector), and O(m²) for a query. All leave-one-out
+    values, on which ``tune="loo"``, `predict_proba` and `novelty` stand, cost O(n m²), and O(n m² +
+    m³) more for each sample in whose place another becomes an independent vector.
 
     Parameters
     ----------
@@ -237,9 +239,9 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         depends on the whole batch. The model itself is not changed.
         """
         with self._lock:
-            now = self._serving()
+            now, classes = self._serving(), self.classes_
             X = now.settings.samples.queries(self, now.held, X)
-            if not isinstance(now.engine.empty, KernelRegion) or now.settings.samples.precomputed:
+            if now.settings.distance != "kpca" or now.settings.samples.precomputed:
                 raise ValueError(
                     'transduce needs distance="kpca" and a kernel of samples, got '
                     f"distance={self.distance!r} and kernel={self.kernel!r}."
@@ -247,7 +249,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
             engine = now.engine.with_unlabelled(X)
             if now.settings.tune:
                 engine = engine.retuned(now.held, now.settings.tuning)
-        return now.held.classes[engine.reader(now.held).nearest(X)]
+        return classes[engine.reader(now.held).nearest(X)]
 
     @edits
     def retune(self):
@@ -258,19 +260,9 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
     def _settings(self):
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        return RegionSettings(
-            KernelSettings(*words, words=(CV,)),
-            {"tau": self.tau, "epsilon": self.epsilon, "sigma": self.sigma, "zeta": self.zeta},
-            normalize=self.normalize,
-            distance=self.distance,
-            transductive=self.transductive,
-            inverse_of_small=self.inverse_of_small,
-            tune=self.tune,
-            max_sacrifice=self.max_sacrifice,
-            eta=self.eta,
-            novelty_quantile=self.novelty_quantile,
-            random_state=self.random_state,
-        )
+        _, *names = (field.name for field in fields(RegionSettings))
+        own = {name: getattr(self, name) for name in names}
+        return RegionSettings(KernelSettings(*words, words=(CV,)), **own)
 
 
 def _finite(decision):
@@ -283,6 +275,6 @@ def _novelty(now: Fitted):
     held = now.held
     distances = now.engine.loo_distances(held, True)
     own = distances[np.arange(len(held)), held.labels]
-    units = novelty_units(own, held.labels, len(held.classes), held.weight)
+    units = novelty_units(own, held.labels, distances.shape[1], held.weight)
     left_out = novelties(distances, units)
     return units, weighted_quantile(left_out, held.weight, now.settings.novelty_quantile)

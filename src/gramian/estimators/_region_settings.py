@@ -16,7 +16,6 @@ from gramian.engines import (
     Holdings,
     InputRegion,
     KernelRegion,
-    Region,
     RegionsEngine,
     SvdRegion,
     Tuning,
@@ -78,17 +77,16 @@ class RegionSettings:
 
     Parameters
     ----------
-    kernel : KernelSettings
-    floors : mapping
-        tau, epsilon, sigma and zeta: numbers or "cv".
-    tune : bool or "loo"
-        Whether `build` tunes the slopes, and to what.
+    kernel_settings : KernelSettings
     others
         As of `EllipsoidalFuzzyClassifier`.
     """
 
-    kernel: KernelSettings
-    floors: Mapping[str, Any]
+    kernel_settings: KernelSettings
+    tau: Any
+    epsilon: Any
+    sigma: Any
+    zeta: Any
     normalize: bool
     distance: str
     transductive: str | None
@@ -123,9 +121,14 @@ class RegionSettings:
             )
 
     @property
+    def floors(self) -> dict[str, Any]:
+        """The least variances and pivots: numbers or "cv"."""
+        return {name: getattr(self, name) for name in _PROVISIONAL}
+
+    @property
     def samples(self) -> Any:
         """How samples come."""
-        return self.kernel.samples
+        return self.kernel_settings.samples
 
     @property
     def tuning(self) -> Tuning:
@@ -149,7 +152,7 @@ class RegionSettings:
     def chosen(self, values: Mapping[str, Any], scores: Scores | None = None) -> RegionChoice:
         """A choice of these numbers."""
         names = _MADE_WITH[self.distance]
-        named = self.kernel.seen_by if "gamma" in names else ()
+        named = self.kernel_settings.seen_by if "gamma" in names else ()
         seen_by = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
         return RegionChoice(**values, cv_scores=scores or {}, seen_by=seen_by)
 
@@ -185,13 +188,13 @@ class RegionSettings:
 
     def _width(self, held: Holdings) -> Any:
         """A number, an array, or "cv"; None for kernels without gamma."""
-        if self.distance == "input" or not self.kernel.takes_gamma:
+        if self.distance == "input" or not self.kernel_settings.takes_gamma:
             return None
-        return CV if _is_cv(self.kernel.gamma) else self.kernel.resolve(held)
+        return CV if _is_cv(self.kernel_settings.gamma) else self.kernel_settings.resolve(held)
 
-    def _empty(self, held: Holdings, choice: RegionChoice) -> Region:
+    def _empty(self, held: Holdings, choice: RegionChoice) -> Any:
         """A region without members, from which those of all classes grow."""
-        kernel, weight = self.kernel.make(choice.gamma), np.empty(0)
+        kernel, weight = self.kernel_settings.make(choice.gamma), np.empty(0)
         none, d = in_double(held.rows.take(np.arange(0))), held.rows.width
         if self.distance == "input":
             return InputRegion(kernel, none, weight, choice.zeta)

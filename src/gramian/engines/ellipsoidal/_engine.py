@@ -62,9 +62,12 @@ class RegionsReader:
 
     def decide(self, distances: Array) -> Array:
         """Outputs for given distances."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             logs = np.log(np.maximum(distances / self.slopes, np.finfo(float).tiny))
-        return logs[:, :1] - logs[:, 1:] if logs.shape[1] == 2 else -logs
+            if logs.shape[1] != 2:
+                return -logs
+            difference = logs[:, :1] - logs[:, 1:]
+        return np.where(np.isnan(difference), 0.0, difference)  # infinitely far from both
 
     def nearest(self, X: Any) -> Array:
         """Index of the class with the smallest tuned distance."""
@@ -195,7 +198,7 @@ class RegionsEngine:
         return self.reader(held).decide(self.loo_distances(held))
 
     def loo_distances(self, held: Holdings, queries: bool | None = None) -> Array:
-        """δ² of the held samples, from their own class as it is without them; O(n m³)."""
+        """δ² of the held samples, from their own class as it is without them."""
         return self._held_distances(held, queries, left_out=True)
 
     def drift(self, held: Holdings) -> float:

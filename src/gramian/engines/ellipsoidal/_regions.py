@@ -220,7 +220,7 @@ class KernelRegion(Region):
         return kernel_ellipsoid(self.sequence, len(self.weight), self.epsilon, self.weight)
 
     def _select(self, samples: Any) -> Independent:
-        """The independent vectors of the members and the samples that follow them in ``samples``."""
+        """The independent vectors of samples, of which the first are the members."""
         known, n = self.independent, len(self.weight)
         cross, diagonal = (
             self.kernel(samples[n:], samples[known.basis]),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators.ellipsoidal._regions import KernelRegion
+from gramian.engines import KernelRegion, RegionsEngine
 from gramian.reproduce._published import kaieda2004
 
 TRANSDUCTIVE = {"KPCA I": None, "KPCA II": "basis", "KPCA III": "basis"}
@@ -48,12 +48,18 @@ def untuned_labels(model: Any, X: np.ndarray) -> np.ndarray:
     return model.classes_[np.argmin(model.mahalanobis(X), axis=1)]
 
 
-def selected(regions: Any) -> int:
-    """How many vectors the ellipsoids of all classes are made of (kaieda2004, Table 7)."""
-    return sum(_vectors(region) for region in regions.by_label.values())
+def selected(model: Any, batch: Any = None) -> int:
+    """How many vectors the ellipsoids of all classes are made of (kaieda2004, Table 7).
+
+    Those of a batch of test samples are among them, if it enters as unlabelled.
+    """
+    engine: RegionsEngine = model._now.engine
+    if batch is not None:
+        engine = engine.with_unlabelled(batch)
+    return sum(_vectors(region) for region in engine.regions.values())
 
 
 def _vectors(region: Any) -> int:
     if isinstance(region, KernelRegion):
-        return len(region._sequence.basis)
+        return len(region.sequence.basis)
     return int(np.count_nonzero(region._ellipsoid.operator.any(axis=0)))

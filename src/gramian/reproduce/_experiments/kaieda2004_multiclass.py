@@ -53,7 +53,7 @@ def run(data: str, kind: str, partition: int) -> dict[str, Any]:
             "untuned": _rate(untuned_labels(model, part.X_test), part),
         }
         if kind != "Conventional":
-            values["selected"] = selected(model._regions)
+            values["selected"] = selected(model)
     return {**values, **part.facts}
 
 
@@ -73,11 +73,10 @@ def _batch(model: Any, part: Split) -> dict[str, Any]:
     """KPCA III: all test samples enter as unlabelled, at once (§8.1.1)."""
     tuned = model.transduce(part.X_test)
     untuned = model.set_params(tune=False).fit(part.X, part.y).transduce(part.X_test)
-    regions = model._regions.with_unlabelled(part.X_test)
     return {
         "tuned": _rate(tuned, part),
         "untuned": _rate(untuned, part),
-        "selected": selected(regions),
+        "selected": selected(model, part.X_test),
     }
 
 
