@@ -273,7 +273,7 @@ def _finite(decision):
 def _novelty(now: Fitted):
     """Units of the classes, and the threshold."""
     held = now.held
-    distances = now.engine.loo_distances(held, True)
+    distances = now.engine.held_distances(held, True, left_out=True)
     own = distances[np.arange(len(held)), held.labels]
     units = novelty_units(own, held.labels, distances.shape[1], held.weight)
     left_out = novelties(distances, units)

@@ -50,17 +50,7 @@ Scores = dict[str, list[tuple[float, float]]]
 
 @dataclass(frozen=True, eq=False)
 class RegionChoice:
-    """Hyper-parameters of the regions.
-
-    Attributes
-    ----------
-    gamma : float, ndarray or None
-    tau, epsilon, sigma, zeta : float
-    cv_scores : dict
-        For each parameter chosen by "cv", the candidates and their accuracies.
-    seen_by : tuple of str
-        Which of these were chosen on samples.
-    """
+    """Hyper-parameters of the regions, and which of them were chosen on samples."""
 
     gamma: Any
     tau: float
@@ -73,14 +63,7 @@ class RegionChoice:
 
 @dataclass(frozen=True, eq=False)
 class RegionSettings:
-    """The parameters of the fuzzy classifier, as `fit` read them; ValueError if one is of no use.
-
-    Parameters
-    ----------
-    kernel_settings : KernelSettings
-    others
-        As of `EllipsoidalFuzzyClassifier`.
-    """
+    """The parameters of `EllipsoidalFuzzyClassifier`, as `fit` read them."""
 
     kernel_settings: KernelSettings
     tau: Any
@@ -107,14 +90,13 @@ class RegionSettings:
             check_positive(name, value, CV)
         if not 0 < self.novelty_quantile < 1:
             raise ValueError(f"novelty_quantile must be in (0, 1), got {self.novelty_quantile!r}.")
-        if not self.samples.precomputed:
-            return
-        if self.distance == "input" or self.normalize:
+        precomputed = self.samples.precomputed
+        if precomputed and (self.distance == "input" or self.normalize):
             raise ValueError(
                 'distance="input" and normalize=True need the samples themselves, not '
                 'kernel="precomputed".'
             )
-        if self.distance == "kpca" and self.transductive is not None:
+        if precomputed and self.distance == "kpca" and self.transductive is not None:
             raise ValueError(
                 f"transductive={self.transductive!r} needs the samples themselves; with "
                 'kernel="precomputed" set transductive=None.'
@@ -216,21 +198,8 @@ def choose_in_turn(
 ) -> tuple[dict[str, Any], Scores]:
     """Choose parameters one after the other, each for the best score with those before it.
 
-    Parameters
-    ----------
-    score : callable
-        Of a value for each parameter.
-    start : mapping
-        The parameters while those before them are chosen.
-    candidates : mapping
-        Values of those to be chosen, in their order. Of equally good ones the first is taken.
-
-    Returns
-    -------
-    chosen : dict
-        ``start`` with the best candidates in it.
-    scores : dict
-        For each parameter chosen, candidates with their scores.
+    Returned are ``start`` with the best candidates in it, of equally good ones the first, and for
+    each parameter that was chosen the candidates with their scores.
     """
     chosen, scores = dict(start), {}
     for name, values in candidates.items():

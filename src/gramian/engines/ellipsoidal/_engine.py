@@ -29,20 +29,11 @@ class Tuning(NamedTuple):
 class RegionsReader:
     """Distances from the regions of one version, and the decisions that follow.
 
-    Attributes
-    ----------
-    regions : tuple of Region or None
-        One for each class; None for one without samples.
-    positions : tuple of ndarray
-        Where the members of each class stand among the held samples.
-    slopes : ndarray of shape (c,)
-        α, in the order of the classes.
-    precomputed : bool
-        Whether a query is the row of its kernel values to all held samples.
+    The query of a precomputed kernel is the row of its values to all held samples.
     """
 
-    regions: tuple[Region | None, ...]
-    positions: tuple[Array, ...]
+    regions: tuple[Region | None, ...]  # one for each class; None for one without samples
+    positions: tuple[Array, ...]  # where the members of each class stand among the held samples
     slopes: Array
     precomputed: bool
 
@@ -81,29 +72,15 @@ class RegionsEngine:
     An edit makes another engine, in which only the regions of the classes that it touches are new.
     Slopes stay as they are; a class that is new has the geometric mean of the others, since a
     common factor of the slopes is of no consequence.
-
-    Attributes
-    ----------
-    empty : Region
-        Without members: all others grow from it.
-    regions, slopes : mapping
-        By label.
-    tuned : bool
-        Whether the slopes were tuned to samples.
-    serves : object
-        Version of the holdings.
-    history : tuple of Refactorization
-    edits : int
-        Samples that entered or left since the fit.
     """
 
-    empty: Region
-    regions: Mapping[Any, Any]
-    slopes: Mapping[Any, float]
+    empty: Region  # without members: all others grow from it
+    regions: Mapping[Any, Any]  # by label
+    slopes: Mapping[Any, float]  # by label
     serves: object
-    tuned: bool = False
+    tuned: bool = False  # whether the slopes were tuned to samples
     history: tuple[Refactorization, ...] = ()
-    edits: int = 0
+    edits: int = 0  # samples that entered or left since the fit
     factor: ClassVar[str] = "cholesky"
 
     @classmethod
@@ -149,15 +126,10 @@ class RegionsEngine:
 
     def retuned(self, held: Holdings, how: Tuning) -> RegionsEngine:
         """With slopes tuned to the held samples (kaieda2004, §7.6)."""
-        distances = self._held_distances(held, left_out=how.left_out)
-        found = slopes_tune(
-            distances,
-            held.labels,
-            weight=held.weight,
-            max_sacrifice=how.max_sacrifice,
-            eta=how.eta,
-        )
-        slopes = slopes_scale(distances, held.labels, found.alpha, held.weight)
+        distances = self.held_distances(held, left_out=how.left_out)
+        labels, weight, (_, most, eta) = held.labels, held.weight, how
+        found = slopes_tune(distances, labels, weight=weight, max_sacrifice=most, eta=eta)
+        slopes = slopes_scale(distances, labels, found.alpha, weight)
         return replace(self, slopes=_by_label(held, slopes), tuned=True)
 
     def with_unlabelled(self, X: Any) -> RegionsEngine:
@@ -195,11 +167,19 @@ class RegionsEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Outputs from the region without the sample, and the slopes as they are."""
-        return self.reader(held).decide(self.loo_distances(held))
+        return self.reader(held).decide(self.held_distances(held, left_out=True))
 
-    def loo_distances(self, held: Holdings, queries: bool | None = None) -> Array:
-        """δ² of the held samples, from their own class as it is without them."""
-        return self._held_distances(held, queries, left_out=True)
+    def held_distances(
+        self, held: Holdings, queries: bool | None = None, *, left_out: bool
+    ) -> Array:
+        """δ² of the held samples; if left out, from their own class as it is without them."""
+        X, reader = held.rows.samples(), self.reader(held)
+        out = reader.distances(X.K if isinstance(X, GramSamples) else X, queries)
+        if left_out:
+            for j, region in enumerate(reader.regions):
+                if region is not None:
+                    out[reader.positions[j], j] = region.loo_distances(queries)
+        return out
 
     def drift(self, held: Holdings) -> float:
         """The largest of the regions'."""
@@ -224,18 +204,6 @@ class RegionsEngine:
         slopes = {label: self.slopes.get(label, mean) for label in after.classes.tolist()}
         edits += self.edits
         return replace(self, regions=regions, slopes=slopes, serves=after.version, edits=edits)
-
-    def _held_distances(
-        self, held: Holdings, queries: bool | None = None, *, left_out: bool
-    ) -> Array:
-        """δ² of the held samples from every class."""
-        X, reader = held.rows.samples(), self.reader(held)
-        out = reader.distances(X.K if isinstance(X, GramSamples) else X, queries)
-        if left_out:
-            for j, region in enumerate(reader.regions):
-                if region is not None:
-                    out[reader.positions[j], j] = region.loo_distances(queries)
-        return out
 
 
 def _members(region: Region, held: Holdings, label: Any) -> tuple[Any, Array]:

@@ -37,13 +37,7 @@ from gramian.machines import (
 class Region(ABC):
     """The members of a class, their weights, and squared distances δ² from their ellipsoid.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    members : samples
-        In order of arrival and as `adopt` gives them; of a precomputed kernel, a `GramSamples`
-        of the members alone.
-    weight : ndarray of shape (n,)
+    Members are in order of arrival, and as `adopt` gives them.
     """
 
     kernel: Kernel
