@@ -8,6 +8,7 @@ import numpy as np
 
 from evidence.published import kaieda2004
 from gramian import EllipsoidalFuzzyClassifier
+from gramian.engines import KernelRegion
 
 TRANSDUCTIVE = {"KPCA I": None, "KPCA II": "basis", "KPCA III": "basis"}
 
@@ -52,16 +53,18 @@ def selected(model: Any, unlabelled: np.ndarray | None = None) -> int:
 
     ``unlabelled`` are test samples that enter all at once, as in KPCA III.
     """
-    regions = model._regions if unlabelled is None else model._regions.with_unlabelled(unlabelled)
-    return sum(_vectors(region) for region in regions.by_label.values())
+    engine = model._now.engine
+    if unlabelled is not None:
+        engine = engine.with_unlabelled(unlabelled)
+    return sum(_vectors(region) for region in engine.regions.values())
 
 
 def independent_positions(model: Any, label: Any) -> np.ndarray:
     """Which members of a class are its independent vectors, in order of arrival."""
-    return model._regions.by_label[label].independent.basis
+    return model._now.engine.regions[label].independent.basis
 
 
 def _vectors(region: Any) -> int:
-    if hasattr(region, "independent"):
-        return len(region._sequence.basis)
+    if isinstance(region, KernelRegion):
+        return len(region.sequence.basis)
     return int(np.count_nonzero(region._ellipsoid.operator.any(axis=0)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._discriminant import KernelDiscriminant
+from gramian.estimators._ellipsoidal import EllipsoidalFuzzyClassifier
 from gramian.estimators._fisher import KernelFisherDiscriminant
 from gramian.estimators._gram import GramSettings, coef, dual_coef, factor, intercept
 from gramian.estimators._ids import positions_of
@@ -20,6 +21,7 @@ from gramian.estimators._regressor import LiveRegressor
 ESTIMATORS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
+        EllipsoidalFuzzyClassifier,
         KernelDiscriminant,
         KernelFisherDiscriminant,
         LeastSquaresSVC,
