@@ -43,7 +43,13 @@ def check_estimator(model: Any, state: Any) -> None:
     check_keys(
         state,
         "the state",
-        ("held", "X", "public", *model._state_keys, *(["declared"] if is_classifier(model) else [])),
+        (
+            "held",
+            "X",
+            "public",
+            *model._state_keys,
+            *(["declared"] if is_classifier(model) else []),
+        ),
     )
     size = _check_held(model, state)
     _check_public(model, state["public"], state["X"], size)
