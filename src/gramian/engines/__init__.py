@@ -15,6 +15,7 @@ from gramian.engines._gram import (
 from gramian.engines._holdings import Holdings, trimmed
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
+from gramian.engines.lagrangian import LagrangianEngine, LagrangianPlan
 
 __all__ = [
     "SUMS",
@@ -24,6 +25,8 @@ __all__ = [
     "GramPlan",
     "GramRows",
     "Holdings",
+    "LagrangianEngine",
+    "LagrangianPlan",
     "LinearPlan",
     "LinearReader",
     "MinimumNormEngine",

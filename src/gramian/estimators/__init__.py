@@ -2,11 +2,13 @@
 
 from gramian.estimators._discriminant import KernelDiscriminant
 from gramian.estimators._fisher import KernelFisherDiscriminant
+from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
 
 __all__ = [
     "KernelDiscriminant",
     "KernelFisherDiscriminant",
+    "LagrangianSVC",
     "LeastSquaresSVC",
     "LeastSquaresSVR",
 ]
