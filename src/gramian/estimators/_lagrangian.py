@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.engines import SUMS, LagrangianPlan
+from gramian.engines import SUMS, LagrangianPlan, LinearPlan
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._gram import (
     GramChoice,
@@ -37,32 +37,19 @@ SOLVERS = ("pivot", "lagrangian")
 
 @dataclass(frozen=True, eq=False)
 class LagrangianSettings(GramSettings):
-    """The parameters as `fit` read them: those of least squares on the support, and of the search.
+    """The parameters as `fit` read them.
 
-    `GramSettings.choose` would choose ``"loo"`` by the leave-one-out of kernel ridge regression
-    with the same kernel, if the estimator let the word through.
+    ``choose`` is that of kernel ridge regression, which the machine is on its support: it would
+    take "loo" for C and gamma, if the estimator let the word through.
     """
 
-    solver: str = "pivot"
-    step: float = 1.9
-    tol: float = 1e-6
-    max_iter: int = 10_000
+    iteration: tuple[float, float, int] | None = None
 
     def _chosen(self, gamma: Any, ridge: float, found: Any) -> GramChoice:
         choice = super()._chosen(gamma, ridge, found)
-        base = choice.plan
-        plan = LagrangianPlan(
-            base.machine,
-            augmented_kernel(base.kernel),
-            base.ridge,
-            base.factor,
-            class_weight=base.class_weight,
-            linear=isinstance(base.kernel, Linear),
-            solver=self.solver,
-            step=self.step,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        fields = vars(choice.plan) | {"kernel": augmented_kernel(choice.plan.kernel)}
+        linear = isinstance(choice.plan, LinearPlan)
+        plan = LagrangianPlan(**fields, linear=linear, iteration=self.iteration)
         return replace(choice, plan=plan)
 
 
@@ -244,7 +231,7 @@ class LagrangianSVC(LiveClassifier):
             raise ValueError(f"tol must be > 0, got {self.tol!r}.")
         if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
             raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
-        C = check_positive("C", self.C)
+        C, solver = check_positive("C", self.C), check_choice("solver", self.solver, SOLVERS)
         return LagrangianSettings(
             KernelSettings(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params),
             KERNEL_RIDGE,
@@ -253,8 +240,5 @@ class LagrangianSVC(LiveClassifier):
             factor=check_choice("factor", self.factor, (*FACTORS, SUMS)),
             class_weight=check_class_weight(self.class_weight),
             sums=True,
-            solver=check_choice("solver", self.solver, SOLVERS),
-            step=self.step,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            iteration=None if solver == "pivot" else (self.step, self.tol, int(self.max_iter)),
         )

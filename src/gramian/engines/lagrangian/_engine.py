@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from gramian.arrays import Array
 from gramian.engines._engine import noted
 from gramian.engines._gram import Unbuilt
 from gramian.engines._holdings import Holdings
 from gramian.engines._sums import LinearPlan, LinearReader
-from gramian.engines.lagrangian._gram import GramSpace, SolvedSpace
-from gramian.engines.lagrangian._solvers import IterationSolver, PivotSolver
-from gramian.engines.lagrangian._sums import LinearSpace
+from gramian.engines.lagrangian._gram import GramPart, GramSpace
+from gramian.engines.lagrangian._sums import LinearPart, LinearSpace
 from gramian.gram import Refactorization
 from gramian.kernels import KernelExpansion
-from gramian.machines import left_out_values
+from gramian.machines import Solved, lagrangian_iteration, left_out_values, principal_pivot
+
+# The search for a support starts from so many samples, or a quarter of them if that is more.
+_FEW = 400
+# Key of the least squares on all samples; no label is None.
+_ALL = None
 
 
 @dataclass(frozen=True, eq=False)
 class LagrangianPlan(LinearPlan):
-    """All that the engine is made with, besides the samples.
-
-    The bias is in the kernel. With ``linear`` that is x·y + 1, for which "woodbury" and "auto" may
-    hold sums over features.
+    """All that the engine is made with, besides the samples; the bias is in the kernel.
 
     Parameters
     ----------
-    solver : {"pivot", "lagrangian"}
-    step, tol, max_iter : float, float, int
-        Of the iteration.
+    linear : bool
+        Whether the kernel is x·y + 1, for which sums over features may be held.
+    iteration : tuple, optional
+        Step in units of λ_i, tol and max_iter of duan2008's iteration; None asks for principal
+        pivoting.
     """
 
     linear: bool = False
-    solver: str = "pivot"
-    step: float = 1.9
-    tol: float = 1e-6
-    max_iter: int = 10_000
+    iteration: tuple[float, float, int] | None = None
 
     def sums_up(self, n: int, d: int) -> bool:
         """Whether sums serve n samples of d features."""
@@ -72,8 +74,10 @@ class LagrangianEngine:
     history : tuple of Refactorization
         What was rebuilt before.
     sums : bool
-        Whether to hold sums over features where the number of samples does not ask for them.
+        Whether to hold sums over features also where the number of samples does not ask for them.
     """
+
+    serves: object = None
 
     def __init__(
         self,
@@ -82,50 +86,48 @@ class LagrangianEngine:
         history: tuple[Refactorization, ...] = (),
         sums: bool = False,
     ) -> None:
-        self.plan, self.past, self.n_iter = plan, history, 0
-        self.serves: object = None
+        self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
         self.sums = sums or plan.sums_up(len(held), held.rows.width)
-        pivot = plan.solver == "pivot"
-        self._solver: Any = PivotSolver() if pivot else IterationSolver(plan)
-        self._space = space = self._made_space(held)
-        self._labels, Y = _labels(held), self._signs(held)
-        self._B = np.zeros((held.rows.width + 1, Y.shape[1])) if self.sums else None
-        Z = space.guess(Y)  # the first support: samples with y f(x) < 1 for this solution
-        values = space.multiply(Z) - space.ridges[:, None] * Z
-        self._follow(held, space, Z, Y * values < 1.0, np.ones(Y.shape[1], dtype=bool))
+        ridges, d = plan.ridge / plan.weights(held), held.rows.width
+        self._live: dict[Any, Any] = {}  # least squares on the support of each output, or on all
+        self._labels, n = _labels(held), len(held)
+        self._space: Any = (
+            LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
+        )
+        shape = n, len(self._labels)
+        self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
+        self._B = np.zeros((d + 1, shape[1])) if self.sums else None
+        some = np.arange(max(_FEW, n // 4)) * 0.6180339887498949 % 1.0 * n
+        self._inside[some.astype(int) if n > _FEW else slice(None)] = True
+        self._follow(held, np.ones(shape[1], dtype=bool))
 
     @property
     def history(self) -> tuple[Refactorization, ...]:
-        return (*self.past, *self._space.events)
-
-    @property
-    def factor(self) -> str:
-        """Name of the factor in use: of the first output's support, or of all samples."""
-        return self._solver.factor
+        return (*self.past, *(event for live in self._live.values() for event in live.events))
 
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
-        """O(n) for a sample beyond the margins; a kernel that is not positive definite is refused."""
+        """O(n) for a sample beyond the margins."""
         n, k = len(before), len(after) - len(before)
         if self.plan.reweighs:
             return self.fresh(after, "the class weights changed")
         if not self.sums and self.plan.sums_up(n + k, after.rows.width):
             return self.fresh(after, "more than 2 (d + 1) samples")
-        met = self._space.meet(after)
+        met, values = self._space.meet(after, self._Z, self._B)
         own = after.y[n:, None] == np.asarray(self._labels)
-        missing = np.where(own, 1.0, -1.0) * self._space.values(met, self._Z, self._B) < 1.0
+        missing = np.where(own, values, -values) < 1.0
         ridges = self.plan.ridge / self.plan.weights(after)[n:]
-        serves, self.serves = self.serves, None
+        kept, self.serves = vars(self).copy(), None
         try:
-            space = self._space.append(after, met, ridges)
-            Z, inside = np.pad(self._Z, ((0, k), (0, 0))), np.vstack([self._inside, missing])
-            self._follow(after, space, Z, inside, missing.any(axis=0))
+            self._space = self._space.append(after, met, ridges)
+            self._Z = np.pad(self._Z, ((0, k), (0, 0)))
+            self._inside = np.vstack([self._inside, missing])
+            self._follow(after, missing.any(axis=0))
         except (np.linalg.LinAlgError, MemoryError):  # refused: back to what was
-            if len(self._space.ridges) > n:
-                self._space.remove(before, np.arange(n, n + k))
-            self._solver.keep([])
-            self.serves = serves
+            if len(kept["_space"].ridges) > n:
+                kept["_space"].remove(before, np.arange(n, n + k))
+            vars(self).update(kept, past=self.history, _live={})
             raise
         return self
 
@@ -134,10 +136,13 @@ class LagrangianEngine:
         if self.plan.reweighs:
             return self.fresh(after, "the class weights changed")
         self.serves = None
-        self._solver.leave(self._space, positions, self._signs(before), self._labels)
-        space = self._space.remove(after, positions)
-        Z, inside = (np.delete(part, positions, axis=0) for part in (self._Z, self._inside))
-        self._follow(after, space, Z, inside, self._inside[positions].any(axis=0))
+        for live in self._live.values():
+            live.leave(self._space, positions)
+        stale = self._inside[positions].any(axis=0)
+        self._space = self._space.remove(after, positions)
+        self._Z = np.delete(self._Z, positions, axis=0)
+        self._inside = np.delete(self._inside, positions, axis=0)
+        self._follow(after, stale)
         return self
 
     def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
@@ -163,13 +168,13 @@ class LagrangianEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        F, Y = np.empty_like(self._Z), self._signs(held)
-        for j, y in enumerate(Y.T):
-            tableau = self._space.tableau(self._inside[:, j])
+        F, space = np.empty_like(self._Z), self._space
+        for j, y in enumerate(self._signs(held).T):
+            tableau = space.tableau(self._inside[:, j])
             z = tableau.solve(y[tableau.support, None])
             q = y - tableau.multiply(z)[:, 0]
             q[tableau.support] = z[:, 0]
-            F[:, j] = left_out_values(tableau, q, y, self._space.ridges, self._space.largest)
+            F[:, j] = left_out_values(tableau, q, y, space.ridges, space.largest)
         return F.astype(held.rows.dtype)
 
     def drift(self, held: Holdings) -> float:
@@ -190,38 +195,86 @@ class LagrangianEngine:
         weights = {"weights": self.feature_weights(held)} if self.sums else {}
         return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- solving --------------------------------------------------------------------------------
 
-    def _made_space(self, held: Holdings) -> Any:
-        ridges = self.plan.ridge / self.plan.weights(held)
-        if self.sums:
-            return LinearSpace(held.rows, ridges, [])
-        return (GramSpace if self.plan.solver == "pivot" else SolvedSpace)(self.plan, held, ridges)
-
-    def _signs(self, held: Holdings) -> Array:
-        """±1, of shape (n, t)."""
-        return self.plan.targets(held).own.astype(self._space.dtype)
-
-    def _follow(self, after: Holdings, space: Any, Z: Array, inside: Array, stale: Array) -> None:
+    def _follow(self, after: Holdings, stale: Any) -> None:
         """Solve for the outputs that an edit has changed, and serve the new holdings.
 
         An output that is new starts from the samples that are in some support.
         """
-        labels = _labels(after)
-        columns = [self._labels.index(each) if each in self._labels else -1 for each in labels]
-        Z = np.pad(Z, ((0, 0), (0, 1)))[:, columns]
-        inside = np.column_stack([inside, inside.any(axis=1)])[:, columns]
-        B = None if self._B is None else np.pad(self._B, ((0, 0), (0, 1)))[:, columns]
+        labels, known = _labels(after), self._labels
+        columns = [known.index(label) if label in known else -1 for label in labels]
         changed = np.flatnonzero(np.append(stale, True)[columns])
-        self._solver.keep(labels)
+        inside = np.column_stack([self._inside, self._inside.any(axis=1)])
+        self._labels, self._inside = labels, inside[:, columns]
+        self._Z = np.pad(self._Z, ((0, 0), (0, 1)))[:, columns]
+        if self._B is not None:
+            self._B = np.pad(self._B, ((0, 0), (0, 1)))[:, columns]
+        gone = [label for label in self._live if label not in (*labels, _ALL)]
+        self.past = (*self.past, *(event for k in gone for event in self._live.pop(k).events))
         if len(changed):
-            Z, inside = self._solver.solve(space, self._signs(after), Z, inside, changed, labels)
-            if B is not None:
-                B[:, changed] = self._solver.weights(space, Z, changed, labels)
-            self.n_iter = self._solver.n_iter
-        self._space, self._labels = space, labels
-        self._Z, self._inside, self._B = Z, inside, B
+            self.n_iter = 0
+            solve = self._iterate if self.plan.iteration else self._pivot
+            solve(self._signs(after), changed)
         self.serves = after.version
+
+    def _pivot(self, Y: Array, changed: Array) -> None:
+        """Principal pivoting, output by output."""
+        for j in changed:
+            live, y = self._part(self._labels[j]), Y[:, j]
+
+            def solve(support: Array, live: Any = live, y: Array = y) -> Solved:
+                self.n_iter += 1
+                return live.solve(self._space, support, y)
+
+            found = principal_pivot(solve, self._inside[:, j], y, self._space.ridges)
+            self._inside[:, j], self._Z[:, j] = found
+            self.factor = live.factor
+            if self._B is not None:
+                self._B[:, j] = live.weights
+
+    def _iterate(self, Y: Array, changed: Array) -> None:
+        """The paper's iteration, all outputs at once on P of all samples.
+
+        With P as it is; where ε asks for more, then with solutions held to the true A.
+        """
+        assert self.plan.iteration is not None
+        (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
+        Z = self._Z[:, changed]
+        for inverse, accuracy in live.inverses(space, np.ones(len(Y), dtype=space.dtype)):
+            found = lagrangian_iteration(
+                inverse,
+                Y[:, changed],
+                Z,
+                space.multiply(Z),
+                step=step * space.ridges[:, None],
+                tol=max(tol, accuracy),
+                max_iter=max_iter,
+            )
+            Z = found.Z
+            self.n_iter += found.iterations
+            if accuracy <= tol:
+                break
+        self._Z[:, changed] = Z = np.where(found.support, found.Z, 0.0)
+        self._inside[:, changed] = found.support
+        self.factor = live.factor
+        if self._B is not None:
+            self._B[:, changed] = space.project(Z)
+        if found.unfinished:
+            warnings.warn(
+                f"the iteration did not reach tol={tol:g} in max_iter={max_iter} steps (the last "
+                f'one was {found.unfinished:.1e}). Raise max_iter, or take solver="pivot".',
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _part(self, label: Any) -> Any:
+        """Least squares on the support of an output, or on all samples."""
+        return self._live.setdefault(label, LinearPart() if self.sums else GramPart())
+
+    def _signs(self, held: Holdings) -> Array:
+        """±1, of shape (n, t)."""
+        return self.plan.targets(held).own.astype(self._space.dtype)
 
 
 def _labels(held: Holdings) -> list[Any]:

@@ -16,14 +16,11 @@ from gramian.engines._sums import SUMS, augmented
 from gramian.gram import LiveNormal, Refactorization
 from gramian.machines import Solved, Tableau, slack_tolerance
 
-Edit = Callable[[Array, Array, Array], None]
-
 
 class LinearSpace:
     """``A = X̃ X̃ᵀ + diag(λ_i)`` with ``X̃ = [X 1]``, by passes over the samples.
 
-    The bias is in the last column, as duan2008 has it in ``[A −e]``. It never changes: an edit
-    makes another one.
+    The bias is in the last column, as duan2008 has it in ``[A −e]``. An edit makes another space.
 
     Parameters
     ----------
@@ -31,51 +28,31 @@ class LinearSpace:
         The samples.
     ridges : ndarray of shape (n,)
         λ_i.
-    events : list of Refactorization
-        What was rebuilt on this space or on one that it comes from.
     """
 
     dtype = np.dtype(float)
-    factor_name = SUMS
 
-    def __init__(self, rows: Rows, ridges: Array, events: list[Refactorization]) -> None:
-        self._rows, self.ridges, self.events = rows, ridges, events
+    def __init__(self, rows: Rows, ridges: Array) -> None:
+        self._rows, self.ridges = rows, ridges
         self._zero = np.zeros(rows.width)
 
     @cached_property
-    def longest(self) -> float:
-        """The largest ``‖x̃‖``."""
-        return float(np.sqrt(1.0 + row_norms(self._rows.samples(), squared=True).max()))
-
-    @property
     def largest(self) -> float:
         """The largest ``‖x̃‖²``, k(x, x)."""
-        return self.longest**2
+        return 1.0 + float(row_norms(self._rows.samples(), squared=True).max())
 
-    # -- edits ----------------------------------------------------------------------------------
+    def meet(self, after: Holdings, Z: Array, B: Array) -> tuple[Any, Array]:
+        """X̃ of the samples behind the end, and f = X̃ B of them."""
+        X = augmented(after.rows.take(np.arange(len(self.ridges), len(after))), self._zero)
+        return X, X @ B
 
-    def meet(self, after: Holdings) -> Array:
-        """X̃ of the samples behind the end of this space."""
-        return augmented(after.rows.take(np.arange(len(self.ridges), len(after))), self._zero)
-
-    def values(self, met: Array, Z: Array, B: Array | None) -> Array:
-        """f of the new samples, from its weights B."""
-        return met @ B
-
-    def append(self, after: Holdings, met: Array, ridges: Array) -> LinearSpace:
+    def append(self, after: Holdings, met: Any, ridges: Array) -> LinearSpace:
         """The space that they are in."""
-        return LinearSpace(after.rows, np.append(self.ridges, ridges), self.events)
+        return LinearSpace(after.rows, np.append(self.ridges, ridges))
 
     def remove(self, after: Holdings, positions: Array) -> LinearSpace:
-        """The space without samples."""
-        return LinearSpace(after.rows, np.delete(self.ridges, positions), self.events)
-
-    # -- reads ----------------------------------------------------------------------------------
-
-    def guess(self, Y: Array) -> Array:
-        """``A⁻¹ Y`` of all samples, O(n d²)."""
-        B = self.summed(np.arange(len(Y)), Y).solution()
-        return (Y - self.decision_values(B)) / self.ridges[:, None]
+        """The space without some samples."""
+        return LinearSpace(after.rows, np.delete(self.ridges, positions))
 
     def multiply(self, Z: Array) -> Array:
         """``A @ Z``, O(n d)."""
@@ -90,45 +67,38 @@ class LinearSpace:
         weights = np.sum([X.T @ Z[rows] for rows, X in self._blocks()], axis=0)
         return np.vstack([weights, Z.sum(axis=0)])
 
-    def inverses(self) -> list[tuple[Callable[[Array], Array], float]]:
-        """``P @ B = (B − X̃ N X̃ᵀ(B/λ)) / λ``, the identity of Sherman, Morrison and Woodbury."""
-        n, column = len(self.ridges), self.ridges[:, None]
-        N = self.summed(np.arange(n), np.empty((n, 0))).inverse()
-
-        def inverse(B: Array) -> Array:
-            return (B - self.decision_values(N @ self.project(B / column))) / column
-
-        return [(inverse, 0.0)]
-
-    def support(self) -> LinearSupport:
-        """A live solution on a support, none yet."""
-        return LinearSupport()
-
-    def tableau(self, support: Array) -> Tableau:
-        """See `Tableau`; columns in O(n d)."""
-        members = np.flatnonzero(support)
-        N = self.summed(members, np.empty((len(support), 0))).inverse()
-        X, ridges = self._take(members), self.ridges[members, None]
-        return Tableau(
-            support,
-            gram_columns=self._columns,
-            solve=lambda B: (B - X @ (N @ (X.T @ (B / ridges)))) / ridges,
-            multiply=lambda B: self.decision_values(X.T @ B),
-        )
-
-    # -- sums -----------------------------------------------------------------------------------
-
-    def summed(self, positions: Array, Y: Array) -> LiveNormal:
-        """``M = I + Σ x̃ x̃ᵀ / λ_i`` over these samples, with their rows of Y."""
-        normal = LiveNormal(np.ones(len(self._zero) + 1), Y.shape[1])
-        self.pass_through(normal.append, positions, Y)
+    def summed(self, part: Array, y: Array) -> LiveNormal:
+        """``M = I + Σ x̃ x̃ᵀ / λ_i`` over a part of the samples."""
+        normal = LiveNormal(np.ones(len(self._zero) + 1), 1)
+        self.pass_through(normal.append, np.flatnonzero(part), y)
         return normal
 
-    def pass_through(self, edit: Edit, positions: Array, Y: Array) -> None:
+    def pass_through(self, edit: Callable, positions: Array, y: Array) -> None:
         """Let samples enter or leave sums."""
         for block in row_blocks(len(positions), len(self._zero) + 1):
             some = positions[block]
-            edit(self._take(some), Y[some], 1.0 / self.ridges[some])
+            edit(self._take(some), y[some, None], 1.0 / self.ridges[some])
+
+    def inverse(self, part: Array, N: Array) -> Callable[[Array], Array]:
+        """``P B = (B − X̃ N X̃ᵀ(B/λ)) / λ`` on a part (Sherman, Morrison, Woodbury), N = M⁻¹."""
+        ridges = self.ridges[part, None]
+
+        def apply(B: Array) -> Array:
+            weighted = np.zeros((len(part), B.shape[1]))
+            weighted[part] = B / ridges
+            return (B - self.decision_values(N @ self.project(weighted))[part]) / ridges
+
+        return apply
+
+    def tableau(self, support: Array) -> Tableau:
+        """See `Tableau`; columns in O(n d)."""
+        N, X = self.summed(support, self.ridges).inverse(), self._take(np.flatnonzero(support))
+        return Tableau(
+            support,
+            gram_columns=self._columns,
+            solve=self.inverse(support, N),
+            multiply=lambda B: self.decision_values(X.T @ B),
+        )
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """The samples, without the constant, a block at a time."""
@@ -145,47 +115,51 @@ class LinearSpace:
         return columns
 
 
-class LinearSupport:
-    """The least-squares solution on a part of the samples, from sums over that part.
+class LinearPart:
+    """Least squares on a part of the samples, from sums over that part.
 
     With ``B = Σ z_i x̃_i``, the weights of f, ``z_i = (y_i − x̃ᵢᵀB) / λ_i``.
     """
 
-    factor_name = SUMS
+    factor = SUMS
     weights: Array
     """B, as `solve` found it last, of shape (d + 1,)."""
 
     def __init__(self) -> None:
-        self._inside = np.empty(0, dtype=bool)
+        self._part, self._y = np.empty((2, 0), dtype=bool)
         self._normal: LiveNormal | None = None
+        self.events: list[Refactorization] = []
 
-    def solve(self, space: LinearSpace, support: Array, y: Array) -> Solved:
+    def solve(self, space: LinearSpace, part: Array, y: Array) -> Solved:
         """O(d²) per sample that has changed sides, and one pass over the samples."""
-        members, Y = np.flatnonzero(support), y[:, None]
-        if self._normal is None:
-            self._normal = space.summed(members, Y)
-        else:
-            inside = self._padded(len(y))
-            space.pass_through(self._normal.append, np.flatnonzero(support & ~inside), Y)
-            space.pass_through(self._normal.remove, np.flatnonzero(inside & ~support), Y)
-        self._inside = support
-        if self._normal.worn():
-            self._normal = space.summed(members, Y)
-            reason = "most of what the sums held has left"
-            space.events.append(Refactorization(reason, len(members), 0, SUMS))
-        B = self._normal.solution()
-        self.weights = B[:, 0]
-        f = space.decision_values(B)[:, 0]
-        z = np.where(support, (y - f) / space.ridges, 0.0)
-        return Solved(z, 1.0 - y * f, slack_tolerance(B, space.longest))
+        B = self._exchange(space, part, y).solution()
+        self.weights, f = B[:, 0], space.decision_values(B)[:, 0]
+        z = np.where(part, (y - f) / space.ridges, 0.0)
+        return Solved(z, 1.0 - y * f, slack_tolerance(B, np.sqrt(space.largest)))
 
-    def leave(self, space: LinearSpace, positions: Array, y: Array) -> None:
-        """Take out those of the samples that are inside; the others close the gaps."""
-        assert self._normal is not None
-        inside = self._padded(len(y))
-        space.pass_through(self._normal.remove, positions[inside[positions]], y[:, None])
-        self._inside = np.delete(inside, positions)
+    def inverses(self, space: LinearSpace, y: Array) -> list[tuple[Callable, float]]:
+        """``P @ B`` of all samples, and its error."""
+        everyone = np.ones(len(y), dtype=bool)
+        return [(space.inverse(everyone, self._exchange(space, everyone, y).inverse()), 0.0)]
 
-    def _padded(self, n: int) -> Array:
-        """Which of n samples are inside; those behind the end have come since the last solve."""
-        return np.append(self._inside, np.zeros(n - len(self._inside), dtype=bool))
+    def leave(self, space: LinearSpace, positions: Array) -> None:
+        """Take out what is in the part; the other samples close the gaps."""
+        known = positions[positions < len(self._part)]  # others have come since the last solve
+        if self._normal is not None:
+            space.pass_through(self._normal.remove, known[self._part[known]], self._y)
+        self._part, self._y = np.delete(self._part, known), np.delete(self._y, known)
+
+    def _exchange(self, space: LinearSpace, part: Array, y: Array) -> LiveNormal:
+        """The sums over the part; those that much has passed through are summed again."""
+        normal, here = self._normal, np.zeros_like(part)
+        here[: len(self._part)] = self._part
+        if normal is not None:
+            space.pass_through(normal.append, np.flatnonzero(part & ~here), y)
+            space.pass_through(normal.remove, np.flatnonzero(here & ~part), y)
+            if normal.worn():
+                reason = "most of what the sums held has left"
+                self.events.append(Refactorization(reason, int(part.sum()), 0, SUMS))
+                normal = None
+        self._normal = space.summed(part, y) if normal is None else normal
+        self._part, self._y = part, y
+        return self._normal
