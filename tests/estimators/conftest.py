@@ -8,6 +8,7 @@ from gramian import (
     EllipsoidalFuzzyClassifier,
     KernelDiscriminant,
     KernelFisherDiscriminant,
+    LagrangianSVC,
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
@@ -35,6 +36,11 @@ CLASSIFIERS = {
     "kfd-penalized": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3, penalize_bias=True),
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
+}
+CLASSIFIERS |= {
+    "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
+    "lsvc-iteration": LagrangianSVC(gamma=0.5, C=10.0, solver="lagrangian", tol=1e-13),
+    "lsvc-linear": LagrangianSVC(kernel="linear", gamma=0.5, C=10.0),
 }
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),
