@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
 from gramian import LagrangianSVC
-from gramian.gram import LiveSystem, NotPositiveDefiniteError
+from gramian.gram import LiveNormal, LiveSystem, NotPositiveDefiniteError
 from tests.tolerance import tolerance
 
 GAMMA, C = 0.3, 10.0
@@ -174,6 +174,33 @@ def test_many_edits_one_by_one(model):
     assert_solves(model, X[held], y[held], classes=3, updates=120)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "dtype"),
+    [
+        ({"kernel": "poly", "C": 1e10}, np.float64),
+        ({"C": 1e10}, np.float64),
+        ({"factor": "qr", "C": 1e10}, np.float64),
+        ({"C": 1e4}, np.float32),
+    ],
+)
+def test_edits_at_a_large_C_end_where_a_fit_does(parameters, dtype):
+    """A slack is λα: at a large C, one within rounding error may be that of a large α."""
+    X, y = samples(120)
+    X, Xq = X.astype(dtype), samples(50, seed=9)[0].astype(dtype)
+    model = LagrangianSVC(gamma=GAMMA, **parameters)
+    model.fit(X[:80], y[:80])
+    for i in range(40):
+        model.partial_fit(X[80 + i : 81 + i], y[80 + i : 81 + i]).forget(i)
+    orders = [
+        np.arange(40, 120),
+        *(np.random.default_rng(s).permutation(80) + 40 for s in (0, 1, 2)),
+    ]
+    fits = [clone(model).fit(X[order], y[order]).decision_function(Xq) for order in orders]
+    rounding = max(np.abs(fit - fits[0]).max() for fit in fits[1:])
+    assert rounding < 1e-2 * np.abs(fits[0]).max()  # and fits agree with one another
+    assert np.abs(model.decision_function(Xq) - fits[0]).max() <= 100 * rounding
+
+
 # -- what is not felt ---------------------------------------------------------------------------
 
 
@@ -197,6 +224,28 @@ def test_learning_what_is_known_solves_nothing(monkeypatch):
     model.partial_fit(X[sure], y[sure])  # once more
     np.testing.assert_array_equal(model.decision_function(X), before)
     assert len(model.ids_) == 50 + len(sure)
+
+
+def test_linear_sums_feel_no_bystander_either(monkeypatch):
+    X, y = samples()
+    model = clone(LINEAR).fit(X, y)
+    sure = np.setdiff1d(np.arange(50), model.support_)
+    before = model.decision_function(X)
+    monkeypatch.setattr(LiveNormal, "solution", lambda *_: pytest.fail("the sums were solved"))
+    model.partial_fit(X[sure], y[sure]).forget(sure)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    monkeypatch.undo()
+    model.forget(model.support_ids_[:2])
+    close(
+        model.decision_function(X),
+        clone(model).fit(model.X_fit_, model.y_fit_).decision_function(X),
+    )
+
+
+def test_predictions_read_the_support_vectors_alone():
+    X, y = samples()
+    model = clone(PIVOT).fit(X, y)
+    assert len(model._reading()[1].centres) == len(model.support_) < 50
 
 
 def test_forgetting_every_support_vector():
@@ -277,9 +326,10 @@ def test_copies_live_their_own_lives(model, duplicate):
 
 
 def test_state_as_plain_values(model):
-    X, y = samples()
+    X, y = samples(classes=3)
     twin = clone(model)
-    twin._set_state(model.fit(X, y)._get_state())
+    twin._set_state(model.fit(X, y).forget([3])._get_state())
+    np.testing.assert_array_equal(twin.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(twin.support_, model.support_)
     close(twin.forget([4]).decision_function(X), model.forget([4]).decision_function(X))
 
@@ -296,6 +346,7 @@ def test_kernels_that_are_not_positive_definite_leave_the_model_alone():
         model.partial_fit(X[-3:], 1 - y[-3:])
     np.testing.assert_array_equal(model.decision_function(X), before)
     np.testing.assert_array_equal(model.ids_, np.arange(47))
+    assert model.refactorizations_ == []  # nor was anything rebuilt for that
     model.partial_fit(X[:1], y[:1]).forget([0])
     close(model.decision_function(X), before, updates=2)
 
@@ -316,6 +367,37 @@ def test_outliers_leave_the_linear_sums():
     model.partial_fit(np.full((1, 3), 1e8), [0]).loo_score()
     model.forget([50])
     close(model.decision_function(X), before)
+
+
+def test_a_model_that_grows_changes_to_sums_and_stays_there():
+    X, y = samples()
+    model = clone(LINEAR).fit(X[:8], y[:8])
+    assert model.factor_ == "inverse"
+    model.partial_fit(X[8:], y[8:])
+    assert model.factor_ == "woodbury"
+    assert model.refactorizations_[-1].reason == "more than 2 (d + 1) samples"
+    assert_solves(model, X, y, updates=42)
+    model.forget(np.arange(8, 50))
+    assert model.factor_ == model.refitted().factor_ == "woodbury"
+
+
+def test_what_was_chosen_on_samples_is_named_and_chosen_anew():
+    X, y = samples()
+    model = LagrangianSVC(C=C).fit(X, y).forget([1, 2])
+    assert model.seen_by_ == ("gamma",)
+    fresh = clone(model).fit(X[[0, *range(3, 50)]], y[[0, *range(3, 50)]])
+    assert model.reselect(fresh=True).gamma_ == fresh.gamma_
+    close(model.decision_function(X), fresh.decision_function(X), updates=2)
+    assert clone(PIVOT).fit(X, y).seen_by_ == ()
+
+
+def test_a_refit_of_what_is_held_is_a_model_of_its_own(model):
+    X, y = samples(classes=3)
+    twin = model.fit(X, y).forget([1, 2]).refitted()
+    before = model.decision_function(X)
+    close(twin.decision_function(X), before, updates=2)
+    twin.forget(range(10, 20))
+    np.testing.assert_array_equal(model.decision_function(X), before)
 
 
 # -- parameters ---------------------------------------------------------------------------------

@@ -203,6 +203,31 @@ def test_a_large_C_takes_more_exchanges_but_ends(seed):
     assert np.all(np.abs(rho[z != 0]) <= 1e-7)
 
 
+def test_signs_are_put_right_also_within_rounding_error():
+    A, Y, ridges = problem()
+    y, solve = Y[:, 0], direct(A, Y[:, 0], ridges)
+
+    def doubtful(support):
+        return solve(support)._replace(rounding=1e6)  # nothing proves a support wrong
+
+    support, z = principal_pivot(doubtful, np.ones(40, dtype=bool), y, ridges)
+    np.testing.assert_array_equal(support, reference(A, y) != 0)
+    close(z, reference(A, y), A)
+
+
+def test_signs_that_are_noise_end_within_a_few_exchanges():
+    rng, visited = np.random.default_rng(0), []
+
+    def solve(support):
+        visited.append(support)
+        return Solved(np.where(support, 1.0, 0.0), 1e-9 * rng.standard_normal(40), 1.0)
+
+    support, z = principal_pivot(solve, np.ones(40, dtype=bool), np.ones(40), np.ones(40))
+    assert len(visited) < 12
+    np.testing.assert_array_equal(z > 0, support)
+    np.testing.assert_array_equal(visited[-1], support)  # what was solved last is what is returned
+
+
 def test_repeated_samples_share_a_margin():
     A, Y, _ = problem(20)
     K = A - RIDGE * np.eye(20)

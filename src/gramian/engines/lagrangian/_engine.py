@@ -163,7 +163,7 @@ class LagrangianEngine:
         """Intercepts (t,) and weights of the features (d, t), of the linear kernel."""
         if self._B is None:
             return self._Z.sum(axis=0), held.rows.samples().T @ self._Z
-        B = self._B.astype(held.rows.dtype)
+        B = np.ascontiguousarray(self._B, dtype=held.rows.dtype)
         return B[-1], B[:-1]
 
     def loo(self, held: Holdings) -> Array:
@@ -191,7 +191,8 @@ class LagrangianEngine:
         return ()
 
     def state(self, held: Holdings) -> dict[str, Any]:
-        Z = self._Z.astype(held.rows.dtype)
+        # Contiguous, as they come from a file: the layout may decide how a product is rounded.
+        Z = np.ascontiguousarray(self._Z, dtype=held.rows.dtype)
         weights = {"weights": self.feature_weights(held)} if self.sums else {}
         return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
 
