@@ -1,9 +1,5 @@
 """The regions of the fuzzy classifier: values that never change, whatever interrupts an edit."""
 
-import copy
-import pickle
-import sys
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +7,6 @@ import pytest
 from scipy import sparse
 
 import gramian
-from gramian import EllipsoidalFuzzyClassifier
 from gramian.engines import InputRegion, KernelRegion, SvdRegion, in_double
 from gramian.kernels import GramSamples, Precomputed, make_kernel
 from tests.tolerance import tolerance
@@ -83,84 +78,3 @@ def test_left_out_distances_are_computed_once():
 
 def test_drift_is_rounding():
     assert region("kpca", samples()).drift() < tolerance(8, cond=1e3, power=1)
-
-
-# -- interrupts ---------------------------------------------------------------------------------
-
-
-def make(**settings):
-    return EllipsoidalFuzzyClassifier(**{"gamma": 0.5, "epsilon": 1e-3, "tau": 1e-4, **settings})
-
-
-def data(n=12):
-    X = samples(n, seed=5)
-    return X, np.array(["ant", "bee"])[(X[:, 0] > 0).astype(int)]
-
-
-def seen(model):
-    """All that tells two versions of a model apart."""
-    parts = [model.decision_function(QUERIES), model.loo_decision_function()]
-    return model.ids_.tolist(), model.classes_.tolist(), model.slopes_.tolist(), *map(bytes, parts)
-
-
-def interrupted_at(line, edit):
-    """Run an edit, and raise KeyboardInterrupt at the so many-th line within gramian."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if not frame.f_code.co_filename.startswith(INSIDE):
-            return None
-        if event == "line":
-            lines += 1
-            if lines == line:
-                raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        edit()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
-
-
-QUERIES = samples(5, seed=9)
-X_MORE, Y_MORE = samples(2, seed=6), np.array(["bee", "cat"])
-EDITS = {
-    "fit": lambda model: model.fit(*data(10)),
-    "partial_fit": lambda model: model.partial_fit(X_MORE, Y_MORE),
-    "forget": lambda model: model.forget([0, 3]),
-    "refactor": lambda model: model.refactor(),
-    "reselect": lambda model: model.reselect(),
-    "retune": lambda model: model.retune(),
-}
-
-
-@pytest.mark.parametrize(
-    ("settings", "step"),
-    [({}, 17), ({"distance": "input", "tune": True}, 1)],
-    ids=["kpca", "input"],
-)
-@pytest.mark.parametrize("name", EDITS)
-def test_an_interrupt_leaves_the_model_before_or_after(name, settings, step):
-    """At every line, and at one of 17 where selections repeat the same lines over and over."""
-    start = make(**settings).fit(*data()).partial_fit(X_MORE + 1, ["ant", "ant"])
-    stored = pickle.dumps(start)
-    before = seen(start)
-    after = seen(EDITS[name](copy.deepcopy(start)))
-    for line in count(1, step):
-        model = pickle.loads(stored)
-        if not interrupted_at(line, lambda model=model: EDITS[name](model)):
-            break
-        found = seen(model)
-        assert found in (before, after), f"line {line}"
-        model.partial_fit(X_MORE, ["ant", "bee"], ids=[98, 99]).forget([98, 99])
-        assert model.ids_.tolist() == found[0]
-        expected = np.frombuffer(found[-2])
-        decided = model.decision_function(QUERIES).ravel()
-        np.testing.assert_allclose(decided, expected, rtol=1e-7, atol=1e-9)
-    assert line > 20

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from gramian.engines import Unbuilt
-from tests.estimators.conftest import ONE_OF_EACH, make_samples, values
+from tests.estimators.conftest import ESTIMATORS, ONE_OF_EACH, make_samples, values
 from tests.interrupts import interrupted, lines_of, places
 
 # GRAMIAN_EVERY_LINE=line interrupts at every execution of every line, which takes much longer.
@@ -25,7 +25,7 @@ def samples(model, n=N + 4):
 
 def start(name):
     """A fitted model that has been edited and read, with its engine alive."""
-    model = clone(ONE_OF_EACH[name])
+    model = clone(ESTIMATORS[name])
     X, y = samples(model)
     model.fit(X[: N - 1], y[: N - 1]).partial_fit(X[N - 1 : N], y[N - 1 : N])
     seen(model)
@@ -46,6 +46,14 @@ EDITS = {
     "forget": lambda model, X, y: model.forget([1, 4]),
     "refactor": lambda model, X, y: model.refactor(),
     "reselect": lambda model, X, y: model.reselect(fresh=True),
+}
+OWN_EDITS = {  # edits that only some estimators have
+    ("fuzzy", "retune"): lambda model, X, y: model.retune(),
+    ("oks", "grow"): lambda model, X, y: model.grow(1),
+    ("lsvc-iteration", "partial_fit"): EDITS["partial_fit"],
+    ("lsvc-linear", "forget"): EDITS["forget"],
+    ("kda-cholesky", "forget"): EDITS["forget"],
+    ("kda-qr", "partial_fit"): EDITS["partial_fit"],
 }
 READS = {
     "predict": lambda model, X, y: model.predict(X),
@@ -82,21 +90,31 @@ def check_goes_on(model):
     assert equal(seen(model), seen(fresh))
 
 
-@pytest.mark.parametrize("name", ONE_OF_EACH)
-@pytest.mark.parametrize("edit", EDITS)
-def test_an_interrupt_at_any_line(name, edit):
+def check_every_line(name, edit):
+    """Interrupt an edit at every line; the model is the one before or the one after."""
     model = start(name)
     X, y = samples(model)
     done = twin(model)
-    lines = lines_of(lambda: EDITS[edit](done, X, y))
+    lines = lines_of(lambda: edit(done, X, y))
     before, after = seen(model), seen(done)
     for number, k in enumerate(places(lines, EVERY)):
         torn = twin(model)
-        assert interrupted(lambda torn=torn: EDITS[edit](torn, X, y), k)
+        assert interrupted(lambda torn=torn: edit(torn, X, y), k)
         found = seen(torn)
         assert equal(found, before) or equal(found, after), f"torn at {lines[k]}, line {k}"
         if number % 7 == 0:
             check_goes_on(torn)
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_interrupt_at_any_line(name, edit):
+    check_every_line(name, EDITS[edit])
+
+
+@pytest.mark.parametrize(("name", "edit"), OWN_EDITS)
+def test_an_interrupt_of_an_edit_of_their_own(name, edit):
+    check_every_line(name, OWN_EDITS[name, edit])
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
