@@ -31,7 +31,7 @@ from gramian.arrays import (
 _WEAR = 64.0
 # Refinement must shrink a residual by this factor at first, or the inverse has drifted too far.
 _CONTRACTION = 1e-4
-# Samples with 1 − wᵢ xᵢᵀ N xᵢ below this leave by a fresh inverse: an update would lose these digits.
+# Samples with 1 − wᵢ xᵢᵀ N xᵢ below this leave by a fresh inverse: an update would lose digits.
 _STEEP = 1e-3
 # Sums are added in blocks of rows of so many bytes, which stay in the processor's cache.
 _CACHE = 2**16

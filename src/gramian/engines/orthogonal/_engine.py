@@ -1,0 +1,317 @@
+"""The engine of orthogonal least squares: one basis for all outputs, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays import Array
+from gramian.engines._engine import Engine
+from gramian.engines._holdings import Holdings
+from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
+from gramian.engines.orthogonal._plan import BasisPlan, target_columns
+from gramian.gram import Refactorization
+from gramian.machines import Sums
+
+
+@dataclass(frozen=True, eq=False)
+class BasisReader:
+    """The outputs of all bases, in the order in which they are shown."""
+
+    bases: tuple[tuple[Centres, Array], ...]
+    order: Array
+
+    def outputs(self, X: Any) -> Array:
+        """Decision values or predictions of shape (len(X), t)."""
+        blocks = [centres.outputs(X, weights) for centres, weights in self.bases]
+        return np.concatenate(blocks, axis=1)[:, self.order]
+
+
+class BasisEngine:
+    """Bases that samples enter and leave in O(m²), each a `FixedBasis` for some of the outputs.
+
+    Never changed: an edit returns another engine. Samples may also enter as sums over them, which
+    are then not held (`with_sums`).
+
+    Parameters
+    ----------
+    plan : BasisPlan
+    bases : tuple of FixedBasis
+    held : Holdings
+        What the bases were summed over.
+    past : tuple of Refactorization
+        What was rebuilt before.
+    calibration : float, optional
+        Scale of the probabilities of a model that does not hold all its samples.
+    """
+
+    factor = "normal equations"
+
+    def __init__(
+        self,
+        plan: BasisPlan,
+        bases: tuple[FixedBasis, ...],
+        held: Holdings,
+        past: tuple[Refactorization, ...] = (),
+        calibration: float | None = None,
+    ) -> None:
+        self.plan, self.bases, self.past, self.serves = plan, bases, past, held.version
+        self.calibration, self._classified, self._edits = calibration, held.classes is not None, 0
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return self.past
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples learned: those held, and those of which the sums are known."""
+        return self.bases[0].live.rows
+
+    def holds_all(self, held: Holdings) -> bool:
+        """Whether the model holds every sample that it has learned."""
+        return self.n_rows == len(held)
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        """O(m²) for each sample. A new class enters a basis, or is given one of its own."""
+        n, own, bases = len(before), np.empty(0), self.bases
+        X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
+        if after.classes is not None:
+            if self.plan.apart and self.holds_all(before):
+                own = np.setdiff1d(y, before.y)
+            bases = self._with_classes(np.setdiff1d(after.classes, own))
+        bases = tuple(basis.append(X, self._targets(y, basis), weight) for basis in bases)
+        if len(own):
+            ridge = self.plan.tuned_ridge(after)
+            new = [self.plan.select(after, own[[k]], ridge) for k in range(len(own))]
+            bases = (*bases, *new)
+        return self._moved(after, bases, len(y))
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        """O(m²) for each sample, O(m³) for a centre, which leaves its basis."""
+        X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
+        bases = self.bases if after.classes is None else self._with_classes(after.classes)
+        rest = [basis.remove(X, self._targets(y, basis), weight, positions) for basis in bases]
+        left = tuple(
+            replace(
+                basis,
+                centres=basis.centres.named(
+                    basis.centres.samples - np.searchsorted(positions, basis.centres.samples)
+                ),
+            )
+            for basis in rest
+        )
+        engine = self._moved(after, left, len(positions))
+        worn = engine.holds_all(after) and any(basis.live.normal.worn() for basis in left)
+        return engine.fresh(after, "most of what the sums held has left") if worn else engine
+
+    def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
+        """Samples leave that are not held; a centre that equals one of them leaves its basis."""
+        rest, everyone = [], np.arange(len(y))
+        for basis in self.bases:
+            found, samples = _find_rows(X, basis.centres.points), basis.centres.samples
+            found[samples >= 0] = NOT_HELD
+            given = replace(basis, centres=basis.centres.named(found))
+            left = given.remove(X, self._targets(y, basis), weight, everyone)
+            named = left.centres.named(samples[found < 0])
+            rest.append(replace(left, centres=named))
+        return self._moved(held, tuple(rest), len(y))
+
+    def over(self, held: Holdings, sums: Sequence[Sums], estimate: bool) -> BasisEngine:
+        """The same bases over other samples, none of which is held; λ is estimated where asked."""
+        bases = []
+        for basis, given in zip(self.bases, sums, strict=True):
+            basis = replace(basis, centres=basis.centres.nameless()).with_sums(given)
+            ridge = basis.live.minimize_gcv() if estimate else None
+            bases.append(basis.with_sums(given, ridge) if estimate else basis)
+        return self._moved(held, tuple(bases))
+
+    def with_classes(self, held: Holdings) -> BasisEngine:
+        """With an output for each class of these holdings."""
+        bases = self.bases if held.classes is None else self._with_classes(held.classes)
+        return self._moved(held, bases)
+
+    def with_sums(self, held: Holdings, sums: Sequence[Sums], n_rows: int) -> BasisEngine:
+        """More samples, which are not held, as the sums over them for each basis."""
+        pairs = zip(self.bases, sums, strict=True)
+        added = tuple(basis.with_sums(basis.live.sums + more) for basis, more in pairs)
+        return self._moved(held, added, n_rows)
+
+    def calibrated(self, scale: float) -> BasisEngine:
+        """With the scale of probabilities for samples that will not be held."""
+        twin = copy(self)
+        twin.calibration = scale
+        return twin
+
+    def grown(self, held: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
+        """With at most k more centres in each basis, chosen on the samples held."""
+        plan = replace(plan, kernels=self.plan.kernels)
+        ridge = plan.tuned_ridge(held)
+        bases = tuple(
+            plan.select(
+                held, basis.outputs, ridge, basis.centres, None if k is None else len(basis) + k
+            )
+            for basis in self.bases
+        )
+        engine = self._moved(held, bases)
+        engine.plan = plan
+        return engine.recorded("grown", len(held))
+
+    def refactor(self, held: Holdings, reason: str) -> Engine:
+        """Sum anew over the samples, O(n m²), and solve."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> BasisEngine:
+        """The same bases summed anew; the sums stay where the model does not hold all samples."""
+        if held.version is not self.serves:  # where the centres stand is known for these alone
+            raise np.linalg.LinAlgError(reason)
+        anew = self._sums(held) if self.holds_all(held) else [b.live.sums for b in self.bases]
+        pairs = zip(self.bases, anew, strict=True)
+        engine = self._moved(held, tuple(basis.with_sums(sums) for basis, sums in pairs))
+        return engine.recorded(reason, len(held)) if reason is not None else engine
+
+    def recorded(self, reason: str, n: int) -> BasisEngine:
+        """This engine, just made, with a record of why."""
+        self.past = (*self.past, Refactorization(reason, n, self._edits, self.factor))
+        return self
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def order(self) -> Array:
+        """Which columns of the bases are shown, and in which order; of two classes, the second."""
+        outputs = np.concatenate([basis.outputs for basis in self.bases])
+        order = np.argsort(outputs)
+        return order[1:] if self._classified and len(order) == 2 else order
+
+    def reader(self, held: Holdings) -> BasisReader:
+        return BasisReader(tuple((b.centres, b.weights) for b in self.bases), self.order())
+
+    def loo(self, held: Holdings) -> Array:
+        """Centres and λ kept, O(m²) for each sample."""
+        positions = np.arange(len(held))
+        return self.loo_rows(held.rows.samples(), held.y, held.weight, positions)
+
+    def loo_rows(self, X: Any, y: Array, weight: Array, positions: Array | None = None) -> Array:
+        """Leave-one-out outputs of samples that were learned, held or not."""
+        blocks = [
+            basis.loo_outputs(X, self._targets(y, basis), weight, positions) for basis in self.bases
+        ]
+        return np.concatenate(blocks, axis=1)[:, self.order()]
+
+    def drift(self, held: Holdings) -> float:
+        """The larger of the residual in the normal equations and the distance of the sums.
+
+        That is their distance from those taken anew, O(n m²), if all samples are held.
+        """
+        found = [basis.live.drift() for basis in self.bases]
+        if self.holds_all(held):
+            pairs = zip(self.bases, self._sums(held), strict=True)
+            found += [basis.live.sums.distance(sums) for basis, sums in pairs]
+        return max(found)
+
+    def frozen(self, held: Holdings) -> BasisEngine:
+        """Itself: it never changes, and holds no sample but the centres."""
+        return self
+
+    def seen_by(self) -> tuple[str, ...]:
+        """The choice of the centres, and the U of the selection where it is the penalty's."""
+        return ("basis",) if self.calibration is None else ("basis", "calibration")
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        state = {
+            "bases": [basis.state() for basis in self.bases],
+            "weights": [basis.weights for basis in self.bases],
+        }
+        if held.classes is None:
+            return state
+        scale = self.calibration  # 0.1.0 has biases behind it, which are zero
+        kept = None if scale is None else (scale, np.zeros(len(held.classes)))
+        return {**state, "calibration": kept}
+
+    def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
+        """A function for the sums over a chunk of samples, which may run in another process.
+
+        ``numbers`` says where the centres stand in all chunks, given where they stand in those
+        that they were chosen on.
+        """
+        pairs = []
+        for basis in self.bases:
+            centres = basis.centres.nameless()
+            if numbers is not None:
+                centres = centres.named(numbers[basis.centres.samples])
+            pairs.append((centres, basis.outputs, basis.live.U))
+        return ChunkSums(pairs, self._classified, dtype)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _moved(self, held: Holdings, bases: tuple[FixedBasis, ...], edits: int = 0) -> BasisEngine:
+        """This engine with other bases, for other holdings."""
+        twin = copy(self)
+        twin.bases, twin.serves, twin._edits = bases, held.version, self._edits + edits
+        if twin.holds_all(held):
+            twin.calibration = None
+        return twin
+
+    def _targets(self, y: Array, basis: FixedBasis) -> Array:
+        return target_columns(y, basis.outputs, self._classified)
+
+    def _sums(self, held: Holdings) -> list[Sums]:
+        X, positions = held.rows.samples(), np.arange(len(held))
+        return [
+            basis.centres.sums(
+                basis.live.U, X, self._targets(held.y, basis), held.weight, positions
+            )
+            for basis in self.bases
+        ]
+
+    def _with_classes(self, classes: Array) -> tuple[FixedBasis, ...]:
+        """The bases with an output for each of these classes and for no other.
+
+        A class that has none enters the first basis: no sample so far was of it.
+        """
+        known = [basis.outputs[np.isin(basis.outputs, classes)] for basis in self.bases]
+        new = np.setdiff1d(classes, np.concatenate(known))
+        outputs = [np.concatenate([known[0], new]), *known[1:]]
+        pairs = zip(self.bases, outputs, strict=True)
+        return tuple(basis.with_outputs(labels) for basis, labels in pairs if len(labels))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums for each basis, which add up."""
+
+    sums: tuple[Sums, ...]
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkSums:
+    """The sums over one chunk, for each basis. It knows the centres and U, and no sums."""
+
+    bases: list[tuple[Centres, Array, Array]]
+    classified: bool
+    dtype: Any
+
+    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> Totals:
+        X = X.astype(self.dtype, copy=False)
+        return Totals(
+            tuple(
+                centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
+                for centres, outputs, U in self.bases
+            )
+        )
+
+
+def _find_rows(X: Any, points: Any) -> Array:
+    """For each centre the position of an equal row of X, or −1."""
+    rows, wanted = (Z.toarray() if hasattr(Z, "toarray") else Z for Z in (X, points))
+    where = {row.tobytes(): i for i, row in reversed(list(enumerate(rows + 0.0)))}
+    found = [where.get(row.tobytes(), NOT_HELD) for row in wanted + 0.0]
+    return np.array(found, dtype=np.intp).reshape(-1)
