@@ -9,6 +9,8 @@ from gramian import (
     KernelFisherDiscriminant,
     LeastSquaresSVC,
     LeastSquaresSVR,
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
 )
 from tests.tolerance import tolerance
 
@@ -26,10 +28,12 @@ CLASSIFIERS = {
     "kfd-penalized": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3, penalize_bias=True),
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
+    "oks": OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=10),
 }
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),
     "lssvr-linear": LeastSquaresSVR(kernel="linear", gamma=0.5, C=10.0),
+    "okr": OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=10),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
 REPEATABLE = [name for name in ESTIMATORS if not name.endswith("ridge-0")]  # take duplicates
@@ -45,17 +49,40 @@ NOT_FUZZY = {
     *("test_balanced_after_edits_equals_a_refit", "test_the_predicted_class_is_the_most_probable"),
 }
 
+# Tests of what machines on a basis of centres do not have: a factor, class weights, a square matrix
+# of samples, precomputed kernels (refused, see test_orthogonal.py).
+NOT_BASIS = {
+    *("test_factor_is_named", "test_too_many_samples_for_the_memory", "test_no_memory_to_grow"),
+    *("test_class_weights_of_a_dict", "test_class_weights_equal_sample_weights"),
+    *("test_balanced_class_weights", "test_balanced_counts_repetitions"),
+    *("test_balanced_class_weights_stay_those_of_all_samples",),
+    *("test_balanced_after_edits_equals_a_refit", "test_the_predicted_class_is_the_most_probable"),
+    *("test_cross_validation_of_a_precomputed_kernel",),
+}
+DRAWN = (
+    "candidates are drawn among the rows, so that a sample given twice is drawn more often than "
+    "one of weight 2, and the centres differ; on one basis the sums are equal"
+)
+BASIS_EXCUSES = {"test_weights_equal_repetition", "test_weighted_leaves_out_all_repetitions"}
+
 
 def pytest_collection_modifyitems(config, items):
     """Leave out the tests that an estimator of the list has nothing to do with."""
-    out = [item for item in items if _is_fuzzy(item) and item.originalname in NOT_FUZZY]
+    out = [item for item in items if _is(item, "fuzzy") and item.originalname in NOT_FUZZY]
+    for item in items:
+        if _is(item, "oks", "okr"):
+            if item.originalname in NOT_BASIS or item.path.stem == "test_precomputed":
+                out.append(item)
+            elif item.originalname in BASIS_EXCUSES:
+                item.add_marker(pytest.mark.xfail(strict=True, reason=DRAWN))
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in out]
 
 
-def _is_fuzzy(item):
+def _is(item, *beginnings):
+    """Whether a test is for an estimator whose name begins so."""
     names = getattr(item, "callspec", None) and item.callspec.params.values()
-    return any(isinstance(name, str) and name.startswith("fuzzy") for name in names or ())
+    return any(isinstance(name, str) and name.startswith(beginnings) for name in names or ())
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -101,7 +128,13 @@ def queries(m=7):
 
 
 def refit(model, *, keep=slice(None), **parameters):
-    """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it)."""
+    """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it).
+
+    A machine that chooses centres among the samples would choose others: it is built anew on those
+    that it has.
+    """
+    if "basis" in model.seen_by_ and not parameters and keep == slice(None):
+        return model.refitted()
     fresh = clone(model).set_params(**parameters)
     return fresh.fit(model.X_fit_[keep], model.y_fit_[keep], ids=model.ids_[keep])
 

@@ -1,7 +1,9 @@
 """Orthogonal least squares machines against direct solves on the basis that they chose."""
 
 import copy
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
+from gramian import (
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
+    forget,
+    load,
+    save,
+)
 from gramian.engines.orthogonal import _plan
 from tests.estimators.conftest import (
     assert_unchanged,
@@ -370,7 +378,9 @@ def test_kernel_penalty_is_the_norm_of_the_function(name):
     model.fit(X, y).forget(np.unique(model.basis_ids_)[:2])
     for basis in bases(model):
         K = design(model, basis, basis.centres.points, model.ids_[basis.centres.samples])[:, 1:]
-        K *= basis.centres.which[:, None] == basis.centres.which  # each width has a space of its own
+        K *= (
+            basis.centres.which[:, None] == basis.centres.which
+        )  # each width has a space of its own
         U = basis.live.U
         np.testing.assert_allclose(U[1:, 1:].T @ U[1:, 1:], K, atol=tolerance(60, factor=100.0))
         np.testing.assert_allclose(U[0], np.eye(len(U))[0])
@@ -515,6 +525,47 @@ def test_nothing_of_a_forgotten_centre_remains(estimator):
     assert any(trace in pickle.dumps(estimator) for trace in traces)
     after = pickle.dumps(estimator.forget("patient 8128"))
     assert not any(trace in after for trace in traces)
+
+
+def test_what_has_seen_forgotten_samples_is_named():
+    model = OrthogonalKernelRegressor(max_basis=5, ridge=0.1)
+    X, y = make_samples(model, 40)
+    assert model.fit(X, y).seen_by_ == ("gamma", "basis")
+    assert model.set_params(gamma=0.5).fit(X, y).seen_by_ == ("basis",)
+    assert model.set_params(ridge="loo").fit(X, y).seen_by_ == ("ridge", "basis")
+
+
+def test_forgetting_is_verified_on_the_same_basis(estimator):
+    X, y = make_samples(estimator, 40)
+    estimator.fit(X, y)
+    gone = [*np.unique(estimator.basis_ids_)[:2], 39]
+    receipt = forget(estimator, gone, verify=True)
+    assert receipt.count == 3
+    assert receipt.difference < tolerance(40, updates=3, cond=1e4, power=1)
+    assert receipt.drift < 1e-12  # a few eps
+
+
+def test_sums_that_many_samples_have_passed_are_taken_anew():
+    model = OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=5)
+    X, y = make_samples(model, 40)
+    model.fit(X, y).partial_fit(X[:1] + 0.1, [1e4]).forget(40)
+    assert model.refactorizations_[-1].reason == "most of what the sums held has left"
+    assert model.drift() < tolerance(40)
+    assert_solved(model)
+
+
+@pytest.mark.parametrize("name", ["Classifier", "Regressor"])
+def test_files_of_0_1_0(name):
+    folder = Path(__file__).parents[1] / "io" / "models_0_1_0"
+    model = load(folder / f"OrthogonalKernel{name}.gram")
+    expected = json.loads((folder / "expected.json").read_text())[type(model).__name__]
+    Q = np.load(folder / "queries.npz")["Xq"]
+    shown = expected["values" if is_classifier(model) else "predict"]
+    np.testing.assert_allclose(values(model, Q), shown, rtol=1e-12, atol=1e-12)  # as stored
+    np.testing.assert_allclose(model.loo_decision_function(), expected["loo"], rtol=1e-9)
+    new = ["new"] if model.ids_.dtype.kind == "U" else [99]
+    model.forget(model.ids_[:2]).partial_fit(Q[:1], model.y_fit_[:1], ids=new)
+    close_values(values(model, Q), values(model.refitted(), Q), updates=3)
 
 
 # -- errors -------------------------------------------------------------------------------------

@@ -35,6 +35,12 @@ class BasisChoice:
     plan: BasisPlan
     seen_by: tuple[str, ...]
 
+    def engine(self, held: Holdings, history: tuple = ()) -> BasisEngine:
+        """Bases chosen on these holdings."""
+        plan = self.plan
+        bases = tuple(plan.select(held, group, self.ridge) for group in plan.groups(held))
+        return BasisEngine(plan, bases, held, history)
+
 
 @dataclass(frozen=True, eq=False)
 class BasisSettings:
@@ -92,13 +98,6 @@ class BasisSettings:
         rule = plan.ridge_rule(held)
         return self.chosen(gamma, ridge if rule == "cv" else rule)
 
-    def build(self, held: Holdings, choice: BasisChoice, past=(), reason=None) -> BasisEngine:
-        """Bases chosen on these holdings."""
-        plan = choice.plan
-        bases = tuple(plan.select(held, group, choice.ridge) for group in plan.groups(held))
-        engine = BasisEngine(plan, bases, held, past)
-        return engine if reason is None else engine.recorded("the basis was chosen anew", len(held))
-
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[BasisChoice, BasisEngine]:
         """Choice and engine of a model file."""
         choice = self.chosen(public["gamma_"])
@@ -116,7 +115,7 @@ class BasisSettings:
 
     def kernels(self, gamma: Any) -> tuple[Kernel, ...]:
         """One kernel for each width."""
-        return tuple(self.widths[0].make(g) for g in (gamma if self.listed else [gamma]))
+        return tuple(self.widths[0].base.with_gamma(g) for g in (gamma if self.listed else [gamma]))
 
 
 def _ridge_on_the_way(model: Any) -> str | float:

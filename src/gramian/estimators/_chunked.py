@@ -18,7 +18,7 @@ from gramian.engines import Holdings, make_rows
 from gramian.engines.orthogonal import BasisEngine, RowChunks, map_queries
 from gramian.estimators._classifier import _calibrated
 from gramian.estimators._live import Fitted, edits
-from gramian.estimators._samples import check_weight, with_weight
+from gramian.estimators._samples import with_weight
 
 # Centres of a Dask array are chosen on so many rows at most.
 CHOSEN_ON = 20_000
@@ -29,12 +29,13 @@ def begin_chunks(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> Fi
     settings, chunks = model._settings(), _aligned(X, y, sample_weight, ids)
     numbers, X, y, weight = chunks.sample(settings.plan.random(), CHOSEN_ON)
     X, y, names = settings.samples.first(model, X, y[:, 0] if y.shape[1] == 1 else y)
-    y, weight = model._check_targets(y, None), check_weight(weight, X)
-    X, y, weight, rows = with_weight(settings.samples, X, y, weight, numbers)
+    y, rows = model._check_targets(y, None), numbers
+    weight = np.ones(len(y)) if weight is None else weight
+    X, y, weight, rows = with_weight(settings.samples, X, y, weight, rows)
     some = Holdings(make_rows(X), y, weight, rows, len(chunks))
     some = model._joined(None, some, model._labels_of(chunks, None))
     choice = settings.choose(some, None)
-    engine, held = settings.build(some, choice), without_rows(some, version=object())
+    engine, held = choice.engine(some), without_rows(some, version=object())
     totals = chunks.add_up(engine.chunk_sums(rows, X.dtype))
     estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
     engine = engine.over(held, totals.sums, estimate)
@@ -74,7 +75,9 @@ def forget_rows(self, X, y, sample_weight=None):
     """
     now = self._serving()
     X, y = now.settings.samples.more(self, now.held, X, y)
-    y, weight, n = self._check_targets(y, now.held), check_weight(sample_weight, X), self.n_rows_
+    y, n = self._check_targets(y, now.held), self.n_rows_
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    X, y, weight, _ = with_weight(now.settings.samples, X, y, weight, np.arange(len(y)))
     unheld = n - len(now.held)
     if len(y) >= n or len(y) > unheld:
         raise ValueError(

@@ -111,7 +111,9 @@ class LiveRidge:
         signs = np.sign(np.diagonal(R))
         joint = self.normal.sums()
         T = block_diag(V * signs, np.eye(len(joint) - len(V)))
-        self._assign(R * signs[:, None], T.T @ joint @ T, self.rows, self.ridge, self.free)
+        joint = T.T @ joint @ T
+        joint = 0.5 * (joint + joint.T)  # symmetric to the last bit
+        self._assign(R * signs[:, None], joint, self.rows, self.ridge, self.free)
 
     def set_ridge(self, ridge: float) -> None:
         """Change λ and solve anew, O(m³)."""

@@ -43,6 +43,7 @@ class Sums:
     total : float
         ``Σ v``.
     rows : int
+        Number of rows of weight > 0.
     """
 
     gram: Array
@@ -93,4 +94,5 @@ def chunk_sums(U: Array, rows: Array, targets: Array, weight: Array | None = Non
     scaled, wanted = features * roots, targets * roots
     squares = np.einsum("ik,ik->k", wanted, wanted)
     total = float(weight.sum())
-    return Sums(scaled.T @ scaled, scaled.T @ wanted, squares, total, len(rows))
+    there = int(np.count_nonzero(weight))
+    return Sums(scaled.T @ scaled, scaled.T @ wanted, squares, total, there)
