@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import block_diag
 
 from gramian.engines import Holdings
 from gramian.engines.orthogonal import BasisEngine, BasisPlan, FixedBasis, Trials
@@ -72,7 +73,7 @@ class BasisSettings:
         names = ("max_basis", "selection", "stopping", "patience", "tol", "epsilon")
         given = {name: getattr(model, name) for name in (*names, "penalize_bias")}
         rules = ForwardRules(**given, ridge=_ridge_on_the_way(model))
-        plan = BasisPlan((), rules, model.ridge, model.penalty, random_state=model.random_state)
+        plan = BasisPlan((), rules, model.ridge, model.penalty, model.random_state)
         listed = isinstance(model.gamma, list | tuple)
         return cls(_widths(model, listed), listed, replace(plan, **own))
 
@@ -89,12 +90,12 @@ class BasisSettings:
         trials = Trials(plan, held)
 
         def tried(width: float) -> tuple[float, float, float]:
-            trial = trials.run(self.kernels(width))
-            return trial.error, float(width), trial.ridge
+            error, ridge = trials.run(self.kernels(width))
+            return error, ridge, float(width)
 
         best = min((tried(width) for width in gamma * _WIDTHS), key=lambda trial: trial[0])
-        near = [tried(best[1] * factor) for factor in _NEIGHBOURS]
-        _, gamma, ridge = min([best, *near], key=lambda trial: trial[0])
+        near = [tried(best[2] * factor) for factor in _NEIGHBOURS]
+        _, ridge, gamma = min([best, *near], key=lambda trial: trial[0])
         rule = plan.ridge_rule(held)
         return self.chosen(gamma, ridge if rule == "cv" else rule)
 
@@ -147,85 +148,79 @@ def _widths(model: Any, listed: bool) -> tuple[KernelSettings, ...]:
 # -- reads --------------------------------------------------------------------------------------
 
 
-def points(model):
-    """The centres, of shape (n_basis, n_features), in the order in which they were chosen."""
-    centres = [basis.centres.points for basis in _bases(model)]
-    return (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
+def _each(read, doc, several=list):
+    """A property of each basis; that of one stands for itself."""
+
+    def shown(model):
+        found = [read(basis) for basis in model._fitted().engine.bases]
+        return found[0] if len(found) == 1 else several(found)
+
+    return property(shown, doc=doc)
 
 
-def centre_ids(model):
-    """Ids of the centres that are samples which the model holds."""
-    samples = np.concatenate([basis.centres.samples for basis in _bases(model)])
-    return model._fitted().held.ids[samples[samples >= 0]]
+def _over_all(read, doc):
+    """A property of all bases together."""
+    return property(lambda model: read([*model._fitted().engine.bases]), doc=doc)
 
 
-def centre_kernels(model):
-    """The number of each centre's kernel in a list of `gamma`; else zeros."""
-    return np.concatenate([basis.centres.which for basis in _bases(model)])
-
-
-def n_basis(model):
-    """Number of centres, over all bases."""
-    return sum(len(basis) for basis in _bases(model))
-
-
-def n_rows(model):
-    """Number of samples learned: those held, and those of Dask arrays."""
-    return model._fitted().engine.n_rows
-
-
-def dual_coef(model):
-    """Weights of the centres, of shape (n_basis,) or (n_basis, n_outputs)."""
-    weights = [basis.weights for basis in _bases(model)]
-    blocks = np.zeros((n_basis(model), sum(w.shape[1] for w in weights)))
-    row = column = 0
-    for w in weights:
-        rows, columns = row + len(w) - 1, column + w.shape[1]
-        blocks[row:rows, column:columns] = w[1:]
-        row, column = rows, columns
-    return _shown(model, blocks)
-
-
-def intercept(model):
-    """Bias, a number or an array of shape (n_outputs,)."""
-    return _shown(model, np.concatenate([basis.weights[0] for basis in _bases(model)])[None])[0]
-
-
-def ridge(model):
-    """λ; an array of one for each basis where there are several."""
-    return _each([basis.live.ridge for basis in _bases(model)], np.array)
-
-
-def gcv_path(model):
-    """Generalised cross-validation for each number of centres on the way; see `path_`."""
-    return _each([basis.path["gcv"].copy() for basis in _bases(model)])
-
-
-def path(model):
+ridge_ = _each(
+    lambda basis: basis.live.ridge,
+    "λ; an array of one for each basis where there are several.",
+    np.array,
+)
+gcv_path_ = _each(
+    lambda basis: basis.path["gcv"].copy(),
+    "Generalised cross-validation for each number of centres on the way; see `path_`.",
+)
+path_ = _each(
+    lambda basis: dict(basis.path),
     """Size, ridge, gcv, loo, bic and condition for each number of centres on the way.
 
     A dictionary of arrays; a list of such for several bases.
-    """
-    return _each([dict(basis.path) for basis in _bases(model)])
-
-
-def stop_reason(model):
+    """,
+)
+stop_reason_ = _each(
+    lambda basis: basis.stop_reason,
     """Why no more centres were chosen; a list for several bases.
 
     The criterion (``"loo"``, ``"gcv"``, ``"bic"``, ``"lambda"``), ``"max_basis"``,
     ``"ill-conditioned"``, ``"exact"`` (nothing left to fit) or ``"exhausted"`` (every sample is a
     centre).
-    """
-    return _each([basis.stop_reason for basis in _bases(model)])
+    """,
+)
+n_basis_ = _over_all(lambda bases: sum(map(len, bases)), "Number of centres, over all bases.")
+n_rows_ = _over_all(
+    lambda bases: bases[0].live.rows,
+    "Number of samples learned: those held, and those of Dask arrays.",
+)
+basis_kernels_ = _over_all(
+    lambda bases: np.concatenate([basis.centres.which for basis in bases]),
+    "The number of each centre's kernel in a list of `gamma`; else zeros.",
+)
 
 
-def _bases(model: Any) -> tuple[FixedBasis, ...]:
-    return model._fitted().engine.bases
+def basis_(model):
+    """The centres, of shape (n_basis, n_features), in the order in which they were chosen."""
+    centres = [basis.centres.points for basis in model._fitted().engine.bases]
+    return (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
 
 
-def _each(values: list, several: Any = list) -> Any:
-    """One value stands for itself."""
-    return values[0] if len(values) == 1 else several(values)
+def basis_ids_(model):
+    """Ids of the centres that are samples which the model holds."""
+    now = model._fitted()
+    samples = np.concatenate([basis.centres.samples for basis in now.engine.bases])
+    return now.held.ids[samples[samples >= 0]]
+
+
+def dual_coef_(model):
+    """Weights of the centres, of shape (n_basis,) or (n_basis, n_outputs)."""
+    return _shown(model, block_diag(*(basis.weights[1:] for basis in model._fitted().engine.bases)))
+
+
+def intercept_(model):
+    """Bias, a number or an array of shape (n_outputs,)."""
+    first = [basis.weights[:1] for basis in model._fitted().engine.bases]
+    return _shown(model, np.concatenate(first, axis=1))[0]
 
 
 def _shown(model: Any, values: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from gramian.arrays import Array
 from gramian.engines import Holdings, make_rows
@@ -27,7 +28,7 @@ CHOSEN_ON = 20_000
 def begin_chunks(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> Fitted:
     """A model fitted to the rows of Dask arrays."""
     settings, chunks = model._settings(), _aligned(X, y, sample_weight, ids)
-    numbers, X, y, weight = chunks.sample(settings.plan.random(), CHOSEN_ON)
+    numbers, X, y, weight = chunks.sample(check_random_state(settings.plan.random_state), CHOSEN_ON)
     X, y, names = settings.samples.first(model, X, y[:, 0] if y.shape[1] == 1 else y)
     y, rows = model._check_targets(y, None), numbers
     weight = np.ones(len(y)) if weight is None else weight
@@ -36,9 +37,9 @@ def begin_chunks(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> Fi
     some = model._joined(None, some, model._labels_of(chunks, None))
     choice = settings.choose(some, None)
     engine, held = choice.engine(some), without_rows(some, version=object())
-    totals = chunks.add_up(engine.chunk_sums(rows, X.dtype))
+    sums = chunks.add_up(engine.chunk_sums(rows, X.dtype), len(engine.bases))
     estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
-    engine = engine.over(held, totals.sums, estimate)
+    engine = engine.over(held, sums, estimate)
     if some.classes is not None:
         engine = engine.calibrated(_calibrated(Fitted(settings, choice, some, engine))[1])
     return Fitted(settings, choice, held, engine, names)
@@ -52,8 +53,8 @@ def extend_chunks(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> F
     held = replace(now.held, next_id=now.held.next_id + n, version=object())
     held = model._joined(now.held, held, labels)
     engine = now.engine.with_classes(held)
-    totals = chunks.add_up(engine.chunk_sums(None, held.rows.dtype))
-    return now.moved(held, engine.with_sums(held, totals.sums, n))
+    sums = chunks.add_up(engine.chunk_sums(None, held.rows.dtype), len(engine.bases))
+    return now.moved(held, engine.with_sums(held, sums, n))
 
 
 @edits

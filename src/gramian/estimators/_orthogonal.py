@@ -131,12 +131,11 @@ class OrthogonalKernelClassifier(LiveClassifier):
         "gamma_",
     )
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
-    basis_, basis_ids_ = property(shared.points), property(shared.centre_ids)
-    basis_kernels_, n_basis_ = property(shared.centre_kernels), property(shared.n_basis)
-    dual_coef_, intercept_ = property(shared.dual_coef), property(shared.intercept)
-    ridge_, n_rows_ = property(shared.ridge), property(shared.n_rows)
-    gcv_path_, path_ = property(shared.gcv_path), property(shared.path)
-    stop_reason_ = property(shared.stop_reason)
+    basis_, basis_ids_ = property(shared.basis_), property(shared.basis_ids_)
+    dual_coef_, intercept_ = property(shared.dual_coef_), property(shared.intercept_)
+    basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
+    ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
+    stop_reason_ = shared.stop_reason_
     grow, reselect, forget_rows = shared.grow, shared.reselect, forget_rows
 
     def __init__(
@@ -327,12 +326,11 @@ class OrthogonalKernelRegressor(LiveRegressor):
 
     _state_names = ("gamma_",)
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
-    basis_, basis_ids_ = property(shared.points), property(shared.centre_ids)
-    basis_kernels_, n_basis_ = property(shared.centre_kernels), property(shared.n_basis)
-    dual_coef_, intercept_ = property(shared.dual_coef), property(shared.intercept)
-    ridge_, n_rows_ = property(shared.ridge), property(shared.n_rows)
-    gcv_path_, path_ = property(shared.gcv_path), property(shared.path)
-    stop_reason_ = property(shared.stop_reason)
+    basis_, basis_ids_ = property(shared.basis_), property(shared.basis_ids_)
+    dual_coef_, intercept_ = property(shared.dual_coef_), property(shared.intercept_)
+    basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
+    ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
+    stop_reason_ = shared.stop_reason_
     grow, reselect, forget_rows = shared.grow, shared.reselect, forget_rows
 
     def __init__(

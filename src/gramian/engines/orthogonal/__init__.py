@@ -1,19 +1,15 @@
 """The engine of orthogonal least squares: bases of centres that samples enter and leave."""
 
-from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
+from gramian.engines.orthogonal._basis import FixedBasis
 from gramian.engines.orthogonal._chunks import RowChunks, is_chunked, map_queries
-from gramian.engines.orthogonal._engine import BasisEngine, BasisReader
-from gramian.engines.orthogonal._plan import BasisPlan, Trial, Trials
+from gramian.engines.orthogonal._engine import BasisEngine
+from gramian.engines.orthogonal._plan import BasisPlan, Trials
 
 __all__ = [
-    "NOT_HELD",
     "BasisEngine",
     "BasisPlan",
-    "BasisReader",
-    "Centres",
     "FixedBasis",
     "RowChunks",
-    "Trial",
     "Trials",
     "is_chunked",
     "map_queries",

@@ -57,17 +57,8 @@ class Centres:
 
     def take(self, kept: Array) -> Centres:
         """Some of the centres."""
-        return replace(
-            self, points=self.points[kept], which=self.which[kept], samples=self.samples[kept]
-        )
-
-    def named(self, samples: Array) -> Centres:
-        """The same centres, standing elsewhere among the samples held."""
-        return replace(self, samples=samples)
-
-    def nameless(self) -> Centres:
-        """The same centres, none of which is a held sample."""
-        return self.named(np.full(len(self), NOT_HELD))
+        points, which, samples = (part[kept] for part in (self.points, self.which, self.samples))
+        return replace(self, points=points, which=which, samples=samples)
 
     def blocks(self, X: Any, positions: Array | None = None) -> Iterator[tuple[slice, Array]]:
         """Slices of X with their kernel values `rows`, in bounded memory."""
@@ -138,6 +129,10 @@ class FixedBasis:
     def __len__(self) -> int:
         return len(self.centres)
 
+    def named(self, samples: Array) -> FixedBasis:
+        """The same basis, its centres standing elsewhere among the samples held."""
+        return replace(self, centres=replace(self.centres, samples=samples))
+
     @cached_property
     def weights(self) -> Array:
         """w of shape (m + 1, t), the bias first."""
@@ -191,14 +186,8 @@ class FixedBasis:
         """The penalty λ‖f‖² in the kernel's own space in the place of the selection's; O(n m²).
 
         ``‖f‖² = wᵀK_mm w``, so U is the Cholesky factor of K_mm. Several kernels have a space each,
-        and ‖f‖² is the sum over them. Centres that depend on those before them are dropped.
-
-        Parameters
-        ----------
-        X, targets, weight
-            The samples of the selection.
-        ridge : "loo", "gcv" or float
-            How to find λ, or λ.
+        and ‖f‖² is the sum over them. Centres that depend on those before them are dropped. The
+        samples are those of the selection; ``ridge`` is "loo", "gcv" or λ.
         """
         centres = self.centres
         K = centres.rows(centres.points, centres.samples)
@@ -244,31 +233,18 @@ class FixedBasis:
         """All but the kernels, as plain values and arrays."""
         live, centres = self.live, self.centres
         regression = {"U": live.U, "sums": vars(live.sums), "ridge": live.ridge, "free": live.free}
-        return {
-            "centres": centres.points,
-            "which": centres.which,
-            "samples": centres.samples,
-            "epsilon": centres.epsilon,
-            "outputs": self.outputs,
-            "path": self.path,
-            "stop_reason": self.stop_reason,
-            "live": regression,
-        }
+        own = {"outputs": self.outputs, "path": self.path, "stop_reason": self.stop_reason}
+        points = {name: getattr(centres, name) for name in ("which", "samples", "epsilon")}
+        return {"centres": centres.points, **points, **own, "live": regression}
 
     @classmethod
-    def from_state(
-        cls, kernels: tuple[Kernel, ...], state: dict[str, Any], weights: Array
-    ) -> FixedBasis:
+    def from_state(cls, kernels: tuple[Kernel, ...], state: Any, weights: Array) -> FixedBasis:
         """The inverse of `state`, with the weights that belong to it."""
-        kept, live = state["live"]["sums"], state["live"]
-        gram = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # 0.1.0 has one triangle
         points = (state[name] for name in ("centres", "which", "samples", "epsilon"))
-        basis = cls(
-            Centres(kernels, *points),
-            state["outputs"],
-            LiveRidge(**{**live, "sums": Sums(**{**kept, "gram": gram})}),
-            state["path"],
-            state["stop_reason"],
-        )
+        own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
+        kept = dict(state["live"]["sums"])
+        kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
+        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)})
+        basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # to the last bit, as they were
         return basis

@@ -6,7 +6,7 @@ run again there, since every one is a pure function of its chunk.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,18 +47,23 @@ class RowChunks:
                     f"{name} must be a Dask array, as X is, got {type(array).__name__}. Wrap it "
                     f"with dask.array.from_array."
                 )
-        X = whole_rows(X)
+        X = _whole_rows(X)
         if y.shape[0] != X.shape[0]:
             raise ValueError(f"X and y must have as many rows, got {X.shape[0]} and {y.shape[0]}.")
-        y = _columns(y).rechunk({0: X.chunks[0], 1: -1})
-        return cls(X, y, None if weight is None else _columns(weight).rechunk({0: X.chunks[0]}))
+        y, weight = (
+            None
+            if a is None
+            else (a[:, None] if a.ndim == 1 else a).rechunk({0: X.chunks[0], 1: -1})
+            for a in (y, weight)
+        )
+        return cls(X, y, weight)
 
     def __len__(self) -> int:
         return self.X.shape[0]
 
     def sample(self, rng: np.random.RandomState, size: int) -> tuple[Array, Array, Array, Any]:
         """Numbers of ``size`` rows at random, ascending, with their X, y and weight in memory."""
-        numbers = np.arange(len(self))
+        numbers: Any = np.arange(len(self))
         if len(self) > size:
             numbers = np.sort(rng.choice(len(self), size, replace=False))
         take = slice(None) if len(self) == len(numbers) else numbers
@@ -67,12 +72,13 @@ class RowChunks:
 
     def labels(self) -> Array:
         """All values of y, sorted."""
-        blocks = self.y.map_blocks(_unique, **self._one_each()).compute()
+        blocks = self.y.map_blocks(lambda y: _box([np.unique(y)]), **self._boxes(1)).compute()
         return np.unique(np.concatenate([*blocks.ravel()]))
 
-    def add_up(self, function: Callable[[Any, Array, Array, Array], Any]) -> Any:
-        """``Σ function(X, y, weight, numbers)`` over the chunks, as a tree."""
-        return self._map(_Boxed(function), **self._one_each()).sum(split_every=_SPLIT).compute()
+    def add_up(self, function: Callable[..., Sequence[Any]], k: int) -> Array:
+        """The k results of ``function(X, y, weight, numbers)``, summed over the chunks as a tree."""
+        boxes = self._map(_OnChunk(function, boxed=True), **self._boxes(k))
+        return boxes.sum(axis=0, split_every=_SPLIT).compute()
 
     def map_rows(self, function: Callable[..., Array], width: int | None, dtype: Any) -> Any:
         """``function(X, y, weight, numbers)`` for each chunk, a lazy Dask array of as many rows."""
@@ -82,39 +88,37 @@ class RowChunks:
         arrays = [self.y] if self.weight is None else [self.y, self.weight]
         return self.X.map_blocks(function, *arrays, **options)
 
-    def _one_each(self) -> dict[str, Any]:
-        chunks = ((1,) * len(self.X.chunks[0]), (1,))
+    def _boxes(self, k: int) -> dict[str, Any]:
+        chunks = ((1,) * len(self.X.chunks[0]), (k,))
         return {"chunks": chunks, "dtype": object, "meta": np.empty((0, 0), dtype=object)}
 
 
+@dataclass(frozen=True)
 class _OnChunk:
-    """A function of the checked rows of a chunk and of their numbers."""
+    """A function of the checked rows of a chunk and of their numbers.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    Boxed results are objects in an array of one row, so that they add up.
+    """
+
+    function: Callable[..., Any]
+    boxed: bool = False
 
     def __call__(self, X: Any, y: Array, *weight: Array, block_info: Any = None) -> Any:
         X = check_array(X, dtype=[np.float64, np.float32])
         y = check_array(y, dtype=None, input_name="y")
         given = weight[0][:, 0] if weight else None
         given = _check_sample_weight(given, X, dtype=np.float64, ensure_non_negative=True)
-        return self.function(X, y, given, np.arange(*block_info[0]["array-location"][0]))
-
-
-class _Boxed(_OnChunk):
-    """The same, with its result as the one entry of an array, so that such results add up."""
-
-    def __call__(self, *arrays: Any, block_info: Any = None) -> Array:
-        return _box(super().__call__(*arrays, block_info=block_info))
+        found = self.function(X, y, given, np.arange(*block_info[0]["array-location"][0]))
+        return _box(found) if self.boxed else found
 
 
 def map_queries(X: Any, function: Callable[[Any], Array], width: int | None, dtype: Any) -> Any:
     """``function`` of each chunk of rows, a lazy Dask array of as many rows."""
-    X = whole_rows(X)
+    X = _whole_rows(X)
     return X.map_blocks(function, **_shape(X, width, dtype))
 
 
-def whole_rows(X: Any) -> Any:
+def _whole_rows(X: Any) -> Any:
     """A Dask array with all features of a row in one chunk."""
     if X.ndim != 2 or any(np.isnan(size) for size in X.shape):
         raise ValueError(
@@ -132,15 +136,7 @@ def _shape(X: Any, width: int | None, dtype: Any) -> dict[str, Any]:
     return {"chunks": chunks, "dtype": dtype, "meta": np.empty((0, 0), dtype=dtype)}
 
 
-def _columns(array: Any) -> Any:
-    return array[:, None] if array.ndim == 1 else array
-
-
-def _unique(y: Array) -> Array:
-    return _box(np.unique(y))
-
-
-def _box(value: Any) -> Array:
-    box = np.empty((1, 1), dtype=object)
-    box[0, 0] = value
+def _box(values: Sequence[Any]) -> Array:
+    box = np.empty((1, len(values)), dtype=object)
+    box[0, :] = values
     return box

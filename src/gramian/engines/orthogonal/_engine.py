@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +20,7 @@ from gramian.machines import Sums
 
 @dataclass(frozen=True, eq=False)
 class BasisReader:
-    """The outputs of all bases, in the order in which they are shown."""
+    """The outputs of all bases, given by centres and weights, in the order that is shown."""
 
     bases: tuple[tuple[Centres, Array], ...]
     order: Array
@@ -35,7 +35,7 @@ class BasisEngine:
     """Bases that samples enter and leave in O(m²), each a `FixedBasis` for some of the outputs.
 
     Never changed: an edit returns another engine. Samples may also enter as sums over them, which
-    are then not held (`with_sums`).
+    are then not held.
 
     Parameters
     ----------
@@ -79,68 +79,58 @@ class BasisEngine:
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """O(m²) for each sample. A new class enters a basis, or is given one of its own."""
-        n, own, bases = len(before), np.empty(0), self.bases
+        n, own = len(before), np.empty(0)
         X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
-        if after.classes is not None:
-            if self.plan.apart and self.holds_all(before):
-                own = np.setdiff1d(y, before.y)
-            bases = self._with_classes(np.setdiff1d(after.classes, own))
-        bases = tuple(basis.append(X, self._targets(y, basis), weight) for basis in bases)
+        if self.plan.apart and self.holds_all(before):
+            own = np.setdiff1d(y, before.y)
+        bases = self._bases_for(after, own)
+        bases = [basis.append(X, self._targets(y, basis), weight) for basis in bases]
         if len(own):
             ridge = self.plan.tuned_ridge(after)
-            new = [self.plan.select(after, own[[k]], ridge) for k in range(len(own))]
-            bases = (*bases, *new)
+            bases += [self.plan.select(after, own[[k]], ridge) for k in range(len(own))]
         return self._moved(after, bases, len(y))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """O(m²) for each sample, O(m³) for a centre, which leaves its basis."""
         X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
-        bases = self.bases if after.classes is None else self._with_classes(after.classes)
-        rest = [basis.remove(X, self._targets(y, basis), weight, positions) for basis in bases]
-        left = tuple(
-            replace(
-                basis,
-                centres=basis.centres.named(
-                    basis.centres.samples - np.searchsorted(positions, basis.centres.samples)
-                ),
-            )
-            for basis in rest
-        )
-        engine = self._moved(after, left, len(positions))
-        worn = engine.holds_all(after) and any(basis.live.normal.worn() for basis in left)
+        bases = []
+        for basis in self._bases_for(after):
+            left = basis.remove(X, self._targets(y, basis), weight, positions)
+            samples = left.centres.samples
+            bases.append(left.named(samples - np.searchsorted(positions, samples)))
+        engine = self._moved(after, bases, len(positions))
+        worn = engine.holds_all(after) and any(basis.live.normal.worn() for basis in bases)
         return engine.fresh(after, "most of what the sums held has left") if worn else engine
 
     def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
         """Samples leave that are not held; a centre that equals one of them leaves its basis."""
-        rest, everyone = [], np.arange(len(y))
-        for basis in self.bases:
-            found, samples = _find_rows(X, basis.centres.points), basis.centres.samples
-            found[samples >= 0] = NOT_HELD
-            given = replace(basis, centres=basis.centres.named(found))
-            left = given.remove(X, self._targets(y, basis), weight, everyone)
-            named = left.centres.named(samples[found < 0])
-            rest.append(replace(left, centres=named))
-        return self._moved(held, tuple(rest), len(y))
-
-    def over(self, held: Holdings, sums: Sequence[Sums], estimate: bool) -> BasisEngine:
-        """The same bases over other samples, none of which is held; λ is estimated where asked."""
         bases = []
-        for basis, given in zip(self.bases, sums, strict=True):
-            basis = replace(basis, centres=basis.centres.nameless()).with_sums(given)
-            ridge = basis.live.minimize_gcv() if estimate else None
-            bases.append(basis.with_sums(given, ridge) if estimate else basis)
-        return self._moved(held, tuple(bases))
+        for basis in self.bases:
+            samples = basis.centres.samples
+            found = np.where(samples < 0, _find_rows(X, basis.centres.points), NOT_HELD)
+            left = basis.named(found)
+            left = left.remove(X, self._targets(y, basis), weight, np.arange(len(y)))
+            bases.append(left.named(samples[found < 0]))
+        return self._moved(held, bases, len(y))
+
+    def over(self, held: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
+        """The same bases over other samples, none of which is held; λ is estimated where asked."""
+        bases = [
+            basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
+            for basis, given in zip(self.bases, sums, strict=True)
+        ]
+        if estimate:
+            bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
+        return self._moved(held, bases)
+
+    def with_sums(self, held: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
+        """More samples, which are not held, as the sums over them for each basis."""
+        pairs = zip(self.bases, sums, strict=True)
+        return self._moved(held, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
 
     def with_classes(self, held: Holdings) -> BasisEngine:
         """With an output for each class of these holdings."""
-        bases = self.bases if held.classes is None else self._with_classes(held.classes)
-        return self._moved(held, bases)
-
-    def with_sums(self, held: Holdings, sums: Sequence[Sums], n_rows: int) -> BasisEngine:
-        """More samples, which are not held, as the sums over them for each basis."""
-        pairs = zip(self.bases, sums, strict=True)
-        added = tuple(basis.with_sums(basis.live.sums + more) for basis, more in pairs)
-        return self._moved(held, added, n_rows)
+        return self._moved(held, self._bases_for(held))
 
     def calibrated(self, scale: float) -> BasisEngine:
         """With the scale of probabilities for samples that will not be held."""
@@ -150,17 +140,14 @@ class BasisEngine:
 
     def grown(self, held: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
         """With at most k more centres in each basis, chosen on the samples held."""
-        plan = replace(plan, kernels=self.plan.kernels)
-        ridge = plan.tuned_ridge(held)
-        bases = tuple(
-            plan.select(
-                held, basis.outputs, ridge, basis.centres, None if k is None else len(basis) + k
-            )
-            for basis in self.bases
-        )
-        engine = self._moved(held, bases)
-        engine.plan = plan
-        return engine.recorded("grown", len(held))
+        twin, plan = copy(self), replace(plan, kernels=self.plan.kernels)
+        ridge, bases = plan.tuned_ridge(held), []
+        for basis in self.bases:
+            rules = replace(plan.rules, max_basis=None if k is None else len(basis) + k)
+            grows = replace(plan, rules=rules)
+            bases.append(grows.select(held, basis.outputs, ridge, basis.centres))
+        twin.plan = plan
+        return twin._moved(held, bases, 0, "grown")
 
     def refactor(self, held: Holdings, reason: str) -> Engine:
         """Sum anew over the samples, O(n m²), and solve."""
@@ -172,20 +159,13 @@ class BasisEngine:
             raise np.linalg.LinAlgError(reason)
         anew = self._sums(held) if self.holds_all(held) else [b.live.sums for b in self.bases]
         pairs = zip(self.bases, anew, strict=True)
-        engine = self._moved(held, tuple(basis.with_sums(sums) for basis, sums in pairs))
-        return engine.recorded(reason, len(held)) if reason is not None else engine
-
-    def recorded(self, reason: str, n: int) -> BasisEngine:
-        """This engine, just made, with a record of why."""
-        self.past = (*self.past, Refactorization(reason, n, self._edits, self.factor))
-        return self
+        return self._moved(held, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
 
     # -- reads ----------------------------------------------------------------------------------
 
     def order(self) -> Array:
         """Which columns of the bases are shown, and in which order; of two classes, the second."""
-        outputs = np.concatenate([basis.outputs for basis in self.bases])
-        order = np.argsort(outputs)
+        order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
         return order[1:] if self._classified and len(order) == 2 else order
 
     def reader(self, held: Holdings) -> BasisReader:
@@ -193,14 +173,12 @@ class BasisEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Centres and λ kept, O(m²) for each sample."""
-        positions = np.arange(len(held))
-        return self.loo_rows(held.rows.samples(), held.y, held.weight, positions)
+        X, positions = held.rows.samples(), np.arange(len(held))
+        return self.loo_rows(X, held.y, held.weight, positions)
 
     def loo_rows(self, X: Any, y: Array, weight: Array, positions: Array | None = None) -> Array:
         """Leave-one-out outputs of samples that were learned, held or not."""
-        blocks = [
-            basis.loo_outputs(X, self._targets(y, basis), weight, positions) for basis in self.bases
-        ]
+        blocks = [b.loo_outputs(X, self._targets(y, b), weight, positions) for b in self.bases]
         return np.concatenate(blocks, axis=1)[:, self.order()]
 
     def drift(self, held: Holdings) -> float:
@@ -223,36 +201,37 @@ class BasisEngine:
         return ("basis",) if self.calibration is None else ("basis", "calibration")
 
     def state(self, held: Holdings) -> dict[str, Any]:
-        state = {
+        scale = self.calibration
+        calibration = None if scale is None else (scale, np.zeros(1))  # 0.1.0 had biases, all zero
+        return {
             "bases": [basis.state() for basis in self.bases],
             "weights": [basis.weights for basis in self.bases],
+            **({"calibration": calibration} if self._classified else {}),
         }
-        if held.classes is None:
-            return state
-        scale = self.calibration  # 0.1.0 has biases behind it, which are zero
-        kept = None if scale is None else (scale, np.zeros(len(held.classes)))
-        return {**state, "calibration": kept}
 
     def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
         """A function for the sums over a chunk of samples, which may run in another process.
 
-        ``numbers`` says where the centres stand in all chunks, given where they stand in those
-        that they were chosen on.
+        ``numbers`` says which rows of all chunks are the samples that the centres stand among; None
+        where no centre is a row of them.
         """
-        pairs = []
-        for basis in self.bases:
-            centres = basis.centres.nameless()
-            if numbers is not None:
-                centres = centres.named(numbers[basis.centres.samples])
-            pairs.append((centres, basis.outputs, basis.live.U))
-        return ChunkSums(pairs, self._classified, dtype)
+        named = [
+            b.named(np.full(len(b), NOT_HELD) if numbers is None else numbers[b.centres.samples])
+            for b in self.bases
+        ]
+        return self._chunk_sums(named, dtype)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _moved(self, held: Holdings, bases: tuple[FixedBasis, ...], edits: int = 0) -> BasisEngine:
-        """This engine with other bases, for other holdings."""
+    def _moved(
+        self, held: Holdings, bases: Iterable[FixedBasis], edits: int = 0, why: str | None = None
+    ) -> BasisEngine:
+        """This engine with other bases, for other holdings, and a record if there is a reason."""
         twin = copy(self)
-        twin.bases, twin.serves, twin._edits = bases, held.version, self._edits + edits
+        twin.bases, twin.serves, twin._edits = tuple(bases), held.version, self._edits + edits
+        if why is not None:
+            event = Refactorization(why, len(held), self._edits, self.factor)
+            twin.past = (*self.past, event)
         if twin.holds_all(held):
             twin.calibration = None
         return twin
@@ -261,52 +240,42 @@ class BasisEngine:
         return target_columns(y, basis.outputs, self._classified)
 
     def _sums(self, held: Holdings) -> list[Sums]:
-        X, positions = held.rows.samples(), np.arange(len(held))
-        return [
-            basis.centres.sums(
-                basis.live.U, X, self._targets(held.y, basis), held.weight, positions
-            )
-            for basis in self.bases
-        ]
+        sums, positions = self._chunk_sums(self.bases, held.rows.dtype), np.arange(len(held))
+        return sums(held.rows.samples(), held.y, held.weight, positions)
 
-    def _with_classes(self, classes: Array) -> tuple[FixedBasis, ...]:
-        """The bases with an output for each of these classes and for no other.
+    def _chunk_sums(self, bases: Iterable[FixedBasis], dtype: Any) -> ChunkSums:
+        parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
+        return ChunkSums(parts, self._classified, dtype)
+
+    def _bases_for(self, held: Holdings, besides: Any = ()) -> list[FixedBasis]:
+        """The bases with an output for each class besides some, and for no other.
 
         A class that has none enters the first basis: no sample so far was of it.
         """
+        if held.classes is None:
+            return list(self.bases)
+        classes = np.setdiff1d(held.classes, besides)
         known = [basis.outputs[np.isin(basis.outputs, classes)] for basis in self.bases]
         new = np.setdiff1d(classes, np.concatenate(known))
         outputs = [np.concatenate([known[0], new]), *known[1:]]
         pairs = zip(self.bases, outputs, strict=True)
-        return tuple(basis.with_outputs(labels) for basis, labels in pairs if len(labels))
-
-
-@dataclass(frozen=True)
-class Totals:
-    """Sums for each basis, which add up."""
-
-    sums: tuple[Sums, ...]
-
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
+        return [basis.with_outputs(labels) for basis, labels in pairs if len(labels)]
 
 
 @dataclass(frozen=True, eq=False)
 class ChunkSums:
-    """The sums over one chunk, for each basis. It knows the centres and U, and no sums."""
+    """The sums over one chunk, for each basis. It knows centres, outputs and U, and no sums."""
 
     bases: list[tuple[Centres, Array, Array]]
     classified: bool
     dtype: Any
 
-    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> Totals:
+    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> list[Sums]:
         X = X.astype(self.dtype, copy=False)
-        return Totals(
-            tuple(
-                centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
-                for centres, outputs, U in self.bases
-            )
-        )
+        return [
+            centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
+            for centres, outputs, U in self.bases
+        ]
 
 
 def _find_rows(X: Any, points: Any) -> Array:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from gramian.arrays import Array
 from gramian.engines._holdings import Holdings
+from gramian.engines._rows import make_rows
 from gramian.engines.orthogonal._basis import Centres, FixedBasis
 from gramian.kernels import Kernel
 from gramian.machines import Axes, ForwardRules, basis_features, forward_select, least
@@ -32,21 +33,17 @@ class BasisPlan:
     ridge : "cv", "loo", "gcv" or float
         λ of the weights, or how it is found.
     penalty : {"kernel", "orthogonal"}
+    random_state : int, RandomState or None
     apart : bool
         Whether each of more than two classes has a basis of its own.
-    random_state : int, RandomState or None
     """
 
     kernels: tuple[Kernel, ...]
     rules: ForwardRules
     ridge: str | float
-    penalty: str = "kernel"
+    penalty: str
+    random_state: Any
     apart: bool = False
-    random_state: Any = 0
-
-    def random(self) -> np.random.RandomState:
-        """The source of random numbers of one choice."""
-        return check_random_state(self.random_state)
 
     def groups(self, held: Holdings) -> list[Array]:
         """Outputs that share a basis. Two classes do in any case: their targets differ in sign."""
@@ -66,51 +63,32 @@ class BasisPlan:
     def tuned_ridge(self, held: Holdings) -> str | float:
         """λ, by trials where the rule is "cv"; or the rule for it."""
         rule = self.ridge_rule(held)
-        return Trials(self, held).run(self.kernels).ridge if rule == "cv" else rule
+        return Trials(self, held).run(self.kernels)[1] if rule == "cv" else rule
 
     def select(
-        self,
-        held: Holdings,
-        outputs: Array,
-        ridge: str | float,
-        start: Centres | None = None,
-        max_basis: int | None = None,
+        self, held: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
     ) -> FixedBasis:
-        """A basis for these outputs on the samples held.
+        """A basis for these outputs on the samples held, which begins with the centres of start.
 
-        With ``start`` it begins with these centres, and goes on to ``max_basis`` of them.
+        Only columns of candidates are computed.
         """
+        X, weight, kernels = held.rows.samples(), held.weight, self.kernels
         Y = target_columns(held.y, outputs, held.classes is not None)
-        rules = self.rules if start is None else replace(self.rules, max_basis=max_basis)
-        return self.select_on(held.rows.samples(), Y, held.weight, outputs, rules, ridge, start)
-
-    def select_on(
-        self,
-        X: Any,
-        Y: Array,
-        weight: Array,
-        outputs: Array,
-        rules: ForwardRules,
-        ridge: str | float,
-        start: Centres | None = None,
-    ) -> FixedBasis:
-        """The same on samples X with targets Y; only columns of candidates are computed."""
-        kernels = self.kernels
         found = forward_select(
             lambda samples, kernel: kernels[kernel](X[samples], X),
             Y.astype(X.dtype),
-            rules,
+            self.rules,
             n_kernels=len(kernels),
             weight=weight.astype(X.dtype),
             start=None if start is None else (start.samples, start.which),
-            rng=np.random.default_rng(self.random().randint(2**31)),
+            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
         )
         points = X[found.samples]
-        centres = Centres(kernels, points, found.kernels, found.samples, rules.epsilon)
+        centres = Centres(kernels, points, found.kernels, found.samples, self.rules.epsilon)
         basis = FixedBasis.of(found, centres, outputs, Y, weight)
         if self.penalty == "kernel":
             return basis.with_kernel_penalty(X, Y, weight, ridge)
-        return basis if ridge == rules.ridge else basis.with_ridge(X, Y, weight, ridge)
+        return basis if ridge == self.rules.ridge else basis.with_ridge(X, Y, weight, ridge)
 
 
 def target_columns(y: Array, outputs: Array, classified: bool) -> Array:
@@ -118,13 +96,6 @@ def target_columns(y: Array, outputs: Array, classified: bool) -> Array:
     if classified:
         return np.where(y.reshape(-1, 1) == outputs, 1.0, -1.0)
     return y.reshape(len(y), -1)[:, outputs].astype(float, copy=False)
-
-
-class Trial(NamedTuple):
-    """What some kernels brought on samples held out, with the best λ for them."""
-
-    error: float
-    ridge: float
 
 
 class Trials:
@@ -141,29 +112,34 @@ class Trials:
                 f'"cv" leaves out samples and needs two or more, got n_samples={len(held)}. '
                 f"Give numbers as gamma and ridge."
             )
-        self._plan, self._outputs = plan, np.concatenate(plan.groups(held))
-        Y = target_columns(held.y, self._outputs, held.classes is not None)
-        self._samples = held.rows.samples(), Y, held.weight
-        self._some = plan.random().permutation(len(held))[:TRIED_ON]
+        limit = min(plan.rules.max_basis or TRIED_WITH, TRIED_WITH)
+        self._plan = replace(plan, rules=replace(plan.rules, max_basis=limit))
+        self._held, self._outputs = held, np.concatenate(plan.groups(held))
+        self._some = check_random_state(plan.random_state).permutation(len(held))[:TRIED_ON]
         n_parts = _FEW_PARTS if len(self._some) > _FEW else _PARTS
         self._parts = np.array_split(self._some, min(n_parts, len(self._some)))
-        limit = min(plan.rules.max_basis or TRIED_WITH, TRIED_WITH)
-        self._rules = replace(plan.rules, max_basis=limit)
 
-    def run(self, kernels: tuple[Kernel, ...]) -> Trial:
-        """The error with these kernels and the λ that is best for them, over the parts."""
-        plan = replace(self._plan, kernels=kernels)
+    def run(self, kernels: tuple[Kernel, ...]) -> tuple[float, float]:
+        """The error with these kernels, summed over the parts, and the λ that is best for them."""
+        plan, held = replace(self._plan, kernels=kernels), self._held
         ridges, errors = np.empty(0), np.zeros(1)
         for part in self._parts:
-            X, Y, weight = (values[np.setdiff1d(self._some, part)] for values in self._samples)
-            rule = "gcv" if plan.ridge == "cv" else plan.ridge
-            basis = plan.select_on(X, Y, weight, self._outputs, self._rules, rule)
+            rest = _part(held, np.setdiff1d(self._some, part))
+            basis = plan.select(rest, self._outputs, "gcv" if plan.ridge == "cv" else plan.ridge)
             axes = Axes.of(basis.live.sums, basis.live.free)
             if plan.ridge != "cv":
                 ridges = np.array([basis.live.ridge])
             elif len(ridges) == 0:
                 ridges = axes.ridges
-            X, Y, weight = (values[part] for values in self._samples)
-            found = axes.outputs(basis_features(basis.live.U, basis.centres.rows(X)), ridges)
-            errors = errors + np.square(found - Y).sum(axis=2) @ weight
-        return Trial(float(errors.min()), least(ridges, errors, self._rules.tol))
+            features = basis_features(basis.live.U, basis.centres.rows(held.rows.take(part)))
+            Y = target_columns(held.y[part], self._outputs, held.classes is not None)
+            found = np.square(axes.outputs(features, ridges) - Y).sum(axis=2)
+            errors = errors + found @ held.weight[part]
+        return float(errors.min()), least(ridges, errors, plan.rules.tol)
+
+
+def _part(held: Holdings, positions: Array) -> Holdings:
+    """Holdings of some of the samples."""
+    parts = (getattr(held, name)[positions] for name in ("y", "weight", "ids"))
+    y, weight, ids = parts
+    return replace(held, rows=make_rows(held.rows.take(positions)), y=y, weight=weight, ids=ids)
