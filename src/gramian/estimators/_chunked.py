@@ -7,54 +7,61 @@ forgotten by being given again, to `forget_rows`. Nothing of Dask is imported he
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from gramian.arrays import Array
 from gramian.engines import Holdings, make_rows
-from gramian.engines.orthogonal import BasisEngine, RowChunks, map_queries
-from gramian.estimators._classifier import _calibrated
-from gramian.estimators._live import Fitted, edits
+from gramian.engines.orthogonal import BasisEngine, RowChunks, is_chunked, map_queries
+from gramian.estimators._classifier import LiveClassifier, _calibrated
+from gramian.estimators._live import Fitted, LiveEstimator, edits
+from gramian.estimators._regressor import LiveRegressor
 from gramian.estimators._samples import with_weight
 
 # Centres of a Dask array are chosen on so many rows at most.
 CHOSEN_ON = 20_000
 
 
-def begin_chunks(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> Fitted:
-    """A model fitted to the rows of Dask arrays."""
-    settings, chunks = model._settings(), _aligned(X, y, sample_weight, ids)
-    numbers, X, y, weight = chunks.sample(check_random_state(settings.plan.random_state), CHOSEN_ON)
-    X, y, names = settings.samples.first(model, X, y[:, 0] if y.shape[1] == 1 else y)
-    y, rows = model._check_targets(y, None), numbers
+def begin(self, X, y, sample_weight, ids, classes):
+    """Fit from scratch, to arrays or to Dask arrays."""
+    if not is_chunked(X):
+        LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
+        return
+    settings, chunks = self._settings(), _aligned(X, y, sample_weight, ids)
+    random = check_random_state(settings.plan.random_state)
+    numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
+    X, y, names = settings.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
     weight = np.ones(len(y)) if weight is None else weight
-    X, y, weight, rows = with_weight(settings.samples, X, y, weight, rows)
+    y = self._check_targets(y, None)
+    X, y, weight, rows = with_weight(settings.samples, X, y, weight, numbers)
     some = Holdings(make_rows(X), y, weight, rows, len(chunks))
-    some = model._joined(None, some, model._labels_of(chunks, None))
+    some = self._joined(None, some, _labels_of(self, chunks, None))
     choice = settings.choose(some, None)
-    engine, held = choice.engine(some), without_rows(some, version=object())
+    engine, held = choice.engine(some), _without_rows(some, version=object())
     sums = chunks.add_up(engine.chunk_sums(rows, X.dtype), len(engine.bases))
     estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
     engine = engine.over(held, sums, estimate)
     if some.classes is not None:
         engine = engine.calibrated(_calibrated(Fitted(settings, choice, some, engine))[1])
-    return Fitted(settings, choice, held, engine, names)
+    self._now = Fitted(settings, choice, held, engine, names)
 
 
-def extend_chunks(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> Fitted:
-    """The model with the rows of more Dask arrays."""
-    now, chunks = model._serving(), _aligned(X, y, sample_weight, ids)
-    labels = model._labels_of(chunks, now.held)
-    n = len(chunks)
-    held = replace(now.held, next_id=now.held.next_id + n, version=object())
-    held = model._joined(now.held, held, labels)
+def learn(self, X, y, sample_weight, ids, classes=()):
+    """Learn more samples, or more rows of Dask arrays."""
+    if not (is_chunked(X) and self.__sklearn_is_fitted__()):
+        LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
+        return
+    now, chunks = self._serving(), _aligned(X, y, sample_weight, ids)
+    held = replace(now.held, next_id=now.held.next_id + len(chunks), version=object())
+    held = self._joined(now.held, held, _labels_of(self, chunks, now.held))
     engine = now.engine.with_classes(held)
     sums = chunks.add_up(engine.chunk_sums(None, held.rows.dtype), len(engine.bases))
-    return now.moved(held, engine.with_sums(held, sums, n))
+    self._now = now.moved(held, engine.with_sums(held, sums, len(chunks)))
 
 
 @edits
@@ -90,33 +97,44 @@ def forget_rows(self, X, y, sample_weight=None):
     return self
 
 
-def left_out_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Leave-one-out values of rows that were learned and are not held, a lazy Dask array."""
-    now, chunks = model._serving(), RowChunks.align(X, y, sample_weight)
+def loo_decision_function(self, X=None, y=None, sample_weight=None):
+    """Leave-one-out values of the held samples, in the order of `ids_`.
+
+    Parameters
+    ----------
+    X, y, sample_weight : Dask arrays, optional
+        Rows that the model has learned and does not hold, given again. The values are then those
+        of the model without each of them, as a lazy Dask array.
+    """
+    if X is None:
+        return (LiveClassifier if is_classifier(self) else LiveRegressor).loo_decision_function(
+            self
+        )
+    now, chunks = self._serving(), RowChunks.align(X, y, sample_weight)
     dtype, width = now.held.rows.dtype, width_of(now)
-    return chunks.map_rows(LeftOut(now.engine, dtype, width is None), width, dtype)
+    return chunks.map_rows(partial(_left_out, now.engine, dtype, width is None), width, dtype)
+
+
+def _left_out(
+    engine: BasisEngine, dtype: Any, flat: bool, X: Any, y: Array, weight: Array, numbers: Array
+) -> Array:
+    """Leave-one-out values of the rows of a chunk, as they are shown."""
+    found = engine.loo_rows(X.astype(dtype, copy=False), y, weight)
+    return (found[:, 0] if flat else found).astype(dtype)
 
 
 def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
-    """A method of the model on each chunk of queries, a lazy Dask array."""
-    return map_queries(X, getattr(without_samples(model), name), width, dtype)
+    """A method of the model on each chunk of queries, a lazy Dask array.
 
-
-def without_samples(model: Any) -> Any:
-    """The model without its samples, to be sent to where the queries are."""
+    The model is sent to where the queries are without its samples.
+    """
     now = model._serving()
     engine = now.engine
-    if now.held.classes is not None and engine.calibration is None and len(now.held):
+    if now.held.classes is not None and engine.calibration is None and name == "predict_proba":
         engine = engine.calibrated(model._derived("calibration", _calibrated)[1])
     twin = clone(model)
-    twin._now = now.moved(without_rows(now.held), engine)
-    return twin
-
-
-def without_rows(held: Holdings, **changes: Any) -> Holdings:
-    """The holdings without any sample."""
-    rows, y = make_rows(held.rows.samples()[:0]), held.y[:0].copy()
-    return replace(held, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
+    twin._now = now.moved(_without_rows(now.held), engine)
+    return map_queries(X, getattr(twin, name), width, dtype)
 
 
 def width_of(now: Fitted) -> int | None:
@@ -126,20 +144,25 @@ def width_of(now: Fitted) -> int | None:
     return None if flat else t
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Leave-one-out values of the rows of a chunk, as they are shown."""
-
-    engine: BasisEngine
-    dtype: Any
-    flat: bool
-
-    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> Array:
-        found = self.engine.loo_rows(X.astype(self.dtype, copy=False), y, weight)
-        return (found[:, 0] if self.flat else found).astype(self.dtype)
+def _without_rows(held: Holdings, **changes: Any) -> Holdings:
+    rows, y = make_rows(held.rows.samples()[:0]), held.y[:0].copy()
+    return replace(held, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
 
 
 def _aligned(X: Any, y: Any, sample_weight: Any, ids: Any) -> RowChunks:
     if ids is not None:
         raise ValueError("rows of Dask arrays are not held and have no ids; leave `ids` out.")
     return RowChunks.align(X, y, sample_weight)
+
+
+def _labels_of(model: Any, chunks: RowChunks, held: Holdings | None) -> tuple:
+    """All labels, which stay as classes since their rows are not held; none of a regressor.
+
+    Raises ValueError if the targets are not like those held.
+    """
+    if is_classifier(model):
+        return tuple(model._check_targets(chunks.labels(), held).tolist())
+    like = np.zeros((1, chunks.y.shape[1]))
+    one = held is not None and held.y.ndim == 1 and like.shape[1] == 1
+    model._check_targets(like[:, 0] if one else like, held)
+    return ()

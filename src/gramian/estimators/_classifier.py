@@ -17,7 +17,7 @@ from gramian.machines import fit_calibration, probabilities
 class LiveClassifier(ClassifierMixin, LiveEstimator):
     """Labels, decisions and probabilities from outputs: one per class, or one for two classes."""
 
-    _state_names = ("classes_",)
+    _state_names: tuple[str, ...] = ("classes_",)
 
     @property
     def classes_(self):

@@ -8,14 +8,7 @@ import numpy as np
 
 from gramian.engines.orthogonal import is_chunked
 from gramian.estimators import _basis as shared
-from gramian.estimators._chunked import (
-    begin_chunks,
-    extend_chunks,
-    forget_rows,
-    lazily,
-    left_out_rows,
-    width_of,
-)
+from gramian.estimators import _chunked as chunked
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._live import learned
 from gramian.estimators._parameters import check_choice
@@ -44,6 +37,11 @@ class OrthogonalKernelClassifier(LiveClassifier):
 
     Leave-one-out values are ``y_i − e_i / (1 − h_i)``: the sample leaves the sums, while the
     centres, itself among them, stay.
+
+    `fit`, `partial_fit` and predictions also take Dask arrays, whose rows are not held and have no
+    ids: `forget_rows` forgets them when they are given again. Width, centres and λ are chosen on
+    20,000 rows at random; with ``ridge`` ``"gcv"`` or ``"loo"``, λ is then estimated by generalised
+    cross-validation over all rows.
 
     Cost: O(n m² + 64 n m) to fit, O(n m) memory; O(m²) to learn or forget a sample; O(m) for a
     query; O(n m²) for all leave-one-out values.
@@ -136,7 +134,9 @@ class OrthogonalKernelClassifier(LiveClassifier):
     basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
     ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
     stop_reason_ = shared.stop_reason_
-    grow, reselect, forget_rows = shared.grow, shared.reselect, forget_rows
+    grow, reselect, forget_rows = shared.grow, shared.reselect, chunked.forget_rows
+    loo_decision_function = chunked.loo_decision_function
+    _begin, _learn = chunked.begin, chunked.learn
 
     def __init__(
         self,
@@ -179,13 +179,15 @@ class OrthogonalKernelClassifier(LiveClassifier):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         if is_chunked(X):
             now = self._fitted()
-            return lazily(self, "decision_function", X, width_of(now), now.held.rows.dtype)
+            return chunked.lazily(
+                self, "decision_function", X, chunked.width_of(now), now.held.rows.dtype
+            )
         return super().decision_function(X)
 
     def predict(self, X):
         """The class of each sample."""
         if is_chunked(X):
-            return lazily(self, "predict", X, None, self.classes_.dtype)
+            return chunked.lazily(self, "predict", X, None, self.classes_.dtype)
         return super().predict(X)
 
     def predict_proba(self, X):
@@ -194,43 +196,14 @@ class OrthogonalKernelClassifier(LiveClassifier):
         Of a model fitted to Dask arrays, on those of the rows that its centres were chosen on.
         """
         if is_chunked(X):
-            return lazily(self, "predict_proba", X, len(self.classes_), float)
+            return chunked.lazily(self, "predict_proba", X, len(self.classes_), float)
         return super().predict_proba(X)
-
-    def loo_decision_function(self, X=None, y=None, sample_weight=None):
-        """Leave-one-out values of the held samples, in the order of `ids_`.
-
-        Parameters
-        ----------
-        X, y, sample_weight : Dask arrays, optional
-            Rows that the model has learned and does not hold, given again. The values are then
-            those of the model without each of them, as a lazy Dask array.
-        """
-        if X is None:
-            return super().loo_decision_function()
-        return left_out_rows(self, X, y, sample_weight)
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _settings(self):
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
         return shared.BasisSettings.of(self, apart=self.basis == "one-vs-rest")
-
-    def _begin(self, X, y, sample_weight, ids, classes):
-        if is_chunked(X):
-            self._now = begin_chunks(self, X, y, sample_weight, ids)
-        else:
-            super()._begin(X, y, sample_weight, ids, classes)
-
-    def _learn(self, X, y, sample_weight, ids, classes=()):
-        if is_chunked(X) and self.__sklearn_is_fitted__():
-            self._now = extend_chunks(self, X, y, sample_weight, ids)
-        else:
-            super()._learn(X, y, sample_weight, ids, classes)
-
-    def _labels_of(self, chunks, held):
-        """All labels of Dask arrays: classes stay, since the rows are not held."""
-        return tuple(self._check_targets(chunks.labels(), held).tolist())
 
     def _left(self, before, after):
         if self._fitted().engine.holds_all(before):
@@ -252,42 +225,10 @@ class OrthogonalKernelRegressor(LiveRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
-    gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
-        Width of the kernel. ``"cv"`` chooses among nine by cross-validation on 2,000 samples and
-        with 200 centres at most. An array has one width per feature (RBF). In a list of widths,
-        each centre takes the one that helps most.
-    degree, coef0 : float
-        Of the polynomial kernel.
-    kernel_params : dict, optional
-        Keyword arguments of a callable kernel.
-    max_basis : int or None, default=500
-        Largest number of centres; None: as many as samples.
-    tol : float, default=1e-3
-        Smallest relative improvement that counts.
-    stopping : {"gcv", "loo", "bic", "lambda"}, default="gcv"
-        Stop when the criterion has not improved for ``patience`` centres, and go back to the size
-        where it was best. ``"loo"`` takes fewer centres. ``"lambda"`` (the paper's): when λ
-        settles, with ``ridge`` ``"cv"`` or ``"gcv"``.
-    selection : {"gain", "residual"}, default="gain"
-        The next centre: the largest gain among 64 candidates, or the sample with the largest
-        residual (the paper's).
-    penalty : {"kernel", "orthogonal"}, default="kernel"
-        λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
-        paper's), which shrinks little where the kernel is smooth.
-    ridge : {"cv", "loo", "gcv"} or float, default="cv"
-        λ, by cross-validation, by leave-one-out, or by generalised cross-validation (the paper's).
-        The closed forms do not know that the centres were chosen to suit these samples, and take
-        it too small where samples are few. With more than 2,000, of which ``"cv"`` would try a
-        part only, it is ``"loo"``. A number is taken as it is.
-    epsilon : float, default=0.0
-        Added to the diagonal of K, where a centre meets itself.
-    patience : int, default=20
-    penalize_bias : bool, default=False
-        Whether λ also acts on the bias, as in the paper.
-    random_state : int, RandomState or None, default=0
-        Of the candidates of ``selection="gain"`` and the samples of ``"cv"``.
+    kernel, gamma, degree, coef0, kernel_params, max_basis, tol, stopping, selection, penalty
+        As those of `OrthogonalKernelClassifier`.
+    ridge, epsilon, patience, penalize_bias, random_state
+        The same.
 
     Attributes
     ----------
@@ -331,7 +272,9 @@ class OrthogonalKernelRegressor(LiveRegressor):
     basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
     ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
     stop_reason_ = shared.stop_reason_
-    grow, reselect, forget_rows = shared.grow, shared.reselect, forget_rows
+    grow, reselect, forget_rows = shared.grow, shared.reselect, chunked.forget_rows
+    loo_decision_function = chunked.loo_decision_function
+    _begin, _learn = chunked.begin, chunked.learn
 
     def __init__(
         self,
@@ -372,46 +315,13 @@ class OrthogonalKernelRegressor(LiveRegressor):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
             now = self._fitted()
-            return lazily(self, "predict", X, width_of(now), now.held.rows.dtype)
+            return chunked.lazily(self, "predict", X, chunked.width_of(now), now.held.rows.dtype)
         return super().predict(X)
-
-    def loo_decision_function(self, X=None, y=None, sample_weight=None):
-        """Leave-one-out values of the held samples, in the order of `ids_`.
-
-        Parameters
-        ----------
-        X, y, sample_weight : Dask arrays, optional
-            Rows that the model has learned and does not hold, given again. The values are then
-            those of the model without each of them, as a lazy Dask array.
-        """
-        if X is None:
-            return super().loo_decision_function()
-        return left_out_rows(self, X, y, sample_weight)
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _settings(self):
         return shared.BasisSettings.of(self)
-
-    def _begin(self, X, y, sample_weight, ids, classes):
-        if is_chunked(X):
-            self._now = begin_chunks(self, X, y, sample_weight, ids)
-        else:
-            super()._begin(X, y, sample_weight, ids, classes)
-
-    def _learn(self, X, y, sample_weight, ids, classes=()):
-        if is_chunked(X) and self.__sklearn_is_fitted__():
-            self._now = extend_chunks(self, X, y, sample_weight, ids)
-        else:
-            super()._learn(X, y, sample_weight, ids, classes)
-
-    def _labels_of(self, chunks, held):
-        """No labels, but a check that the targets are as wide as those learned."""
-        if held is not None:
-            like = np.zeros((1, chunks.y.shape[1]))
-            one = held.y.ndim == 1 and like.shape[1] == 1
-            self._check_targets(like[:, 0] if one else like, held)
-        return ()
 
     def _left(self, before, after):
         return after if self.n_rows_ > len(before) else super()._left(before, after)

@@ -14,6 +14,7 @@ so takes away what it brought, and the error is that of its own products, not of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
@@ -34,7 +35,7 @@ _CONTRACTION = 1e-4
 # Samples with 1 − wᵢ xᵢᵀ N xᵢ below this leave by a fresh inverse: an update would lose digits.
 _STEEP = 1e-3
 # Sums are added in blocks of rows of so many bytes, which stay in the processor's cache.
-_CACHE = 2**16
+_CACHE = 2**18
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -48,11 +49,21 @@ class CompensatedSum:
     def value(self) -> Array:
         return self._high + self._low
 
+    def diagonal(self) -> Array:
+        return self._high.diagonal() + self._low.diagonal()
+
     def add(self, term: Array) -> None:
         """Add a term: Knuth's two-sum, exact but for the rounding of the remainders' own sum."""
+        self._add(lambda rows: term[rows])
+
+    def add_outer(self, a: Array, b: Array) -> None:
+        """Add ``a bᵀ`` of two vectors."""
+        self._add(lambda rows: np.multiply.outer(a[rows], b))
+
+    def _add(self, term: Callable[[slice], Array]) -> None:
         high, low = np.empty_like(self._high), np.empty_like(self._low)
-        for rows in row_blocks(len(term), term.shape[1], budget=_CACHE):
-            before, more, total, lost = self._high[rows], term[rows], high[rows], low[rows]
+        for rows in row_blocks(len(high), high.shape[1], budget=_CACHE):
+            before, more, total, lost = self._high[rows], term(rows), high[rows], low[rows]
             np.add(before, more, out=total)
             added = total - before
             np.subtract(total, added, out=lost)
@@ -203,15 +214,17 @@ class LiveNormal:
 
     def _squares(self) -> Array:
         """The diagonal of M, and the squares of the targets."""
-        squares = self._sums.value.diagonal().copy()
+        squares = self._sums.diagonal()
         squares[: self.d] += self._penalty
         return squares
 
     def _edit(self, X: Array, Y: Array, weight: Array, sign: float) -> None:
         T = np.sqrt(weight)[:, None] * np.hstack([X, Y])
         N = self._edited_inverse(T[:, : self.d], sign)
-        products = T.T @ T
-        self._sums.add(products if sign > 0 else np.negative(products, out=products))
+        if len(T) == 1:
+            self._sums.add_outer(sign * T[0], T[0])
+        else:
+            self._sums.add(sign * (T.T @ T))
         self._passed = self._passed + np.einsum("ij,ij->j", T, T)
         self._N, self._B = N, None
 

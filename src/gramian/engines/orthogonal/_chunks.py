@@ -76,7 +76,7 @@ class RowChunks:
         return np.unique(np.concatenate([*blocks.ravel()]))
 
     def add_up(self, function: Callable[..., Sequence[Any]], k: int) -> Array:
-        """The k results of ``function(X, y, weight, numbers)``, summed over the chunks as a tree."""
+        """The k results of ``function(X, y, weight, numbers)``, summed over the chunks."""
         boxes = self._map(_OnChunk(function, boxed=True), **self._boxes(k))
         return boxes.sum(axis=0, split_every=_SPLIT).compute()
 
