@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage lint doctest bench reproduce docs ci clean
+.PHONY: help run test coverage torture lint doctest bench reproduce docs ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -16,9 +16,13 @@ run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that 
 test: $(VENV)/test.stamp ## run the tests
 	$(BIN)/python -m pytest
 
-coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss
+coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the core must have none
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
+	$(BIN)/coverage report --fail-under=100 --include='*/gramian/gram/*,*/gramian/machines/*,*/gramian/engines/*,*/gramian/estimators/*'
+
+torture: $(VENV)/test.stamp ## attack what the documentation promises: about 20 minutes; SEED=1 for others
+	$(BIN)/python -m tests.torture --seed $(or $(SEED),0)
 
 lint: $(VENV)/test.stamp ## check style, types and import layers
 	$(BIN)/ruff check .
@@ -30,12 +34,11 @@ doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' \
 	    src/gramian $(wildcard README.md docs/*.md docs/*/*.md)
 
-bench: $(VENV)/plot.stamp ## measure speed against refits and peers
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/cli,dask,plot.stamp ## measure speed and accuracy against refits and peers
+	$(BIN)/python -m evidence bench
 
-reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: half an hour on two cores
-	@mkdir -p reports
-	$(BIN)/gramian reproduce -o reports/reproduce.html
+reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: an hour or two on two cores
+	$(BIN)/python -m evidence papers -o reports/reproduce.html
 
 docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

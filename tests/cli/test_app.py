@@ -11,7 +11,7 @@ import gramian as package
 from gramian.cli import main
 from gramian.cli._app import NumberOr, app
 
-COMMANDS = ["fit", "predict", "learn", "forget", "inspect", "report", "reproduce"]
+COMMANDS = ["fit", "predict", "learn", "forget", "verify", "inspect", "report"]
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "matplotlib")
 
 

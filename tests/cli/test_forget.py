@@ -26,14 +26,18 @@ def test_receipt_for_people(gramian, model):
 
 
 def test_receipt_as_json(as_json, model, folder):
-    before = package.io.fingerprint(package.load(model))
-    facts = as_json("forget", model, "--id", "pet 8", "--verify", "--receipt", "receipt.json")
+    facts = as_json("forget", model, "--id", "pet 8", "--verify", "--receipt", "receipts.jsonl")
     receipt = facts["receipt"]
     assert facts["saved"] == model
-    assert json.loads((folder / "receipt.json").read_text()) == receipt
+    pending, done = map(json.loads, (folder / "receipts.jsonl").read_text().splitlines())
+    assert done == receipt
+    assert pending == {**receipt, "status": "pending"}
+    assert receipt["file"] == str(folder / model)
+    assert receipt["user"]
     assert (receipt["ids"], receipt["count"], receipt["n_after"]) == (["pet 8"], 1, 39)
-    assert receipt["fingerprint_before"] == before
-    assert receipt["fingerprint_after"] == package.io.fingerprint(package.load(model))
+    key = bytes.fromhex(receipt["salt"])
+    assert receipt["fingerprint_after"] == package.io.fingerprint(package.load(model), key=key)
+    assert receipt["verified"] is True
     assert receipt["drift"] < 1e-12  # eps · cond(A), which is below 40 / 0.1
     assert receipt["difference"] < 1e-12
 
@@ -107,11 +111,11 @@ def test_no_byte_of_a_forgotten_row_is_in_the_file(gramian, folder):
         secret[0, 0].tobytes(),
     ]
     assert all(trace in (folder / "model.gram").read_bytes() for trace in traces)
-    gramian("forget", "model.gram", "--id", "patient 8128", "--receipt", "r.json")
+    gramian("forget", "model.gram", "--id", "patient 8128", "--receipt", "r.jsonl")
     for path in folder.iterdir():
-        if path.name != "train.csv" and path.name != "r.json":
+        if path.name != "train.csv" and path.name != "r.jsonl":
             assert not any(trace in path.read_bytes() for trace in traces)
-    assert "yodel" not in (folder / "r.json").read_text()
+    assert "yodel" not in (folder / "r.jsonl").read_text()
 
 
 def test_model_from_python(gramian, folder):
@@ -140,3 +144,70 @@ def test_failed_forget_leaves_the_file(gramian, model, folder, words, code, matc
     before = (folder / model).read_bytes()
     assert match in gramian("forget", model, *words, code=code).stderr
     assert (folder / model).read_bytes() == before
+
+
+# -- receipts -----------------------------------------------------------------------------------
+
+
+def statuses(path):
+    return [json.loads(line)["status"] for line in path.read_text().splitlines()]
+
+
+def test_receipts_are_added_to_those_that_are_there(gramian, model, folder):
+    for name in ("pet 8", "pet 2"):
+        gramian("forget", model, "--id", name, "--receipt", "r.jsonl")
+    lines = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
+    assert [line["status"] for line in lines] == ["pending", "done"] * 2
+    assert [line["ids"] for line in lines[1::2]] == [["pet 8"], ["pet 2"]]
+    assert (folder / "r.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["model.gram", "./model.gram", "link", "train.csv", "other.json"])
+def test_receipt_replaces_no_other_file(gramian, model, folder, name):
+    (folder / "link").symlink_to(folder / "model.gram")
+    (folder / "other.json").write_text('{\n  "model": "an old receipt"\n}\n')
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    result = gramian("forget", model, "--id", "pet 8", "--receipt", name, code=1)
+    assert "needs another name" in result.stderr or "is no file of receipts" in result.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_difference_beyond_the_tolerance_is_a_failure(gramian, model, folder):
+    words = ("--verify", "--tolerance", "1e-30", "--receipt", "r.jsonl")
+    result = gramian("forget", model, "--id", "pet 8", *words, code=1)
+    assert "NOT verified (tolerance 1e-30)" in result.stdout
+    assert "differs from a full refit by more than the tolerance" in result.stderr
+    assert "pet 8" not in ids(model)
+    assert json.loads((folder / "r.jsonl").read_text().splitlines()[-1])["verified"] is False
+
+
+def test_model_that_cannot_be_saved_voids_the_receipt(gramian, model, folder, monkeypatch):
+    def fail(*args, **options):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(package.io._models, "write_archive", fail)
+        result = gramian("forget", model, "--id", "pet 8", "--receipt", "r.jsonl", code=1)
+    assert "no space left" in result.stderr
+    assert statuses(folder / "r.jsonl") == ["pending", "void"]
+    assert "pet 8" in ids(model)
+
+
+@pytest.mark.parametrize(
+    ("saved", "status", "note"),
+    [(False, "void", "the rows were not forgotten"), (True, "done", "finished by a later run")],
+)
+def test_pending_receipt_is_finished_by_the_next_run(gramian, model, folder, saved, status, note):
+    """A kill between the pending receipt and the finished one."""
+    before = (folder / model).read_bytes()
+    gramian("forget", model, "--id", "pet 8", "--receipt", "r.jsonl")
+    pending = (folder / "r.jsonl").read_text().splitlines()[0]
+    (folder / "r.jsonl").write_text(pending + "\n" + pending[:40])  # and one that was cut short
+    if not saved:
+        (folder / model).write_bytes(before)
+    out = gramian("forget", model, "--id", "pet 2", "--receipt", "r.jsonl").stdout
+    assert f"was left pending: {note}" in out
+    lines = (folder / "r.jsonl").read_text().splitlines()
+    assert lines[1] == pending[:40]
+    assert [json.loads(line)["status"] for line in lines[2:]] == [status, "pending", "done"]
+    assert ("pet 8" in ids(model)) is not saved

@@ -119,3 +119,40 @@ def test_damaged_model_is_refused(gramian, model, folder):
     content[len(content) // 2] ^= 1
     (folder / model).write_bytes(content)
     assert "model.gram is damaged" in gramian("predict", model, "new.csv", code=1).stderr
+
+
+def test_no_cell_is_a_formula_or_a_command(gramian, model):
+    rows = [["=HYPERLINK(1)", "5", "3", "meow"], ["\x1b[2Jx", "20", "3", "\x1b[31mwoof"]]
+    write_csv("new.csv", [*rows, ["-5", "5", "3", "meow"]], HEADER[:4])
+    result = gramian("predict", model, "new.csv")
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[1:]] == [
+        "'=HYPERLINK(1)",
+        "'\\x1b[2Jx",
+        "-5",
+    ]
+    assert "\x1b" not in result.stderr
+    gramian("predict", model, "new.csv", "-o", "out.csv")
+    assert read_table("out.csv")["name"][0] == "'=HYPERLINK(1)"
+
+
+def test_class_that_is_a_formula_is_escaped(gramian, folder):
+    rows = [[*row[:4], "=1+1" if row[4] == "dog" else "@cat"] for row in make_rows()]
+    write_csv("train.csv", rows)
+    fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
+    gramian("predict", "model.gram", "new.csv", "-o", "out.csv", "--proba")
+    table = read_table("out.csv")
+    assert set(table["prediction"]) <= {"'=1+1", "'@cat"}
+
+
+def test_control_characters_of_a_table_are_not_shown(gramian, folder):
+    rows = make_rows()
+    rows[7][3] = "\x1b[31mmeow"
+    write_csv("train.csv", rows, [*HEADER[:3], "so\x1bund", "animal"])
+    fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    result = gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
+    assert "so\\x1bund" in result.stdout
+    for command in (("inspect", "model.gram"), ("predict", "model.gram", "new.csv")):
+        code = 0 if command[0] == "inspect" else 1  # no column so·und
+        result = gramian(*command, code=code)
+        assert "\x1b" not in result.stdout + result.stderr

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gramian.cli._tables import naming, read_table, to_csv, write_table
-from gramian.io import TableError
+from gramian.tables import TableError
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from gramian import (
+    EllipsoidalFuzzyClassifier,
     KernelDiscriminant,
     KernelFisherDiscriminant,
     LeastSquaresSVC,
@@ -12,11 +13,19 @@ from gramian import (
     OrthogonalKernelClassifier,
     OrthogonalKernelRegressor,
 )
+from tests.documented import PenalizedKernelClassifier
 from tests.tolerance import tolerance
 
 # A new estimator enters every test of the contract by one line here. Hyper-parameters are numbers,
 # so that no search runs.
 CLASSIFIERS = {
+    "fuzzy": EllipsoidalFuzzyClassifier(
+        gamma=0.5, transductive=None, tau=1e-7, epsilon=1e-3, tune=False
+    ),
+    "fuzzy-svd": EllipsoidalFuzzyClassifier(
+        gamma=0.1, transductive=None, distance="svd", sigma=1e-3, tune=False
+    ),
+    "documented": PenalizedKernelClassifier(gamma=0.5, ridge=0.1),
     "kda": KernelDiscriminant(gamma=0.5, ridge=0.1),
     "kda-fisher": KernelDiscriminant(gamma=0.5, ridge=0.1, targets="fisher"),
     "kda-inverse": KernelDiscriminant(gamma=0.5, ridge=0.1, factor="inverse"),
@@ -36,53 +45,42 @@ REGRESSORS = {
     "okr": OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=10),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
+ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
+    name: ESTIMATORS[name]
+    for name in ("kda", "kfd", "lssvc", "lssvr", "lsvc", "oks", "okr", "fuzzy")
+    if name in ESTIMATORS
+}
+SQUARE = [  # hold a square matrix of their samples
+    name for name, model in ESTIMATORS.items() if hasattr(type(model), "factor_")
+]
+REWEIGHABLE = [  # take class weights; Fisher targets would undo them, and refuse
+    name
+    for name, model in CLASSIFIERS.items()
+    if "class_weight" in model.get_params() and model.get_params().get("targets") != "fisher"
+]
 REPEATABLE = [name for name in ESTIMATORS if not name.endswith("ridge-0")]  # take duplicates
 
-# Tests of what an ellipsoid for each class does not have; test_ellipsoidal.py has their likes.
-NOT_FUZZY = {
-    *("test_before_fit", "test_shown_arrays_cannot_change_the_model"),  # dual coefficients
-    *("test_dtype_of_decisions_is_that_of_the_samples", "test_weights_equal_repetition"),
-    *("test_factor_is_named", "test_too_many_samples_for_the_memory", "test_no_memory_to_grow"),
-    *("test_class_weights_of_a_dict", "test_class_weights_equal_sample_weights"),
-    *("test_balanced_class_weights",),
-    *("test_balanced_class_weights_stay_those_of_all_samples", "test_balanced_counts_repetitions"),
-    *("test_balanced_after_edits_equals_a_refit", "test_the_predicted_class_is_the_most_probable"),
-}
-
-# Tests of what machines on a basis of centres do not have: a factor, class weights, a square matrix
-# of samples, precomputed kernels (refused, see test_orthogonal.py).
-NOT_BASIS = {
-    *("test_factor_is_named", "test_too_many_samples_for_the_memory", "test_no_memory_to_grow"),
-    *("test_class_weights_of_a_dict", "test_class_weights_equal_sample_weights"),
-    *("test_balanced_class_weights", "test_balanced_counts_repetitions"),
-    *("test_balanced_class_weights_stay_those_of_all_samples",),
-    *("test_balanced_after_edits_equals_a_refit", "test_the_predicted_class_is_the_most_probable"),
-    *("test_cross_validation_of_a_precomputed_kernel",),
-}
+# A machine on a basis of centres takes no precomputed kernels (test_orthogonal.py), and draws.
+BASIS = ("oks", "okr")
 DRAWN = (
     "candidates are drawn among the rows, so that a sample given twice is drawn more often than "
     "one of weight 2, and the centres differ; on one basis the sums are equal"
 )
-BASIS_EXCUSES = {"test_weights_equal_repetition", "test_weighted_leaves_out_all_repetitions"}
+COPIES = {"test_weights_equal_repetition", "test_weighted_leaves_out_all_repetitions"}
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests that an estimator of the list has nothing to do with."""
-    out = [item for item in items if _is(item, "fuzzy") and item.originalname in NOT_FUZZY]
+    """Leave precomputed kernels out for machines that refuse them; excuse what cannot hold."""
+    out = []
     for item in items:
-        if _is(item, "oks", "okr"):
-            if item.originalname in NOT_BASIS or item.path.stem == "test_precomputed":
+        names = getattr(item, "callspec", None) and item.callspec.params.values()
+        if any(isinstance(name, str) and name in BASIS for name in names or ()):
+            if "precomputed" in f"{item.path.stem} {item.originalname}":
                 out.append(item)
-            elif item.originalname in BASIS_EXCUSES:
+            elif item.originalname in COPIES:
                 item.add_marker(pytest.mark.xfail(strict=True, reason=DRAWN))
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in out]
-
-
-def _is(item, *beginnings):
-    """Whether a test is for an estimator whose name begins so."""
-    names = getattr(item, "callspec", None) and item.callspec.params.values()
-    return any(isinstance(name, str) and name.startswith(beginnings) for name in names or ())
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -100,6 +98,12 @@ def repeatable(request):
 @pytest.fixture(params=CLASSIFIERS)
 def classifier(request):
     """Each classifier, unfitted."""
+    return clone(CLASSIFIERS[request.param])
+
+
+@pytest.fixture(params=REWEIGHABLE)
+def reweighable(request):
+    """Each classifier that takes class weights, unfitted."""
     return clone(CLASSIFIERS[request.param])
 
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators.ellipsoidal import _regions
+from gramian.engines.ellipsoidal import _regions
 from gramian.kernels import make_kernel
 from tests.estimators.conftest import (
     assert_unchanged,
@@ -223,6 +223,26 @@ def test_refactor_selects_the_same_vectors():
     assert (event.reason, event.n_samples, event.edits) == ("asked for", 43, 17)
 
 
+def test_what_was_chosen_on_samples_is_named():
+    X, y = samples(16, classes=2)
+    assert make(tune=False).fit(X, y).seen_by_ == ()
+    assert make(tune=False).fit(X, y).retune().seen_by_ == ("slopes",)
+    assert make(gamma="scale").fit(X, y).forget(3).seen_by_ == ("gamma", "slopes")
+    assert make("input", zeta="cv", gamma="cv").fit(X, y).seen_by_ == ("zeta", "slopes")
+    model = make(epsilon="cv", tune=False).fit(X, y).forget(3)
+    assert model.seen_by_ == ("epsilon",)
+    fresh = make(epsilon="cv", tune=False).fit(X[model.ids_], y[model.ids_], ids=model.ids_)
+    assert_same_classifier(model.reselect(fresh=True), fresh)
+
+
+@each_form
+def test_refitted_has_the_slopes_of_the_model(form):
+    X, y = samples()
+    model = make(form).fit(X, y).forget([2, 9])
+    assert_same_classifier(model.refitted(), model)
+    np.testing.assert_array_equal(model.refitted().slopes_, model.slopes_)
+
+
 @pytest.mark.parametrize("form", ["KPCA I", "KPCA II", "SVD"])
 def test_the_state_is_the_model(form):
     X, y = samples()
@@ -284,6 +304,12 @@ def test_values_of_classes_without_others_are_finite():
     np.testing.assert_array_equal(
         model.classes_[probability.argmax(axis=1)], model.predict(queries())
     )
+
+
+def test_a_sample_that_is_far_from_both_classes_is_undecided():
+    X, y = samples(12, classes=2)
+    model = make(tune=False).partial_fit(X[:1], y[:1], classes=["ant", "bee"])
+    np.testing.assert_array_equal(model.loo_decision_function(), [0.0])
 
 
 # -- transduction -------------------------------------------------------------------------------

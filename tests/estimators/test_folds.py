@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators.ellipsoidal._folds import choose_in_turn, fold_score, stratified_folds
+from gramian.estimators._region_settings import choose_in_turn, stratified_folds
 from tests.estimators.conftest import make_samples
 
 
@@ -16,6 +16,13 @@ def model(**parameters):
 
 def folds_of(y, seed=0):
     return stratified_folds(y, np.random.RandomState(seed))
+
+
+def fold_score(fuzzy, X, y, folds, weight=None):
+    """The score of the parameters of a model."""
+    now = fuzzy.set_params(tune=False).fit(X, y, sample_weight=weight)._now
+    values = {name: getattr(now.choice, name) for name in ("gamma", *now.settings.floors)}
+    return now.settings.fold_score(now.held, folds, values)
 
 
 @pytest.mark.parametrize("counts", [(10, 10), (23, 7, 1), (5, 4, 3), (1, 1)])
@@ -35,42 +42,52 @@ def test_score_is_the_accuracy_on_left_out_folds():
     X, y = make_samples(model(), 40, classes=3)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 40)
     folds = folds_of(y)
-    predicted = cross_val_predict(model(), X, y, cv=PredefinedSplit(folds))
+    predicted = cross_val_predict(model(tune=False), X, y, cv=PredefinedSplit(folds))
     expected = accuracy_score(y, predicted)
-    assert fold_score(model(), X, y, np.ones(40), folds) == expected
-    assert fold_score(model(), X, y, weight, folds) != expected
+    assert fold_score(model(), X, y, folds) == expected
+    assert fold_score(model(), X, y, folds, weight) != expected
 
 
 def test_score_of_a_precomputed_kernel():
     fuzzy = EllipsoidalFuzzyClassifier("linear", transductive=None)
     X, y = make_samples(fuzzy, 30)
     folds = folds_of(y)
-    expected = fold_score(fuzzy, X, y, np.ones(30), folds)
-    fuzzy.set_params(kernel="precomputed")
-    assert fold_score(fuzzy, X @ X.T, y, np.ones(30), folds) == expected
+    expected = fold_score(fuzzy, X, y, folds)
+    assert fold_score(fuzzy.set_params(kernel="precomputed"), X @ X.T, y, folds) == expected
 
 
 def test_a_class_that_only_one_fold_has_is_missed():
     X, y = make_samples(model(), 20)
     y[0] = 2
-    assert fold_score(model(zeta=0.5), X, y, np.ones(20), folds_of(y)) < 1.0
-    assert fold_score(model(), X[:1], y[:1], np.ones(1), np.zeros(1, dtype=int)) == 0.0
+    assert fold_score(model(zeta=0.5), X, y, folds_of(y)) < 1.0
+    assert fold_score(model(), X, y, np.zeros(20, dtype=int)) == 0.0
+
+
+def test_scoring_leaves_the_samples_alone():
+    X, y = make_samples(model(), 20)
+    fuzzy = model(zeta="cv").fit(X, y)
+    np.testing.assert_array_equal(fuzzy.X_fit_, X)
 
 
 def test_each_parameter_is_chosen_with_the_ones_before():
-    X, y = make_samples(model(), 40)
-    samples, folds = (X, y, np.ones(40)), folds_of(y, 7)
-    candidates = {"zeta": np.array([10.0, 1e-1, 1e-6]), "eta": np.array([0.1, 0.9])}
-    start = {"zeta": 1.0, "eta": 0.5, "gamma": None}
-    chosen, scores = choose_in_turn(model(), start, candidates, samples, 7)
-    zeta = {v: fold_score(model(zeta=v, eta=0.5), *samples, folds) for v in (10.0, 1e-1, 1e-6)}
-    best = max(zeta, key=zeta.get)
-    eta = {v: fold_score(model(zeta=best, eta=v), *samples, folds) for v in (0.1, 0.9)}
-    assert {name: dict(pairs) for name, pairs in scores.items()} == {"zeta": zeta, "eta": eta}
-    assert chosen == {"zeta": best, "eta": max(eta, key=eta.get), "gamma": None}
+    start = {"a": 1.0, "b": 5.0, "c": None}
+    candidates = {"a": np.array([2.0, 3.0, 4.0]), "b": np.array([6.0, 7.0])}
+
+    def score(values):
+        assert values["c"] is None
+        return -abs(values["a"] - 3.0) - (values["b"] - values["a"] - 4.0) ** 2
+
+    chosen, scores = choose_in_turn(score, start, candidates)
+    assert scores["a"] == [(a, score({**start, "a": a})) for a in (2.0, 3.0, 4.0)]
+    a = max(scores["a"], key=lambda pair: pair[1])[0]
+    assert scores["b"] == [(b, score({"a": a, "b": b, "c": None})) for b in (6.0, 7.0)]
+    assert chosen == {"a": a, "b": max(scores["b"], key=lambda pair: pair[1])[0], "c": None}
+
+
+def test_of_equals_the_first_is_taken():
+    chosen, _ = choose_in_turn(lambda values: 1.0, {"a": 0.0}, {"a": np.array([3.0, 2.0])})
+    assert chosen == {"a": 3.0}
 
 
 def test_nothing_to_choose():
-    X, y = make_samples(model(), 10)
-    chosen, scores = choose_in_turn(model(), {"zeta": 1.0}, {}, (X, y, np.ones(10)), 0)
-    assert (chosen, scores) == ({"zeta": 1.0}, {})
+    assert choose_in_turn(len, {"zeta": 1.0}, {}) == ({"zeta": 1.0}, {})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.estimators.live._ids import check_ids, check_new, next_ids, positions_of
+from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,
@@ -65,7 +65,12 @@ def test_integers_beyond_int64_are_refused():
 
 
 def test_numbers_go_on():
-    np.testing.assert_array_equal(next_ids(np.array([4, 9]), 12, 3), [12, 13, 14])
+    found, after = next_ids(np.array([4, 9]), 12, 3)
+    np.testing.assert_array_equal(found, [12, 13, 14])
+    assert after == 15
+    np.testing.assert_array_equal(next_ids(np.array([4, 9]), 2, 2)[0], [10, 11])
+    with pytest.raises(ValueError, match="no 2 numbers left after id 9223372036854775806"):
+        next_ids(np.array([2**63 - 2]), 0, 2)
     with pytest.raises(ValueError, match="ids of the caller's own, such as a"):
         next_ids(np.array(["a"]), 0, 1)
 
@@ -154,6 +159,13 @@ def test_strings_name_samples(estimator):
     estimator.forget("sample 7").forget(list(names[[29, 0]]))
     np.testing.assert_array_equal(estimator.ids_, np.delete(names, [0, 7, 29]))
     assert_same_model(estimator, refit(estimator), updates=13)
+
+
+def test_no_number_tells_of_an_id_that_has_left(estimator):
+    X, y = make_samples(estimator)
+    estimator.fit(X[:20], y[:20], ids=[*range(19), 8128]).forget(8128)
+    estimator.partial_fit(X[20:21], y[20:21])
+    assert estimator.ids_[-1] == 19
 
 
 BAD_NEW_IDS = {

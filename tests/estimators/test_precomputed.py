@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian.estimators.live._precomputed import check_precomputed, check_precomputed_queries
+from gramian.estimators._samples import check_kernel_rows
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -77,7 +77,8 @@ def test_partial_fit_first(estimator):
     assert_equal_models(by_samples, by_kernel)
 
 
-def test_balanced_class_weights(classifier):
+def test_balanced_class_weights(reweighable):
+    classifier = reweighable
     X, y = make_samples(classifier)
     by_samples, by_kernel = pair(classifier, class_weight="balanced")
     by_samples.fit(X[:20], y[:20])
@@ -224,37 +225,28 @@ def test_queries_of_the_wrong_width(estimator):
         method(queries())
 
 
-def test_queries_are_one_column_for_each_held_sample():
-    K = rbf(queries(4), queries(6), 0.5)
-    found = check_precomputed_queries(K.tolist(), 6, np.float32)
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, K.astype(np.float32))
-    with pytest.raises(ValueError, match=r"each of the 5 samples of the model.*got 6 columns"):
-        check_precomputed_queries(K, 5, float)
-    with pytest.raises(ValueError, match="NaN"):
-        check_precomputed_queries(changed(K, 0, 0, np.nan), 6, float)
-
-
 @pytest.mark.parametrize("n", [1, 2, 20])
 def test_rank_deficient_kernels_pass(n):
     X = np.random.default_rng(0).standard_normal((n, 2))
     for K in (X @ X.T, np.ones((n, n)), 1e6 * X @ X.T, 1e-6 * X @ X.T):
-        np.testing.assert_array_equal(check_precomputed(K, 0), K)
-        single = check_precomputed(K.astype(np.float32), 0)
+        np.testing.assert_array_equal(check_kernel_rows(K, 0, [np.float64, np.float32]), K)
+        single = check_kernel_rows(K.astype(np.float32), 0, [np.float64, np.float32])
         assert single.dtype == np.float32
 
 
 def test_zero_kernel_passes():
-    np.testing.assert_array_equal(check_precomputed(np.zeros((3, 3)), 0), np.zeros((3, 3)))
+    np.testing.assert_array_equal(
+        check_kernel_rows(np.zeros((3, 3)), 0, [np.float64, np.float32]), np.zeros((3, 3))
+    )
 
 
 def test_zero_kernel_passes_in_single_precision():
-    check_precomputed(np.zeros((3, 3), dtype=np.float32), 0)
+    check_kernel_rows(np.zeros((3, 3), dtype=np.float32), 0, [np.float64, np.float32])
 
 
 def test_input_is_left_alone():
     K = gram()
     before = K.copy()
     K.flags.writeable = False
-    check_precomputed(K, 0)
+    check_kernel_rows(K, 0, [np.float64, np.float32])
     np.testing.assert_array_equal(K, before)

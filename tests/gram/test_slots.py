@@ -31,7 +31,8 @@ def test_matrix_is_held_to_the_bit(n):
 
 def test_each_pair_of_samples_is_asked_for_once(monkeypatch):
     monkeypatch.setattr(
-        "gramian.gram._slots.row_blocks", lambda n, *_, **__: (slice(i, i + 10) for i in range(0, n, 10))
+        "gramian.gram._slots.row_blocks",
+        lambda n, *_, **__: (slice(i, i + 10) for i in range(0, n, 10)),
     )
     A, asked = gram(30), []
     A[np.tril_indices(30, -1)] = np.nan

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from gramian.io import ModelFileError, NumberColumn
+from gramian.io import ModelFileError
 from gramian.io._archive import canonical_json
-from gramian.io._values import Decoder, Encoder
+from gramian.io._decoding import Decoder
+from gramian.io._encoding import Encoder
+from gramian.tables import NumberColumn
 
 scalars = st.one_of(
     st.none(),
@@ -56,8 +58,9 @@ def same(a, b):
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray):
-        nan = a.dtype.kind == "f"
-        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=nan)
+        nan, text = a.dtype.kind == "f", a.dtype.kind == "U"  # text may get narrower
+        types = a.dtype.kind == b.dtype.kind if text else a.dtype == b.dtype
+        return types and np.array_equal(a, b, equal_nan=nan)
     return a == b or (a != a and b != b)
 
 
@@ -82,7 +85,7 @@ def test_order_in_memory_is_kept(order):
         assert back.flags.f_contiguous is (order == "F")
 
 
-@given(st.lists(st.one_of(scalars, st.tuples(scalars)), min_size=4, max_size=4))
+@given(st.lists(scalars, min_size=4, max_size=4))
 def test_arrays_of_objects(items):
     array = np.empty(4, dtype=object)
     array[:] = items

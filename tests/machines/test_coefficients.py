@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.machines import _paths
-from gramian.machines._coefficients import (
-    intercept_and_coefficients,
-    minimum_norm,
-    minimum_norm_loo,
-)
+from gramian.machines import KDA_RMSE, LeastSquares, minimum_norm, minimum_norm_loo
 from tests.tolerance import tolerance
 
 
@@ -22,7 +17,7 @@ def problem(n=20, d=3, seed=0):
 def solve(machine, K, Y, ridge, weight):
     A = K + ridge * np.diag(1 / weight)
     R, s = np.linalg.solve(A, Y), np.linalg.solve(A, np.ones(len(K)))
-    return intercept_and_coefficients(machine, R, s, 1 / weight)
+    return machine.coefficients(R, s, 1 / weight, ridge)
 
 
 def close(found, expected, cond=300.0):
@@ -34,7 +29,7 @@ def close(found, expected, cond=300.0):
 def test_least_norm_is_the_pseudo_inverse(n):
     """kim2006, eqs. (16) and (18)."""
     _, K, Y = problem(n)
-    b, Z = solve(_paths.KDA_RMSE, K, Y, 0.1, np.ones(n))
+    b, Z = solve(KDA_RMSE, K, Y, 0.1, np.ones(n))
     G = np.column_stack([np.ones(n), K + 0.1 * np.eye(n)])
     close(np.vstack([b, Z]), np.linalg.pinv(G) @ Y)
 
@@ -43,7 +38,7 @@ def test_least_norm_with_weights_equals_repetition():
     _, K, Y = problem(8)
     weight = np.array([1, 2, 3, 1, 1, 2, 4, 1])
     copies = np.repeat(np.arange(8), weight)
-    b, Z = solve(_paths.KDA_RMSE, K, Y, 0.1, weight)
+    b, Z = solve(KDA_RMSE, K, Y, 0.1, weight)
     G = np.column_stack([np.ones(len(copies)), K[np.ix_(copies, copies)] + 0.1 * np.eye(15)])
     solution = np.linalg.pinv(G) @ Y[copies]
     close(b, solution[0])
@@ -55,7 +50,7 @@ def test_least_norm_with_fractional_weights_minimises_its_norm():
     """b² + Σ z²/w, among all (b, z) with b + (K + λD) z = y."""
     _, K, Y = problem(8)
     weight = np.random.default_rng(1).uniform(0.3, 3.0, 8)
-    b, Z = solve(_paths.KDA_RMSE, K, Y, 0.1, weight)
+    b, Z = solve(KDA_RMSE, K, Y, 0.1, weight)
     root = np.sqrt(weight)
     G = np.column_stack([np.ones(8), (K + 0.1 * np.diag(1 / weight)) * root])
     solution = np.linalg.pinv(G) @ Y
@@ -69,7 +64,7 @@ def test_penalised_intercept_solves_the_bordered_system(penalty):
     n = 20
     _, K, Y = problem(n)
     weight = np.random.default_rng(1).uniform(0.3, 3.0, n)
-    b, Z = solve(_paths.Machine("", penalty), K, Y, 0.1, weight)
+    b, Z = solve(LeastSquares("", penalty), K, Y, 0.1, weight)
     A = K + 0.1 * np.diag(1 / weight)
     if np.isinf(penalty):
         close(b, 0.0)

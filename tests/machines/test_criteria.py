@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.machines._criteria import CRITERIA
 from gramian.machines import ClassTargets, Responses
+from gramian.machines._criteria import CRITERIA
 from tests.tolerance import tolerance
 
 

@@ -5,13 +5,7 @@ import pytest
 from scipy.linalg import eigh
 
 from gramian.gram import Moments, decompose
-from gramian.machines._fisher import (
-    canonical_form,
-    fisher_coefficients,
-    fisher_loo,
-    fisher_loo_rows,
-)
-from gramian.machines import KFD, KFD_PENALIZED
+from gramian.machines import KFD, KFD_PENALIZED, Fisher, canonical_form, fisher_loo_rows
 from tests.tolerance import tolerance
 
 RIDGES = [10.0, 0.1, 1e-3]
@@ -63,7 +57,7 @@ def test_coefficients_solve_the_normal_equations(ridge, penalty):
     K, Y, weight = samples()
     intercept, Z = discriminant(K, Y, ridge, penalty, weight)
     moments = resolvent(K, Y, ridge, weight)
-    found = fisher_coefficients(moments.R, moments.s, sigma=np.sqrt(ridge), penalty=penalty)
+    found = Fisher("", penalty).coefficients(moments.R, moments.s, None, ridge)
     close(found[0], intercept, K, ridge)
     close(found[1], Z, K, ridge)
 
@@ -74,7 +68,7 @@ def test_a_weight_is_so_many_copies(penalty):
     weight = np.random.default_rng(3).integers(1, 4, 12)
     copies = np.repeat(np.arange(12), weight)
     moments = resolvent(K, Y, 0.1, weight.astype(float))
-    intercept, Z = fisher_coefficients(moments.R, moments.s, sigma=np.sqrt(0.1), penalty=penalty)
+    intercept, Z = Fisher("", penalty).coefficients(moments.R, moments.s, None, 0.1)
     repeated = discriminant(
         K[np.ix_(copies, copies)], Y[copies], 0.1, penalty, np.ones(len(copies))
     )
@@ -93,7 +87,7 @@ def test_exact_leave_one_out_equals_refits(ridge, penalty):
         intercept, Z = discriminant(K[np.ix_(rest, rest)], Y[rest], ridge, penalty, weight[rest])
         expected[i] = K[i, rest] @ Z + intercept
     moments = resolvent(K, Y, ridge, weight)
-    found = fisher_loo(Y, moments, sigma=np.sqrt(ridge), penalty=penalty)
+    found = Fisher("", penalty).loo(Y, lambda power: moments, ridge)
     close(found, expected, K, ridge)
 
 
@@ -125,7 +119,7 @@ def test_the_two_differ_where_a_sample_is_far_from_the_others():
     K, Y, weight = samples()
     K[0, 1:] = K[1:, 0] = 0.0
     moments = resolvent(K, Y, 0.1, weight)
-    exact = fisher_loo(Y, moments, sigma=np.sqrt(0.1), penalty=0.0)
+    exact = KFD.loo(Y, lambda power: moments, 0.1)
     rows = fisher_loo_rows(Y, moments, sigma=np.sqrt(0.1), penalty=0.0)
     np.testing.assert_allclose(exact[0], rows[0], rtol=tolerance(25))  # nothing but the bias left
     assert np.abs(exact[1:] - rows[1:]).max() > 0.1
@@ -148,7 +142,7 @@ def test_direction_maximises_the_rayleigh_quotient():
         N += K[:, members] @ (np.eye(size) - 1.0 / size) @ K[:, members].T
     direction = eigh(M, N)[1][:, -1]
     moments = resolvent(K, y, ridge, np.ones(n))
-    intercept, Z = fisher_coefficients(moments.R, moments.s, sigma=np.sqrt(ridge), penalty=0.0)
+    intercept, Z = KFD.coefficients(moments.R, moments.s, None, ridge)
     direction *= Z[:, 0] @ direction / (direction @ direction)
     close(Z[:, 0], direction, K, ridge)
     overall = (9 * means[0] + (n - 9) * means[1]) / n

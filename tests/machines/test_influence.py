@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from gramian.gram import Moments
-from gramian.machines import _paths
-from gramian.machines._influence import decision_changes, departures, fisher_departures
+from gramian.machines import KDA_RMSE, KERNEL_RIDGE, LS_SVM, Fisher, decision_changes
 from tests.machines.test_paths import coefficients, gram
 from tests.tolerance import tolerance
 
 MACHINES = {
-    "ridge": _paths.KERNEL_RIDGE,
-    "ls-svm": _paths.LS_SVM,
-    "kda": _paths.KDA_RMSE,
+    "ridge": KERNEL_RIDGE,
+    "ls-svm": LS_SVM,
+    "kda": KDA_RMSE,
 }
 
 
@@ -22,12 +21,11 @@ def changes(machine, K, Y, ridge, weight, at):
     P = np.linalg.inv(K + ridge * np.diag(D))
     second = P @ np.diag(D) @ P
     ones = np.ones(len(K))
-    leaving = departures(
-        machine,
-        Y,
-        Moments(P @ Y, P @ ones, np.diagonal(P)),
-        Moments(second @ Y, second @ ones, np.diagonal(second)),
-    )
+    moments = {
+        1: Moments(P @ Y, P @ ones, np.diagonal(P)),
+        2: Moments(second @ Y, second @ ones, np.diagonal(second)),
+    }
+    leaving = machine.departures(Y, moments.get, ridge)
     return decision_changes(leaving, at, P[at], P @ ones, ridge * D)
 
 
@@ -64,8 +62,9 @@ def test_changes_of_the_fisher_discriminant_equal_refits(name, n):
     X, Y, ridge = rng.standard_normal((n, 2)), rng.standard_normal((n, 2)), 0.1
     K, ones = gram(X, X), np.ones(n)
     P = np.linalg.inv(K + 1j * np.sqrt(ridge) * np.eye(n))
-    options = {"sigma": np.sqrt(ridge), "penalty": float(name == "kfd-penalized")}
-    leaving = fisher_departures(P @ Y, P @ ones, np.diagonal(P), **options)
+    machine = Fisher(name, float(name == "kfd-penalized"))
+    moments = Moments(P @ Y, P @ ones, np.diagonal(P))
+    leaving = machine.departures(Y, lambda power: moments, ridge)
     delta = decision_changes(leaving, np.arange(n), P, P @ ones, 1j * np.sqrt(ridge) * ones)
     assert delta.dtype == float
     everyone = np.arange(n)
@@ -82,8 +81,8 @@ def test_rows_of_some_samples():
     rng = np.random.default_rng(0)
     X, Y, weight = rng.standard_normal((9, 2)), rng.standard_normal((9, 1)), np.ones(9)
     K, at = gram(X, X), np.array([7, 2])
-    whole = changes(_paths.KDA_RMSE, K, Y, 0.5, weight, np.arange(9))
-    block = changes(_paths.KDA_RMSE, K, Y, 0.5, weight, at)
+    whole = changes(KDA_RMSE, K, Y, 0.5, weight, np.arange(9))
+    block = changes(KDA_RMSE, K, Y, 0.5, weight, at)
     np.testing.assert_array_equal(block, whole[at])
 
 
@@ -92,7 +91,7 @@ def test_the_own_change_leads_to_the_left_out_value():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 2)), rng.standard_normal(12)
     K, everyone = gram(X, X), np.arange(12)
-    delta = changes(_paths.LS_SVM, K, y[:, None], 0.2, np.ones(12), everyone)[..., 0]
+    delta = changes(LS_SVM, K, y[:, None], 0.2, np.ones(12), everyone)[..., 0]
     fitted = decisions("ls-svm", K, y, 0.2, everyone)
     left_out = [decisions("ls-svm", K, y, 0.2, np.delete(everyone, i))[i] for i in range(12)]
     atol = tolerance(12, cond=12 / 0.2, power=1)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.kernels import make_kernel
-from gramian.machines import _left_out_members
-from gramian.machines._left_out_members import kernel_loo_distances
+from gramian.machines import _left_out_members, kernel_loo_distances
 from tests.machines.test_ellipsoids import (
     EPSILON,
     KERNELS,

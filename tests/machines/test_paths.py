@@ -4,16 +4,23 @@ import numpy as np
 import pytest
 
 from gramian.gram import decompose
-from gramian.machines import _paths
-from gramian.machines import ClassTargets, Responses
+from gramian.machines import (
+    KDA_RMSE,
+    KERNEL_RIDGE,
+    KFD,
+    KFD_PENALIZED,
+    LS_SVM,
+    ClassTargets,
+    Responses,
+)
 from tests.tolerance import tolerance
 
 MACHINES = {
-    "ridge": _paths.KERNEL_RIDGE,
-    "ls-svm": _paths.LS_SVM,
-    "kda": _paths.KDA_RMSE,
-    "kfd": _paths.KFD,
-    "kfd-penalized": _paths.KFD_PENALIZED,
+    "ridge": KERNEL_RIDGE,
+    "ls-svm": LS_SVM,
+    "kda": KDA_RMSE,
+    "kfd": KFD,
+    "kfd-penalized": KFD_PENALIZED,
 }
 
 

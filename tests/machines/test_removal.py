@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.gram import decompose
-from gramian.machines import loo_by_removal
-from gramian.machines import ClassTargets
-from gramian.machines import KDA_RMSE
+from gramian.machines import KDA_RMSE, ClassTargets, loo_by_removal
 from tests.tolerance import tolerance
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gramian import KernelDiscriminant
-from gramian.plots._left_out import columns, loo_probabilities
+from gramian.plots._boundary import _columns as columns
 from tests.plots.conftest import make_samples
 
 
@@ -17,6 +17,6 @@ def test_infinite_values_are_the_largest_finite():
 def test_the_most_probable_class_is_the_left_out_prediction():
     X, y, _ = make_samples(classes=3)
     model = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, y)
-    probability = loo_probabilities(model)
+    probability = model.loo_predict_proba()
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     np.testing.assert_array_equal(model.classes_[probability.argmax(axis=1)], model.loo_predict())

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from gramian import machines
 from gramian.kernels import make_kernel
-from gramian.machines import _paths
-from gramian.machines._criteria import CRITERIA
 from gramian.machines import ClassTargets
+from gramian.machines._criteria import CRITERIA
 from gramian.selection import Problem
 from gramian.selection._objective import Objective, WidthPrior, ridge_grid
 from gramian.selection._problem import subsample
@@ -14,14 +14,13 @@ from gramian.selection._result import Trace
 PRIOR = WidthPrior(0.5, 2.0, 0.5)
 
 
-def rbf(gamma):
-    return make_kernel("rbf", gamma=gamma)
+rbf = make_kernel("rbf")
 
 
 def make_problem(n=24, kernel=rbf):
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((n, 3)), rng.permutation(np.arange(n) % 3)
-    return Problem(_paths.KDA_RMSE, ClassTargets(labels, 3, "fisher"), X, kernel)
+    return Problem(machines.KDA_RMSE, ClassTargets(labels, 3, "fisher"), X, kernel)
 
 
 def test_the_prior_on_one_width_is_normal():
@@ -83,7 +82,7 @@ def test_single_precision_has_a_larger_least_ridge():
 def test_subsamples_keep_every_class():
     labels = np.repeat([0, 1, 2, 3], [300, 150, 3, 1])
     targets = ClassTargets(labels, 4)
-    problem = Problem(_paths.LS_SVM, targets, np.arange(454.0)[:, None], rbf)
+    problem = Problem(machines.LS_SVM, targets, np.arange(454.0)[:, None], rbf)
     taken = subsample(problem, 100, np.random.RandomState(0))
     counts = np.bincount(taken.targets.labels)
     assert counts.tolist() == [66, 33, 2, 1]
@@ -93,15 +92,15 @@ def test_subsamples_keep_every_class():
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 def test_the_typical_width_is_one_over_the_median_distance(kernel):
-    problem = make_problem(kernel=lambda gamma: make_kernel(kernel, gamma=gamma))
-    gamma = problem.typical_gamma()
+    problem = make_problem(kernel=make_kernel(kernel))
+    gamma = problem.kernel.typical_gamma(problem.samples)
     K = problem.gram(gamma)[np.triu_indices(problem.n, 1)]
     assert np.median(-np.log(K)) == pytest.approx(1.0)
 
 
 def test_equal_samples_do_not_count_for_the_typical_width():
     X = np.repeat([[0.0], [2.0]], [10, 2], axis=0)
-    problem = Problem(_paths.LS_SVM, ClassTargets(np.arange(12) % 2, 2), X, rbf)
-    assert problem.typical_gamma() == pytest.approx(0.25)
-    same = Problem(_paths.LS_SVM, problem.targets, np.ones((12, 1)), rbf)
-    assert same.typical_gamma() == 1.0
+    problem = Problem(machines.LS_SVM, ClassTargets(np.arange(12) % 2, 2), X, rbf)
+    assert problem.kernel.typical_gamma(problem.samples) == pytest.approx(0.25)
+    same = Problem(machines.LS_SVM, problem.targets, np.ones((12, 1)), rbf)
+    assert same.kernel.typical_gamma(same.samples) == 1.0

@@ -2,19 +2,24 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from gramian import machines
 from gramian.gram import _memory
-from gramian.kernels import make_kernel
-from gramian.machines import _paths
-from gramian.machines._criteria import CRITERIA
+from gramian.kernels import GramSamples, Precomputed, make_kernel
 from gramian.machines import ClassTargets, Responses
+from gramian.machines._criteria import CRITERIA
 from gramian.selection import Problem, select
 from gramian.selection._search import SUBSAMPLE
 
-MACHINES = [_paths.KERNEL_RIDGE, _paths.LS_SVM, _paths.KDA_RMSE, _paths.KFD, _paths.KFD_PENALIZED]
+MACHINES = [
+    machines.KERNEL_RIDGE,
+    machines.LS_SVM,
+    machines.KDA_RMSE,
+    machines.KFD,
+    machines.KFD_PENALIZED,
+]
 
 
-def rbf(gamma):
-    return make_kernel("rbf", gamma=gamma)
+rbf = make_kernel("rbf")
 
 
 def rings(n, n_classes=2, seed=0):
@@ -25,7 +30,7 @@ def rings(n, n_classes=2, seed=0):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), labels
 
 
-def ring_problem(n, machine=_paths.KDA_RMSE, n_classes=2, kind="signs"):
+def ring_problem(n, machine=machines.KDA_RMSE, n_classes=2, kind="signs"):
     X, labels = rings(n, n_classes)
     return Problem(machine, ClassTargets(labels, n_classes, kind), X, rbf)
 
@@ -52,7 +57,7 @@ def test_rings_are_told_apart(machine, kind):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_value_is_that_of_real_refits(criterion):
-    problem = ring_problem(40, _paths.KERNEL_RIDGE)
+    problem = ring_problem(40, machines.KERNEL_RIDGE)
     found = select(problem, criterion=criterion, random_state=0)
     expected = criterion_by_refits(problem, found.gamma, found.ridge, criterion)
     # The temperature of the log-loss is found to 1e-5, the loss to its square.
@@ -60,7 +65,7 @@ def test_the_value_is_that_of_real_refits(criterion):
 
 
 def test_no_setting_of_a_fine_grid_is_much_better():
-    problem = ring_problem(60, _paths.KERNEL_RIDGE)
+    problem = ring_problem(60, machines.KERNEL_RIDGE)
     found = select(problem, random_state=0)
     ridges = np.geomspace(1e-6, 60.0, 60)
     grid = [
@@ -74,7 +79,7 @@ def test_regression_finds_a_smooth_function():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, (80, 1))
     Y = np.sin(2 * X) + 0.1 * rng.standard_normal((80, 1))
-    found = select(Problem(_paths.LS_SVM, Responses(Y), X, rbf), random_state=0)
+    found = select(Problem(machines.LS_SVM, Responses(Y), X, rbf), random_state=0)
     assert found.criterion == "squared"
     assert found.value < 2 * 0.1**2
 
@@ -131,7 +136,7 @@ def test_the_path_is_kept():
 def test_of_equal_ridges_the_largest_wins(criterion):
     """Equal samples say nothing of their labels, at any ridge."""
     labels = np.arange(20) % 2
-    problem = Problem(_paths.LS_SVM, ClassTargets(labels, 2), np.ones((20, 2)), rbf)
+    problem = Problem(machines.LS_SVM, ClassTargets(labels, 2), np.ones((20, 2)), rbf)
     found = select(problem, criterion=criterion)
     assert found.ridge == found.ridges.max()
     assert found.gamma == 1.0
@@ -197,7 +202,7 @@ def test_other_searches_keep_a_given_ridge(search):
 def test_both_kernels_with_a_width_are_tuned(kernel):
     X, labels = rings(60)
     targets = ClassTargets(labels, 2)
-    problem = Problem(_paths.LS_SVM, targets, X, lambda gamma: make_kernel(kernel, gamma=gamma))
+    problem = Problem(machines.LS_SVM, targets, X, make_kernel(kernel))
     by_path, by_gradient = (
         select(problem, search=search, random_state=0) for search in ("path", "gradient")
     )
@@ -208,7 +213,7 @@ def noisy_rings(n):
     """The rings, and four features that say nothing."""
     X, labels = rings(n)
     noise = np.random.default_rng(1).standard_normal((n, 4))
-    return Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), np.hstack([X, noise]), rbf)
+    return Problem(machines.KDA_RMSE, ClassTargets(labels, 2), np.hstack([X, noise]), rbf)
 
 
 @pytest.mark.parametrize("n", [120, SUBSAMPLE + 50])
@@ -234,7 +239,7 @@ def test_widths_of_features_start_again_where_they_were():
 def test_descent_on_few_or_equal_samples(n, case, options):
     X, labels = rings(n)
     X = {"rings": X, "all equal": np.ones_like(X), "copies": X[np.arange(n) // 2]}[case]
-    problem = Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf)
+    problem = Problem(machines.KDA_RMSE, ClassTargets(labels, 2), X, rbf)
     found = select(problem, random_state=0, **options)
     assert np.isfinite(found.value)
     assert np.isfinite(found.gamma).all()
@@ -242,10 +247,13 @@ def test_descent_on_few_or_equal_samples(n, case, options):
 
 def test_precomputed_kernels_tune_the_ridge():
     X, labels = rings(50)
-    by_function = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf), gamma=0.5)
-    K = rbf(0.5)(X, X)
+    by_function = select(Problem(machines.KDA_RMSE, ClassTargets(labels, 2), X, rbf), gamma=0.5)
+    K = rbf.with_gamma(0.5)(X, X)
     before = K.copy()
-    given = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), K), gamma=None)
+    given = select(
+        Problem(machines.KDA_RMSE, ClassTargets(labels, 2), GramSamples(K), Precomputed()),
+        gamma=None,
+    )
     assert given.ridge == by_function.ridge
     assert given.gamma is None
     np.testing.assert_array_equal(K, before)
@@ -254,15 +262,17 @@ def test_precomputed_kernels_tune_the_ridge():
 def test_precomputed_kernels_are_subsampled_on_both_sides():
     problem = ring_problem(20)
     K = problem.gram(0.5)
-    taken = Problem(problem.machine, problem.targets, K).take(np.array([1, 5, 6]))
-    np.testing.assert_array_equal(taken.samples, K[np.ix_([1, 5, 6], [1, 5, 6])])
+    taken = Problem(problem.machine, problem.targets, GramSamples(K), Precomputed()).take(
+        np.array([1, 5, 6])
+    )
+    np.testing.assert_array_equal(taken.gram(None), K[np.ix_([1, 5, 6], [1, 5, 6])])
 
 
 def test_sparse_samples():
     X, labels = rings(40)
     targets = ClassTargets(labels, 2)
-    dense = select(Problem(_paths.LS_SVM, targets, X, rbf), random_state=0)
-    compressed = Problem(_paths.LS_SVM, targets, sparse.csr_array(X), rbf)
+    dense = select(Problem(machines.LS_SVM, targets, X, rbf), random_state=0)
+    compressed = Problem(machines.LS_SVM, targets, sparse.csr_array(X), rbf)
     found = select(compressed, random_state=0)
     # Distances of sparse rows round differently.
     np.testing.assert_allclose([found.gamma, found.ridge], [dense.gamma, dense.ridge], rtol=1e-6)
@@ -270,10 +280,10 @@ def test_sparse_samples():
 
 def test_single_precision_is_searched_in_single_precision():
     X, labels = rings(60)
-    problem = Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X.astype(np.float32), rbf)
+    problem = Problem(machines.KDA_RMSE, ClassTargets(labels, 2), X.astype(np.float32), rbf)
     spectrum = problem.spectrum(1.0)
     assert problem.loo_path(spectrum, np.array([0.1])).dtype == np.float32
-    double = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf), random_state=0)
+    double = select(Problem(machines.KDA_RMSE, ClassTargets(labels, 2), X, rbf), random_state=0)
     # The criterion is known to about 1e-6 in single precision, and flat where it is least.
     np.testing.assert_allclose(select(problem, random_state=0).value, double.value, atol=1e-3)
 
@@ -281,21 +291,29 @@ def test_single_precision_is_searched_in_single_precision():
 def test_indefinite_kernels_get_a_ridge_that_suffices():
     K = np.diag([2.0, 1.0, -0.5, 0.3])
     targets = ClassTargets(np.array([0, 1, 0, 1]), 2)
-    assert select(Problem(_paths.LS_SVM, targets, K), gamma=None).ridge > 0.5
+    assert (
+        select(Problem(machines.LS_SVM, targets, GramSamples(K), Precomputed()), gamma=None).ridge
+        > 0.5
+    )
 
 
 def test_weights_count():
     X, labels = rings(40)
     weight = np.random.default_rng(0).uniform(0.1, 3.0, 40)
-    found = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2, "signs", weight), X, rbf))
-    plain = select(Problem(_paths.KDA_RMSE, ClassTargets(labels, 2), X, rbf))
+    found = select(Problem(machines.KDA_RMSE, ClassTargets(labels, 2, "signs", weight), X, rbf))
+    plain = select(Problem(machines.KDA_RMSE, ClassTargets(labels, 2), X, rbf))
     assert found.value != plain.value
 
 
 def test_errors_say_what_to_do():
     problem = ring_problem(10)
     with pytest.raises(ValueError, match="gamma='loo' needs a kernel with a width"):
-        select(Problem(problem.machine, problem.targets, problem.gram(1.0)), gamma="loo")
+        select(
+            Problem(
+                problem.machine, problem.targets, GramSamples(problem.gram(1.0)), Precomputed()
+            ),
+            gamma="loo",
+        )
     with pytest.raises(ValueError, match="ridge must be > 0 or \"loo\", got 'best'"):
         select(problem, ridge="best")
     with pytest.raises(ValueError, match='gamma must be > 0, "loo" or "loo-ard", got \'scale\''):
@@ -309,7 +327,7 @@ def test_errors_say_what_to_do():
     compressed = Problem(problem.machine, problem.targets, sparse.csr_array(problem.samples), rbf)
     with pytest.raises(ValueError, match='needs the "rbf" kernel and dense samples'):
         select(compressed, gamma="loo-ard")
-    regression = Problem(_paths.LS_SVM, Responses(np.ones((10, 1))), problem.samples, rbf)
+    regression = Problem(machines.LS_SVM, Responses(np.ones((10, 1))), problem.samples, rbf)
     with pytest.raises(ValueError, match=r"criterion must be one of \('squared',\) here"):
         select(regression, criterion="log")
     with pytest.raises(ValueError, match="needs at least 2 samples, got 1"):

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from gramian import __version__
+from gramian.files import without_controls
 
 MODEL = click.Path(exists=True, dir_okay=False)
 TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
@@ -52,7 +53,7 @@ class NumberOr(click.ParamType):
         except ValueError:
             number = -1.0
         if not 0 < number < float("inf"):
-            self.fail(f"{value!r} is neither a number > 0 nor {' nor '.join(self.words)}.")
+            self.fail(f"{value!r} is neither {' nor '.join(('a number > 0', *self.words))}.")
         return number
 
 
@@ -78,7 +79,7 @@ def app(context: click.Context, traceback: bool) -> None:
     \b
     gramian fit train.csv --target y -o model.gram
     gramian predict model.gram new.csv -o out.csv
-    gramian forget model.gram --id 17 --receipt receipt.json
+    gramian forget model.gram --id 17 --receipt receipts.jsonl
 
     Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet. Rows count
     from 1. Exit codes: 0 done, 1 something is wrong with the data, 2 with the command.
@@ -92,17 +93,18 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [1, 2, 3, …]")
 @click.option(
     "--machine",
-    type=click.Choice(["auto", "discriminant", "fisher", "ls-svc", "ls-svr"]),
+    metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto: discriminant for classes, ls-svr for numbers.",
+    help="auto: discriminant for classes, ls-svr for numbers. Others: fisher, ls-svc, lagrangian, "
+    "orthogonal, orthogonal-svr, fuzzy.",
 )
 @click.option("--kernel", type=click.Choice(["rbf", "laplacian", "linear", "poly"]), default="rbf",
               show_default=True)  # fmt: skip
-@click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale"), default="loo", show_default=True,
-              help="Width of the kernel; loo-ard: one per feature.")  # fmt: skip
-@click.option("--ridge", type=NumberOr("loo"), default="loo", show_default=True,
-              help="Regularisation; 1/C for ls-svc and ls-svr.")  # fmt: skip
+@click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
+              help="Width of the kernel; loo-ard: one per feature.  [by the machine: loo]")  # fmt: skip
+@click.option("--ridge", type=NumberOr("loo", "cv"),
+              help="Regularisation; 1/C for machines with C.  [by the machine: loo]")  # fmt: skip
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")
@@ -144,10 +146,12 @@ def learn(**options: Any) -> None:
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
 @click.option("--ids-from", type=TABLE, help="File with one id per line.")
 @click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
-@click.option("--verify", is_flag=True, help="Compare with a full refit.")
+@click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
+@click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
+              help="Relative difference that --verify allows.  [1e-8]")  # fmt: skip
 @click.option("--reselect", is_flag=True,
               help="Choose scales and hyper-parameters anew on what is left.")  # fmt: skip
-@click.option("--receipt", type=OUTPUT, help="Write the receipt as JSON.")
+@click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @json_option
 def forget(**options: Any) -> None:
@@ -155,6 +159,22 @@ def forget(**options: Any) -> None:
     if not (options["ids"] or options["ids_from"] or options["where"]):
         raise click.UsageError("Say which rows: --id, --ids-from or --where.")
     _run("forget", options)
+
+
+@app.command()
+@click.argument("receipt", type=MODEL)
+@click.argument("model", type=MODEL)
+@click.option("every", "--all", is_flag=True, help="Every receipt of the file.  [the last]")
+@click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
+@click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
+              help="Relative difference that --refit allows.  [1e-8]")  # fmt: skip
+@json_option
+def verify(**options: Any) -> None:
+    """Check that MODEL is what the last line of RECEIPT says, and holds none of its ids.
+
+    Exit code 0 if so, 1 if not.
+    """
+    _run("verify", options)
 
 
 @app.command()
@@ -179,23 +199,6 @@ def report(**options: Any) -> None:
     _run("report", options)
 
 
-@app.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--quick", is_flag=True, help="Few partitions and small sizes: minutes.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [as many as cores]")
-@click.option("listed", "--list", is_flag=True, help="List the names.")
-@click.option("-o", "--output", type=OUTPUT, default="reproduce.html", show_default=True,
-              help="HTML page to write; finished cases go beside it (.jsonl).")  # fmt: skip
-@json_option
-def reproduce(**options: Any) -> None:
-    """Compute the papers' tables and figures anew, and ours, on one page.
-
-    NAME is an experiment or how several begin, as kim2006; all by default, which takes half an hour
-    on two cores. Run again after an interruption, it goes on from where it was.
-    """
-    _run("reproduce", options)
-
-
 def _run(command: str, options: dict[str, Any]) -> None:
     """Run a command, tell what it returns, and turn errors of the data into one line."""
     as_json = options.pop("as_json")
@@ -205,8 +208,10 @@ def _run(command: str, options: dict[str, Any]) -> None:
     except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
         if click.get_current_context().obj:
             raise
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(without_controls(str(error), "\n")) from error
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
         module.show(facts)
+    if facts.get("failed"):
+        click.get_current_context().exit(1)

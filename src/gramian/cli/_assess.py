@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, r2_score
 
-from gramian.io import CategoryColumn, TableModel
-from gramian.plots._left_out import loo_losses
+from gramian.plots import loo_losses
+from gramian.tables import CategoryColumn, TableModel
 
 Facts = dict[str, Any]
 

@@ -15,7 +15,7 @@ from gramian.plots import (
     SelectionPathDisplay,
     sample_influence,
 )
-from gramian.plots._svg import draw_svg
+from gramian.plots import draw_svg
 
 
 class Figure(NamedTuple):

@@ -5,26 +5,18 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
+import click
+
 import gramian
 from gramian.cli import _assess
 from gramian.cli._progress import search_progress
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import naming, read_table
-from gramian.estimators import (
-    KernelDiscriminant,
-    KernelFisherDiscriminant,
-    LeastSquaresSVC,
-    LeastSquaresSVR,
-)
-from gramian.io import TableModel
-from gramian.io._cells import are_classes, read_cells
+from gramian.estimators import ESTIMATORS
+from gramian.files import locked
+from gramian.tables import TableModel, are_classes, read_cells
 
-MACHINES = {
-    "discriminant": KernelDiscriminant,
-    "fisher": KernelFisherDiscriminant,
-    "ls-svc": LeastSquaresSVC,
-    "ls-svr": LeastSquaresSVR,
-}
+MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
 
 
 def run(
@@ -42,8 +34,10 @@ def run(
         model = TableModel(
             estimator, target=target, id_column=id_column, categorical=categorical, ignore=ignore
         )
-        seconds = _timed_fit(model, columns, len(cells), quiet)
-    gramian.save(model, output)
+    with locked(output):  # from the start: who waits for it need not wait in vain
+        with naming(table):
+            seconds = _timed_fit(model, columns, len(cells), quiet)
+        gramian.save(model, output)
     facts = {
         "model": output,
         "machine": type(estimator).__name__,
@@ -60,17 +54,29 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _estimator(machine: str, *, ridge: Any, **parameters: Any) -> Any:
-    if machine.startswith("ls-"):
-        parameters["C"] = ridge if isinstance(ridge, str) else 1.0 / ridge
-    else:
-        parameters["ridge"] = ridge
-    return MACHINES[machine](random_state=0, **parameters)
+def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str) -> Any:
+    """The estimator of this name; what was not asked for is left at its own default."""
+    if machine not in MACHINES:
+        names = ", ".join(sorted(MACHINES))
+        raise click.BadParameter(f"must be auto, {names}; got {machine}.", param_hint="--machine")
+    estimator = MACHINES[machine](kernel)
+    known = estimator.get_params()
+    strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
+    if "C" in known and not isinstance(ridge, str | None):
+        strength = {"C": 1.0 / ridge}
+    given = {"gamma": gamma, **strength, "random_state": 0 if "random_state" in known else None}
+    for name, value in given.items():
+        if value is not None and name not in known:
+            raise click.BadParameter(f"{machine} has no such parameter.", param_hint=f"--{name}")
+    return estimator.set_params(**{k: v for k, v in given.items() if v is not None})
 
 
 def _timed_fit(model: TableModel, columns: Any, n: int, quiet: bool) -> float:
     """Seconds to fit, with a progress bar that leaves no trace in the model."""
     start = perf_counter()
+    if "callback" not in model.estimator.get_params():
+        model.fit(columns)
+        return perf_counter() - start
     with search_progress(n, quiet=quiet) as follow:
         model.estimator.set_params(callback=follow)
         model.fit(columns)

@@ -2,31 +2,68 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 import gramian
+from gramian.cli._models import as_held
 from gramian.cli._show import number, pairs, say
 from gramian.cli._where import ids_where, parse_condition
-from gramian.io import TableModel
-from gramian.io._atomic import replacing
+from gramian.files import locked
+from gramian.io import _ledger
+from gramian.tables import TableModel
 
 
-def run(*, model, ids, ids_from, where, verify, reselect, receipt, output, quiet) -> dict[str, Any]:
-    """Forget, save the model, then the receipt."""
-    fitted = gramian.load(model)
+def run(
+    *, model, ids, ids_from, where, verify, tolerance, reselect, receipt, output, quiet
+) -> dict[str, Any]:
+    """Forget, write the receipt as pending, save the model, finish the receipt."""
     asked = [*ids, *(_read_ids(ids_from) if ids_from else [])]
-    chosen = [_as_held(fitted, name) for name in asked]
-    if where:
-        chosen += _where(fitted, model, where)
-    proof = gramian.forget(fitted, list(dict.fromkeys(chosen)), verify=verify, reselect=reselect)
-    gramian.save(fitted, output or model)
-    if receipt:
-        with replacing(receipt) as stream:
-            stream.write(proof.to_json().encode() + b"\n")
-    return {"saved": output or model, "receipt": json.loads(proof.to_json())}
+    target = output or model
+    with locked(target):
+        fitted = gramian.load(model)
+        finished = _open_receipts(receipt, [model, target], fitted)
+        chosen = [as_held(fitted, name) for name in asked]
+        if where:
+            chosen += _where(fitted, model, where)
+        proof = gramian.forget(
+            fitted,
+            list(dict.fromkeys(chosen)),
+            verify=verify,
+            reselect=reselect,
+            tolerance=tolerance,
+        )
+        record = _ledger.new_record(proof, target)
+        _save(fitted, target, receipt, record)
+    return {
+        "saved": target,
+        "receipts": receipt,
+        "receipt": {**record, "status": _ledger.DONE},
+        "finished": finished,
+        "failed": proof.verified is False,
+    }
+
+
+def _open_receipts(path: str | None, files: list[str], model: Any) -> list[dict[str, Any]]:
+    """Make sure of the place, before anything is forgotten; finish what was left there."""
+    if path is None:
+        return []
+    records = _ledger.check_path(path, files)
+    return _ledger.finish_pending(path, records, files[0], model)
+
+
+def _save(model: Any, target: str, path: str | None, record: dict[str, Any]) -> None:
+    if path is None:
+        gramian.save(model, target)
+        return
+    _ledger.append_record(path, record, _ledger.PENDING)
+    try:
+        gramian.save(model, target)
+    except Exception:
+        _ledger.append_record(path, record, _ledger.VOID, note="the model could not be saved")
+        raise
+    _ledger.append_record(path, record, _ledger.DONE)
 
 
 def _read_ids(path: str) -> list[str]:
@@ -35,18 +72,6 @@ def _read_ids(path: str) -> list[str]:
     if not ids:
         raise ValueError(f"{path} has no ids. Write one in each line.")
     return ids
-
-
-def _as_held(model: Any, name: str) -> int | str:
-    """The id in the type that the model's ids have."""
-    if model.ids_.dtype.kind == "U":
-        return name
-    try:
-        return int(name)
-    except ValueError as error:
-        raise ValueError(
-            f"{name!r} is not an id of this model: its ids are numbers, such as {model.ids_[0]}."
-        ) from error
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:
@@ -61,21 +86,35 @@ def _where(model: Any, path: str, text: str) -> list[int | str]:
 def show(facts: dict[str, Any]) -> None:
     """The receipt, for people."""
     receipt = facts["receipt"]
+    for earlier in facts["finished"]:
+        say(f"Note: the receipt of {earlier['time']} was left pending: {earlier['note']}.")
     ids = ", ".join(map(str, receipt["ids"][:10])) + (", …" if receipt["count"] > 10 else "")
     say(f"Forgot {receipt['count']} of {receipt['n_before']} rows: {ids}")
     say()
-    drift, difference = receipt["drift"], receipt["difference"]
+    drift = receipt["drift"]
     pairs(
         {
             "rows left": receipt["n_after"],
             "residual of the solution": "not measured" if drift is None else f"{drift:.1e}",
-            "difference to a full refit": (
-                "not asked for (--verify)" if difference is None else f"{difference:.1e}"
-            ),
+            "difference to a full refit": _difference(receipt),
             "has still seen them": ", ".join(receipt["seen_by"]) or "nothing",
             "seconds": number(receipt["seconds"]),
-            "fingerprint before": receipt["fingerprint_before"],
             "fingerprint after": receipt["fingerprint_after"],
         }
     )
     say(f"\nSaved {facts['saved']}.")
+    if facts["receipts"]:
+        say(f"Added the receipt to {facts['receipts']}.")
+    if facts["failed"]:
+        click.echo(
+            "Error: the rows are forgotten and the model is saved, but it differs from a full "
+            "refit by more than the tolerance. Fit it anew.",
+            err=True,
+        )
+
+
+def _difference(receipt: dict[str, Any]) -> str:
+    if receipt["difference"] is None:
+        return "not asked for (--verify)"
+    verdict = "verified" if receipt["verified"] else "NOT verified"
+    return f"{receipt['difference']:.1e}, {verdict} (tolerance {receipt['tolerance']:.0e})"

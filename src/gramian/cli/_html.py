@@ -1,17 +1,26 @@
-"""The page of `gramian report`: its style and what it is made of. All text is escaped here."""
+"""Pages of HTML that need nothing but themselves, and what that of `gramian report` is made of.
+
+Texts are escaped here; ``parts`` and ``rows`` are HTML already.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
 from gramian.cli._show import number
-from gramian.reproduce import _html
-from gramian.reproduce._html import figure, paragraph
 
-__all__ = ["figure", "heading", "page", "pairs", "paragraph", "table"]
-
+_DOCUMENT = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{style}</style></head>
+<body>
+{body}
+</body>
+</html>
+"""
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
        color: #222; background: #fff; }
@@ -25,9 +34,41 @@ figure { margin: 1rem 0; } figcaption { color: #555; } img { max-width: 100%; he
 """
 
 
+def document(title: str, style: str, parts: Iterable[str]) -> str:
+    """A whole page."""
+    return _DOCUMENT.format(title=escape(title), style=style, body=_lines(parts))
+
+
+def paragraph(text: str) -> str:
+    """A paragraph."""
+    return f"<p>{escape(text)}</p>"
+
+
+def table_of(rows: Iterable[str]) -> str:
+    """A table, from its rows."""
+    return f"<table>\n{_lines(rows)}\n</table>"
+
+
+def header(names: Iterable[str], right: Iterable[bool]) -> str:
+    """The row of a table with the names of its columns; those of numbers are set to the right."""
+    cells = (
+        f"<th{' class=number' if r else ''}>{escape(name)}"
+        for name, r in zip(names, right, strict=True)
+    )
+    return "<tr>" + "".join(cells)
+
+
+def figure(svg: bytes, caption: str) -> str:
+    """A drawing within the page."""
+    # An image, so that the names within one drawing cannot clash with those of another.
+    source = f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+    text = escape(caption)
+    return f'<figure><img src="{source}" alt="{text}"><figcaption>{text}</figcaption></figure>'
+
+
 def page(title: str, parts: Iterable[str]) -> str:
-    """The whole page."""
-    return _html.document(title, _STYLE, parts)
+    """The page of `gramian report`."""
+    return document(title, _STYLE, parts)
 
 
 def heading(text: str, level: int = 2) -> str:
@@ -43,16 +84,21 @@ def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
         "<tr>" + "".join(_cell(cell, right) for cell, right in zip(row, numeric, strict=True))
         for row in rows
     ]
-    return _html.table([_html.header(names, numeric), *lines])
+    return table_of([header(names, numeric), *lines])
 
 
 def pairs(facts: dict[str, Any]) -> str:
     """Names and values."""
     rows = [(name.replace("_", " "), number(value)) for name, value in facts.items()]
-    return _html.table(
+    return table_of(
         f'<tr><td>{escape(name)}<td class="code">{escape(value)}' for name, value in rows
     )
 
 
 def _cell(value: Any, right: bool) -> str:
     return f"<td{' class=number' if right else ''}>{escape(number(value))}"
+
+
+def _lines(parts: Iterable[str]) -> str:
+    """One below the other."""
+    return "\n".join(parts)

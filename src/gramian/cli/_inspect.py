@@ -7,7 +7,8 @@ from typing import Any
 import gramian
 from gramian.cli import _assess
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
-from gramian.io import TableModel, file_facts
+from gramian.io import file_facts
+from gramian.tables import TableModel
 
 
 def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:

@@ -10,18 +10,20 @@ from gramian.cli import _assess
 from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
 from gramian.cli._show import say, show_leave_one_out
 from gramian.cli._tables import naming, read_table
+from gramian.files import locked
 
 
 def run(*, model, table, output, quiet) -> dict[str, Any]:
     """Learn the rows and save."""
     start = perf_counter()
-    fitted = load_table_model(model)
-    before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
     columns = read_table(table)
-    with naming(table):
-        unknown = unknown_texts(fitted, columns)
-        fitted.partial_fit(columns)
-    gramian.save(fitted, output or model)
+    with locked(output or model):
+        fitted = load_table_model(model)
+        before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
+        with naming(table):
+            unknown = unknown_texts(fitted, columns)
+            fitted.partial_fit(columns)
+        gramian.save(fitted, output or model)
     return {
         "model": output or model,
         "learnt": len(fitted.ids_) - n,
@@ -36,7 +38,8 @@ def run(*, model, table, output, quiet) -> dict[str, Any]:
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(f"Learnt {facts['learnt']} rows; the model holds {facts['rows']}.")
+    rows = "row" if facts["learnt"] == 1 else "rows"
+    say(f"Learnt {facts['learnt']} {rows}; the model holds {facts['rows']}.")
     for line in describe_unknown(facts["unknown_texts"]):
         say(f"Note: {line}")
     show_leave_one_out(facts["leave_one_out"])

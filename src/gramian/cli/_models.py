@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gramian
-from gramian.io import CategoryColumn, TableModel
-from gramian.io._cells import read_cells
+from gramian.tables import CategoryColumn, TableModel
+from gramian.tables import read_cells
 
 
 def load_table_model(path: str) -> TableModel:
@@ -24,6 +24,18 @@ def load_table_model(path: str) -> TableModel:
             f"columns. Use it from Python, or make a model with `gramian fit`."
         )
     return model
+
+
+def as_held(model: Any, name: str) -> int | str:
+    """The id in the type that the model's ids have."""
+    if model.ids_.dtype.kind == "U":
+        return name
+    try:
+        return int(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{name!r} is not an id of this model: its ids are numbers, such as {model.ids_[0]}."
+        ) from error
 
 
 def unknown_texts(model: TableModel, table: Any) -> dict[str, list[str]]:

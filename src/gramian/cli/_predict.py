@@ -12,9 +12,10 @@ from gramian.cli import _assess
 from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
 from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
-from gramian.io import TableModel
-from gramian.io._cells import column_names, read_cells, text
-from gramian.io._cells import number as as_number
+from gramian.files import without_controls
+from gramian.tables import TableModel
+from gramian.tables import column_names, read_cells, text
+from gramian.tables import number as as_number
 
 
 def run(*, model, table, proba, output, quiet) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def show(facts: dict[str, Any]) -> None:
     else:
         say(f"Saved {facts['rows']} predictions in {facts['output']}.")
     for line in describe_unknown(facts["unknown_texts"]):
-        click.echo(f"Note: {line}", err=True)
+        click.echo(f"Note: {without_controls(line)}", err=True)
     compared = facts["compared"]
     if compared is not None:
         values = [f"{k.replace('_', ' ')} {_value(k, v)}" for k, v in compared.items()]

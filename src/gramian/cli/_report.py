@@ -10,7 +10,7 @@ from gramian.cli import _html, _inspect
 from gramian.cli._assess import machine_of
 from gramian.cli._figures import figures
 from gramian.cli._show import column_rows, confusion_rows, say
-from gramian.io._atomic import replacing
+from gramian.files import replacing
 
 
 def run(*, model, doubtful, output, quiet) -> dict[str, Any]:

@@ -10,18 +10,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gramian.files import without_controls
+
 Facts = dict[str, Any]
 
 
 def say(text: str = "") -> None:
-    """A line of text; what looks like mark-up in it is text too."""
-    Console(highlight=False, soft_wrap=True).print(Text(text))
+    """A line of text; what looks like mark-up in it is text too, and so is a control character."""
+    Console(highlight=False, soft_wrap=True).print(_text(text, "\n"))
 
 
 def heading(text: str) -> None:
     """A line that stands out on a terminal."""
     Console(highlight=False).print()
-    Console(highlight=False).print(Text(text, style="bold"))
+    Console(highlight=False).print(_text(text, style="bold"))
+
+
+def _text(text: str, keep: str = "", style: str = "") -> Text:
+    return Text(without_controls(text, keep), style=style)
 
 
 def number(value: Any) -> str:
@@ -37,9 +43,9 @@ def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     out = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for j, name in enumerate(names):
         numeric = all(isinstance(row[j], int | float) for row in rows)
-        out.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
+        out.add_column(_text(str(name)), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        out.add_row(*(Text(number(cell)) for cell in row))
+        out.add_row(*(_text(number(cell)) for cell in row))
     Console(highlight=False).print(out)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from gramian.io import TableError
-from gramian.io._atomic import replacing
+from gramian.files import csv_cell, replacing
+from gramian.tables import TableError
 
 Table = dict[str, list[Any]]
 
@@ -54,11 +54,11 @@ def write_table(path: str, table: Table) -> None:
 
 
 def to_csv(table: Table) -> str:
-    """The table as CSV text."""
+    """The table as CSV text; no cell is a formula to a spreadsheet, or a command to a terminal."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*table.values(), strict=True))
+    writer.writerow(map(csv_cell, table))
+    writer.writerows(map(csv_cell, row) for row in zip(*table.values(), strict=True))
     return stream.getvalue()
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.io import TableModel
-from gramian.io._cells import number
+from gramian.tables import TableModel
+from gramian.tables import number
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -10,8 +10,10 @@ from gramian.datasets._generators import (
     make_waveform,
 )
 from gramian.datasets._load import load, names
+from gramian.datasets._registry import FILES
 
 __all__ = [
+    "FILES",
     "Dataset",
     "Partition",
     "load",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ from scipy import sparse
 
 from gramian.datasets._dataset import Dataset
 from gramian.datasets._registry import FileSet
+from gramian.files import replacing
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -55,14 +54,8 @@ def read_archive(path: Path) -> dict[str, np.ndarray]:
 def write_archive(path: Path, arrays: Arrays) -> None:
     """Write an ``.npz`` file that appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
+    with replacing(path) as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
 def make_dataset(name: str, entry: FileSet, arrays: Arrays, source: str) -> Dataset:

@@ -1,7 +1,7 @@
 """The live state of the machines: holdings, and the engines that serve them.
 
-A model's `Holdings` are the truth: samples, targets, weights and ids, replaced by one assignment. An
-engine follows them by exact updates and says which version of them it serves.
+A model's `Holdings` are the truth: samples, targets, weights and ids, replaced by one assignment.
+An engine follows them by exact updates and says which version of them it serves.
 """
 
 from gramian.engines._engine import Engine, Reader, noted
@@ -15,6 +15,8 @@ from gramian.engines._gram import (
 from gramian.engines._holdings import Holdings, trimmed
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
+from gramian.engines.ellipsoidal._engine import RegionsEngine, RegionsReader, Tuning
+from gramian.engines.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
 
 __all__ = [
     "SUMS",
@@ -24,15 +26,22 @@ __all__ = [
     "GramPlan",
     "GramRows",
     "Holdings",
+    "InputRegion",
+    "KernelRegion",
     "LinearPlan",
     "LinearReader",
     "MinimumNormEngine",
     "Reader",
+    "RegionsEngine",
+    "RegionsReader",
     "Rows",
     "SparseRows",
     "SumsEngine",
+    "SvdRegion",
+    "Tuning",
     "Unbuilt",
     "check_semidefinite",
+    "in_double",
     "make_rows",
     "noted",
     "trimmed",

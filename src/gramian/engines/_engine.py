@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass, replace
 from typing import Any, Protocol
 
 from gramian.arrays import Array
@@ -72,7 +73,10 @@ class Engine(Protocol):
 
 def noted(engine: Any, reason: str | None, n: int) -> Any:
     """The engine, just built, with a record of why; without one where there is no reason."""
-    if reason is not None:
-        event = Refactorization(reason, n, 0, engine.factor)
-        engine.past = (*engine.past, event)
+    if reason is None:
+        return engine
+    past = (*engine.past, Refactorization(reason, n, getattr(engine, "edits", 0), engine.factor))
+    if is_dataclass(engine):
+        return replace(engine, past=past)  # type: ignore[type-var]
+    engine.past = past
     return engine

@@ -19,7 +19,14 @@ from gramian.gram import (
     require_memory,
 )
 from gramian.kernels import Kernel, KernelExpansion, Precomputed
-from gramian.machines import ClassTargets, Machine, Responses, Targets, minimum_norm, minimum_norm_loo
+from gramian.machines import (
+    ClassTargets,
+    Machine,
+    Responses,
+    Targets,
+    minimum_norm,
+    minimum_norm_loo,
+)
 
 T = TypeVar("T")
 
@@ -79,7 +86,11 @@ class GramPlan:
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
         """An engine for these holdings, built from scratch."""
-        return (MinimumNormEngine if self.ridge == 0 else GramEngine)(self, held, history)
+        if self.ridge > 0:
+            return GramEngine(self, held, history)
+        size = 3 * len(held) ** 2 * held.rows.dtype.itemsize
+        require_memory(size, f"Decomposing the Gram matrix of {len(held)} samples")
+        return MinimumNormEngine(self, held, history)
 
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
         """What predictions need, ``f(x) = k(x, held) Z + b``, from the `state` of an engine."""
@@ -131,7 +142,9 @@ class GramEngine:
         weight = weight[n:].astype(X.dtype)
         cross, corner = kernel(X[:n], X[n:]), kernel(X[n:], X[n:])
         if isinstance(kernel, Precomputed):
-            check_semidefinite(corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max())
+            check_semidefinite(
+                corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max()
+            )
         diagonal = corner.diagonal().copy()
         corner = corner + np.diag(self.plan.machine.shift(self.plan.ridge, weight))
         columns, order = self._columns_of(after, n)
@@ -248,8 +261,7 @@ class MinimumNormEngine:
     def __init__(
         self, plan: GramPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
     ) -> None:
-        n, X = len(held), held.rows.samples()
-        require_memory(3 * n**2 * X.dtype.itemsize, f"Decomposing the Gram matrix of {n} samples")
+        X = held.rows.samples()
         self.plan, self.past, self.serves = plan, history, held.version
         self._K, self._targets = plan.kernel(X, X), plan.targets(held)
         _check_distinct(self._K)
@@ -260,6 +272,8 @@ class MinimumNormEngine:
         return self.past
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
+        size = 3 * len(after) ** 2 * after.rows.dtype.itemsize
+        require_memory(size, f"Growing the Gram matrix to {len(after)} samples")
         engine = self.fresh(after)
         check_semidefinite(engine._K)
         return engine

@@ -92,7 +92,7 @@ class SumsEngine:
     ) -> None:
         penalty, d = plan.machine.penalty, held.rows.width  # type: ignore[attr-defined]
         self.plan, self.past, self.serves = plan, history, held.version
-        self._shift = np.zeros(d) if penalty else block_mean(held.rows.samples())
+        self._shift = np.zeros(d) if penalty else centre(held.rows.samples())
         self._penalty = plan.ridge * np.append(np.ones(d), penalty)
         self._classes, self._edits = held.classes, 0
         self._normal = self._summed(held)
@@ -166,7 +166,7 @@ class SumsEngine:
 
     def loo(self, held: Holdings) -> Array:
         """One pass over the samples, O(n d²)."""
-        targets, N = self.plan.targets(held), None
+        targets = self.plan.targets(held)
         residuals = self._residuals(held, targets, self._solution(held))
         N = self._normal.inverse()
         for rows, X in augmented_blocks(held.rows.samples(), self._shift):
@@ -238,7 +238,10 @@ def augmented_blocks(X: Any, shift: Array) -> Iterator[tuple[slice, Array]]:
         yield rows, augmented(X[rows], shift)
 
 
-def block_mean(X: Any) -> Array:
-    """The mean of the first block of rows: near enough to the mean of all to centre them by."""
-    rows = next(row_blocks(X.shape[0], X.shape[1] + 1))
-    return np.asarray(X[rows].mean(axis=0), dtype=float).ravel()
+def centre(X: Any) -> Array:
+    """The median of each feature over up to 64 rows: near enough to the middle to centre by.
+
+    A few outliers do not move it, so that nothing is lost when they leave.
+    """
+    some = X[:: -(-X.shape[0] // 64)]
+    return np.median(some.toarray() if sparse.issparse(some) else some, axis=0).astype(float)

@@ -1,15 +1,54 @@
-"""Scikit-learn estimators that learn, forget and know their own leave-one-out error."""
+"""Scikit-learn estimators that learn, forget and know their own leave-one-out error.
 
+`ESTIMATORS` has each of them by name: the command line, model files, tests and documentation find
+them there.
+"""
+
+from typing import Any
+
+from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._discriminant import KernelDiscriminant
+from gramian.estimators._ellipsoidal import EllipsoidalFuzzyClassifier
 from gramian.estimators._fisher import KernelFisherDiscriminant
+from gramian.estimators._gram import GramSettings, coef, dual_coef, factor, intercept
+from gramian.estimators._ids import positions_of
+from gramian.estimators._influence import Influence, sample_influence
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
+from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
+from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
+from gramian.estimators._regressor import LiveRegressor
+
+ESTIMATORS: dict[str, Any] = {
+    cls.__name__: cls
+    for cls in (
+        EllipsoidalFuzzyClassifier,
+        KernelDiscriminant,
+        KernelFisherDiscriminant,
+        LeastSquaresSVC,
+        LeastSquaresSVR,
+        OrthogonalKernelClassifier,
+        OrthogonalKernelRegressor,
+    )
+}
 
 __all__ = [
-    "KernelDiscriminant",
-    "KernelFisherDiscriminant",
-    "LeastSquaresSVC",
-    "LeastSquaresSVR",
-    "OrthogonalKernelClassifier",
-    "OrthogonalKernelRegressor",
+    "ESTIMATORS",
+    "GramSettings",
+    "Influence",
+    "KernelSettings",
+    "LiveClassifier",
+    "LiveEstimator",
+    "LiveRegressor",
+    "check_choice",
+    "check_positive",
+    "coef",
+    "dual_coef",
+    "edits",
+    "factor",
+    "intercept",
+    "learned",
+    "positions_of",
+    "sample_influence",
+    *ESTIMATORS,
 ]

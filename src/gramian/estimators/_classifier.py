@@ -64,7 +64,8 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Class probabilities, calibrated on the exact leave-one-out decision values.
 
         ``softmax(a z)`` with the scale a fitted to the left-out values; shape (n_samples,
-        n_classes). The largest probability is that of the class that `predict` names.
+        n_classes). The largest probability is that of the class that `predict` names. With Fisher
+        targets both take the classes as equally frequent.
         """
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)

@@ -89,11 +89,12 @@ class KernelDiscriminant(LiveClassifier):
     (147, 0.966)
     """
 
+    cli_name = "discriminant"
     _state_names = ("classes_", "gamma_", "ridge_", "selection_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation λ.")
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
 
     def __init__(
         self,

@@ -103,11 +103,12 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (150, 3)
     """
 
+    cli_name = "fisher"
     _state_names = ("classes_", "gamma_", "ridge_", "selection_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation μ.")
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
 
     def __init__(
         self,

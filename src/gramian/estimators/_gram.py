@@ -117,48 +117,55 @@ def _start(past: GramPlan | None) -> tuple[Any, float] | None:
     return past.gamma, past.ridge
 
 
-def shaped(values: Any) -> Any:
+def shaped(now: Any, values: Any) -> Any:
     """Values of the outputs (..., t) as a caller sees them: one output stands for itself."""
-    return (values[..., 0] if values.shape[-1] == 1 else values).copy()
+    one = values.shape[-1] == 1 and now.held.y.ndim == 1
+    return (values[..., 0] if one else values).copy()
 
 
-def coefficients(model: Any) -> Any:
-    """Intercepts (t,) and coefficients (n, t) of the present version."""
+def from_engine(name: str, doc: str, place: int) -> property:
+    """A property that shows a part of what the engine saves under a name."""
 
-    def read(now):
-        saved = now.engine.state(now.held)
-        return saved["coefficients"]
+    def read(self):
+        with self._lock:
+            now = self._fitted()
+            now = now if isinstance(now.engine, Unbuilt) else self._serving()
+            if "saved" not in now.cache:
+                now.cache["saved"] = now.engine.state(now.held)
+            return shaped(now, now.cache["saved"][name][place])
 
-    with model._lock:
-        now = model._fitted()
-        if isinstance(now.engine, Unbuilt):
-            return read(now)
-        return model._derived("coefficients", read)
-
-
-def dual_coef(model: Any) -> Any:
-    """Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs)."""
-    return shaped(coefficients(model)[1])
+    return property(read, doc=doc)
 
 
-def intercept(model: Any) -> Any:
-    """Intercept, a number or an array of shape (n_outputs,)."""
-    return shaped(coefficients(model)[0])
+dual_coef = from_engine(
+    "coefficients",
+    "Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs).",
+    1,
+)
+intercept = from_engine("coefficients", "Intercept, a number or an array of shape (n_outputs,).", 0)
 
 
+@property
 def factor(model: Any) -> str:
     """Name of the factor in use: "inverse", "cholesky", "qr", …, or "svd" at ridge 0."""
     return model._serving().engine.factor
 
 
+@property
 def coef(model: Any) -> Any:
     """Weights of the features, (n_features,) or (n_outputs, n_features); linear kernel only."""
     if model.kernel != "linear":
         raise AttributeError(f"coef_ is there for the linear kernel, not for {model.kernel!r}.")
-    weights = model._derived("weights", lambda now: now.engine.feature_weights(now.held))
-    return shaped(weights[1]).T.copy()
+    with model._lock:
+        now = model._fitted()
+        saved = now.engine.saved.get("weights") if isinstance(now.engine, Unbuilt) else None
+        if saved is None:
+            now = model._serving()
+            saved = now.engine.feature_weights(now.held)
+        return shaped(now, saved[1]).T
 
 
+@property
 def strength_c(model: Any) -> Any:
     """C as given, or one over the ridge that was chosen."""
     now = model._fitted()

@@ -100,12 +100,14 @@ class LeastSquaresSVC(LiveClassifier):
     (147, 0.966)
     """
 
+    cli_name = "ls-svc"
     _state_names = ("classes_", "gamma_", "C_", "selection_")
+    _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = property(strength_c)
+    C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
-    coef_ = property(coef)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
+    coef_ = coef
 
     def __init__(
         self,
@@ -199,12 +201,14 @@ class LeastSquaresSVR(LiveRegressor):
     (441, 0.5)
     """
 
+    cli_name = "ls-svr"
     _state_names = ("gamma_", "C_", "selection_")
+    _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = property(strength_c)
+    C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
-    dual_coef_, intercept_, factor_ = property(dual_coef), property(intercept), property(factor)
-    coef_ = property(coef)
+    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
+    coef_ = coef
 
     def __init__(
         self,

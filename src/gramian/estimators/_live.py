@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -87,8 +87,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     A machine fills in `_settings`, which reads and checks the parameters.
     """
 
+    cli_name: ClassVar[str]
+    """Name on the command line."""
+
     _now: Fitted
     _state_names: tuple[str, ...] = ()  # learned attributes that a model file holds
+    _state_keys: tuple[str, ...] = ("coefficients",)  # what its engine adds to them
 
     @abstractmethod
     def _settings(self) -> Any:
@@ -169,7 +173,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now, settings = self._fitted(), self._settings()
-        if settings.samples is not now.settings.samples:
+        if settings.samples.precomputed != now.settings.samples.precomputed:
             raise ValueError(
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."
@@ -367,11 +371,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             now = self._fitted()
             held = now.held
             state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(held)
-        public = {name: getattr(self, name) for name in self._state_names}
+        public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
         if now.names is not None:
             public["feature_names_in_"] = now.names
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
-        return {"held": kept, "X": held.rows.shown(), "public": public, **state}
+        added = {name: state.get(name) for name in self._state_keys}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **added}
 
     def _set_state(self, state):
         """The inverse of `_get_state`, on an estimator with the same parameters."""

@@ -124,10 +124,8 @@ class OrthogonalKernelClassifier(LiveClassifier):
     (97, 946)
     """
 
-    _state_names = (
-        "classes_",
-        "gamma_",
-    )
+    _state_names = ("classes_", "gamma_")
+    _state_keys = ("bases", "weights", "calibration")
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
     basis_, basis_ids_ = property(shared.basis_), property(shared.basis_ids_)
     dual_coef_, intercept_ = property(shared.dual_coef_), property(shared.intercept_)
@@ -266,6 +264,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
     """
 
     _state_names = ("gamma_",)
+    _state_keys = ("bases", "weights")
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
     basis_, basis_ids_ = property(shared.basis_), property(shared.basis_ids_)
     dual_coef_, intercept_ = property(shared.dual_coef_), property(shared.intercept_)

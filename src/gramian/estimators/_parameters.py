@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.engines import Holdings
 from gramian.estimators._samples import KERNEL_ROWS, VECTORS
-from gramian.kernels import Kernel, Precomputed, default_gamma, make_kernel
+from gramian.kernels import Kernel, Precomputed, checked_gamma, default_gamma, make_kernel
 
 
 def is_number(value) -> bool:
@@ -106,6 +106,8 @@ class KernelSettings:
             coef0=self.coef0,
             params=self.params,
         )
+        if not named and isinstance(self.kernel, str) and self.kernel == "linear":
+            checked_gamma(self.gamma, "linear")  # of no use here, but a mistake is a mistake
         vars(self)["base"] = kernel
         vars(self)["takes_gamma"] = kernel.takes_gamma
         vars(self)["samples"] = KERNEL_ROWS if isinstance(kernel, Precomputed) else VECTORS

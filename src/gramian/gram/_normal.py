@@ -220,12 +220,19 @@ class LiveNormal:
 
     def _edit(self, X: Array, Y: Array, weight: Array, sign: float) -> None:
         T = np.sqrt(weight)[:, None] * np.hstack([X, Y])
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->j", T, T)  # no product of two columns is larger
+        if not np.isfinite(squares).all():
+            raise ValueError(
+                "the samples are too large: sums of their squares are not finite in float64. "
+                "Scale the samples or the targets."
+            )
         N = self._edited_inverse(T[:, : self.d], sign)
         if len(T) == 1:
             self._sums.add_outer(sign * T[0], T[0])
         else:
             self._sums.add(sign * (T.T @ T))
-        self._passed = self._passed + np.einsum("ij,ij->j", T, T)
+        self._passed = self._passed + squares
         self._N, self._B = N, None
 
     def _edited_inverse(self, X: Array, sign: float) -> Array | None:

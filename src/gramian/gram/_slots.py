@@ -26,6 +26,10 @@ from gramian.gram._memory import require_memory
 RowBlock = Callable[[slice, slice], Array]
 
 
+SMALL = 256
+"""So few samples are not worth a look at the free memory."""
+
+
 def spare_capacity(n: int) -> int:
     """Slots for n samples and a sixteenth more.
 
@@ -51,7 +55,7 @@ class SlotMatrix:
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
         n, dtype = len(diagonal), diagonal.dtype
         capacity = spare_capacity(n)
-        if n > 256:  # a smaller one is not worth a look at the free memory
+        if n > SMALL:
             require_memory(capacity**2 * dtype.itemsize, f"Holding the Gram matrix of {n} samples")
         self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F")
         self.diagonal = np.zeros(capacity, dtype=dtype)
@@ -78,7 +82,9 @@ class SlotMatrix:
     def scatter(self, X: Array) -> Array:
         """Rows in order of arrival to rows by slot, zero where a slot is free."""
         if len(X) != len(self.slots):
-            raise ValueError(f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}.")
+            raise ValueError(
+                f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}."
+            )
         out = np.zeros((len(self.diagonal), X.shape[1]), dtype=self.buffer.dtype, order="F")
         out[self.slots] = X
         return out

@@ -27,8 +27,9 @@ class ThinSpectrum:
     vectors: Array
     root: Array
 
-    def moments(self, Y: Array, ridges: Array) -> Moments:
+    def moments(self, Y: Array, ridges: Array, *, power: int = 1) -> Moments:
         """``P Y``, ``P 1`` and ``diag P`` for every ridge; as `Spectrum.moments`, in O(n d L t)."""
+        assert power == 1, "P D P is not a low-rank change of a diagonal"
         T, root, ridges = self.vectors, self.root, np.asarray(ridges)
         gains = 1.0 / (np.maximum(self.values, 0.0)[:, None] + ridges)
         B = root[:, None] * np.column_stack([Y, np.ones(len(T))])

@@ -1,20 +1,16 @@
-"""Model files, models of tables, and receipts of what was forgotten."""
+"""Model files, and receipts of what was forgotten."""
 
-from gramian.io._cells import TableError
-from gramian.io._columns import CategoryColumn, NumberColumn, TargetColumn
+from gramian.files import FileInUseError
 from gramian.io._errors import ModelFileError
 from gramian.io._models import file_facts, fingerprint, load, save
-from gramian.io._receipt import Receipt, forget
-from gramian.io._table_model import TableModel
+from gramian.io._receipt import Receipt, default_tolerance, difference_to_refit, forget
 
 __all__ = [
-    "CategoryColumn",
+    "FileInUseError",
     "ModelFileError",
-    "NumberColumn",
     "Receipt",
-    "TableError",
-    "TableModel",
-    "TargetColumn",
+    "default_tolerance",
+    "difference_to_refit",
     "file_facts",
     "fingerprint",
     "forget",

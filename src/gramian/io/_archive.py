@@ -1,25 +1,40 @@
 """A zip archive of one JSON document and the arrays it refers to, with every byte accounted for.
 
 Nothing is compressed, so that a member is as large as its part of the file. The document lists
-size and SHA-256 of each array; the archive's comment has the SHA-256 of the document.
+size and SHA-256 of each array; the archive's comment has the SHA-256 of the document, which so
+stands for all of the file.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from gramian import __version__
+from gramian.files import StrPath, shown
 from gramian.io._errors import ModelFileError
 
 FORMAT = "gramian model"
 FORMAT_VERSION = 1
 DOCUMENT = "model.json"
+TOO_DEEP = "is no model file of gramian: its document is nested too deeply."
 _MARK = b"gramian model, sha256 of model.json: "
 _LOCAL_HEADER = b"PK\x03\x04"
+_HEADERS, _END = 30 + 46, 22  # bytes that zip adds for a member, besides its name twice; at the end
+_PLAIN_ZIP = 2**31  # beyond this size zip writes other headers
+
+
+class Archive(NamedTuple):
+    """What a file holds, verified."""
+
+    document: dict[str, Any]
+    members: dict[str, bytes]
+    digest: str
+    """SHA-256 of the document."""
 
 
 def canonical_json(document: Any) -> bytes:
@@ -37,17 +52,22 @@ def describe(members: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
     }
 
 
-def write_archive(stream: IO[bytes], body: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
-    """Write a document of ``body``, whose ``"members"`` are as `describe` has them, and these."""
+def write_archive(stream: IO[bytes], body: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
+    """Write a document of ``body``, whose ``"members"`` are as `describe` has them, and these.
+
+    Returns the SHA-256 of the document.
+    """
     head = {"format": FORMAT, "format_version": FORMAT_VERSION, "gramian": __version__}
     text = canonical_json({**head, **body})
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, content in [(DOCUMENT, text), *members.items()]:
             archive.writestr(zipfile.ZipInfo(name), content)  # of 1980: the same model, same bytes
-        archive.comment = _MARK + sha256(text).hexdigest().encode()
+        digest = sha256(text).hexdigest()
+        archive.comment = _MARK + digest.encode()
+    return digest
 
 
-def read_archive(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
+def read_archive(stream: IO[bytes]) -> Archive:
     """The document and the members, verified.
 
     Raises
@@ -59,14 +79,40 @@ def read_archive(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     _check_start(stream)
     try:
         with zipfile.ZipFile(stream) as archive:
-            document = _read_document(archive)
+            document, digest = _read_document(archive)
+            _check_size(stream, archive)
             members = _read_members(archive, document["members"])
-    except ModelFileError:
+    except (ModelFileError, MemoryError):
         raise
+    except RecursionError as error:
+        raise ModelFileError(TOO_DEEP) from error
     except Exception as error:  # whatever a reader trips over in a damaged file is the file's fault
-        what = str(error) or type(error).__name__
+        what = shown(str(error) or type(error).__name__)
         raise ModelFileError(f"is damaged or cut short ({what}). Get another copy.") from error
-    return document, members
+    return Archive(document, members, digest)
+
+
+def stored_digest(path: StrPath) -> str | None:
+    """What the end of a file gives as the SHA-256 of its document; None of any other file."""
+    with open(path, "rb") as stream:
+        length = len(_MARK) + 64
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - length))
+        end = stream.read()
+    return end[len(_MARK) :].decode("latin-1") if end.startswith(_MARK) else None
+
+
+def _check_size(stream: IO[bytes], archive: zipfile.ZipFile) -> None:
+    """Every byte belongs to a member or to its headers: nothing between them, nothing after."""
+    size = stream.seek(0, os.SEEK_END)
+    parts = [
+        info.file_size + _HEADERS + 2 * len(info.filename.encode()) for info in archive.infolist()
+    ]
+    expected = sum(parts) + _END + len(archive.comment)
+    if size != expected and max(size, expected) < _PLAIN_ZIP:
+        raise ModelFileError(
+            f"is damaged: it has {size} bytes, and its members take {expected}. Something was "
+            f"appended, or is missing. Get another copy."
+        )
 
 
 def _check_start(stream: IO[bytes]) -> None:
@@ -77,24 +123,26 @@ def _check_start(stream: IO[bytes]) -> None:
         raise ModelFileError(f"{what}. `gramian.save` and `gramian fit` write them.")
 
 
-def _read_document(archive: zipfile.ZipFile) -> dict[str, Any]:
+def _read_document(archive: zipfile.ZipFile) -> tuple[dict[str, Any], str]:
     if DOCUMENT not in archive.namelist():
         raise ModelFileError(f"is a zip archive, but no model file of gramian: no {DOCUMENT}.")
     text = _read_member(archive, DOCUMENT)
-    if archive.comment != _MARK + sha256(text).hexdigest().encode():
+    digest = sha256(text).hexdigest()
+    if archive.comment != _MARK + digest.encode():
         raise ModelFileError(f"is damaged: {DOCUMENT} is not as it was written. Get another copy.")
     document = json.loads(text)
     _check_format(document)
-    return document
+    return document, digest
 
 
 def _check_format(document: dict[str, Any]) -> None:
     if document["format"] != FORMAT:
-        raise ModelFileError(f"is no model file of gramian, but of {document['format']!r}.")
+        raise ModelFileError(f"is no model file of gramian, but of {shown(document['format'])!r}.")
     if document["format_version"] != FORMAT_VERSION:
         raise ModelFileError(
-            f"has format {document['format_version']}, written by gramian {document['gramian']}; "
-            f"gramian {__version__} reads format {FORMAT_VERSION}. Install a newer gramian."
+            f"has format {shown(document['format_version'])}, written by gramian "
+            f"{shown(document['gramian'])}; gramian {__version__} reads format {FORMAT_VERSION}. "
+            f"Install a newer gramian."
         )
 
 
@@ -105,7 +153,9 @@ def _read_members(archive: zipfile.ZipFile, listed: Mapping[str, Any]) -> dict[s
     for name, facts in listed.items():
         content = _read_member(archive, name)
         if len(content) != facts["size"] or sha256(content).hexdigest() != facts["sha256"]:
-            raise ModelFileError(f"is damaged: {name} is not as it was written. Get another copy.")
+            raise ModelFileError(
+                f"is damaged: {shown(name)} is not as it was written. Get another copy."
+            )
         members[name] = content
     return members
 
@@ -113,5 +163,5 @@ def _read_members(archive: zipfile.ZipFile, listed: Mapping[str, Any]) -> dict[s
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-        raise ModelFileError(f"is no model file of gramian: {name} is compressed.")
+        raise ModelFileError(f"is no model file of gramian: {shown(name)} is compressed.")
     return archive.read(info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 from hashlib import sha256
 from typing import Any
@@ -9,13 +10,22 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
-from gramian.io._archive import canonical_json, describe, read_archive, write_archive
-from gramian.io._atomic import StrPath, replacing
+from gramian.files import StrPath, locked, replacing, shown
+from gramian.io._archive import (
+    TOO_DEEP,
+    Archive,
+    canonical_json,
+    describe,
+    read_archive,
+    write_archive,
+)
+from gramian.io._decoding import Decoder
+from gramian.io._encoding import Encoder
 from gramian.io._errors import ModelFileError
-from gramian.io._values import Decoder, Encoder
+from gramian.io._origins import check_unchanged, remember
 
 
-def save(model: Any, path: StrPath) -> None:
+def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The file has what the model holds now: samples, targets, ids, coefficients, hyper-parameters.
@@ -27,12 +37,19 @@ def save(model: Any, path: StrPath) -> None:
         Its parameters must be values: a callable kernel or callback has no place in a file.
     path : str or path
         Any suffix. A file that is there is replaced once the new one is on disk, and is left as
-        it was if anything fails.
+        it was if anything fails. A new file is for its owner alone (mode 600), for it holds
+        samples; the permissions of a file that was there stay.
+    overwrite : bool
+        Whether to replace a file that this model was loaded from, or saved to, and that someone
+        has changed since.
 
     Raises
     ------
     ModelFileError
-        If the model cannot be written; the message names the parameter that stands in the way.
+        If the model cannot be written; the message names the parameter that stands in the way. If
+        the file was changed since the model was loaded, and ``overwrite`` is False.
+    FileInUseError
+        An `OSError`, if another process works on the file for longer than ten seconds.
 
     Examples
     --------
@@ -50,8 +67,12 @@ def save(model: Any, path: StrPath) -> None:
     147
     """
     body, members = _body(model)
-    with replacing(path) as stream:
-        write_archive(stream, body, members)
+    with locked(path):
+        if not overwrite:
+            check_unchanged(model, path)
+        with replacing(path, private=True) as stream:
+            digest = write_archive(stream, body, members)
+        remember(model, path, digest)
 
 
 def load(path: StrPath) -> Any:
@@ -67,36 +88,50 @@ def load(path: StrPath) -> Any:
     OSError
         If it cannot be opened.
     """
-    document, members = _read(path)
+    archive = _read(path)
     try:
-        return Decoder(members).model(document["model"])
+        model = Decoder(archive.members).fitted_model(archive.document["model"])
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)} {error}") from error
+    except RecursionError as error:
+        raise ModelFileError(f"{os.fspath(path)} {TOO_DEEP}") from error
+    except MemoryError:
+        raise
     except Exception as error:  # checksums are right, so that this is another version's file
         raise ModelFileError(
-            f"{os.fspath(path)}, written by gramian {document['gramian']}, does not fit gramian "
-            f"{__version__}: {error!r}. Read it with the version that wrote it."
+            f"{os.fspath(path)}, written by gramian {shown(archive.document['gramian'])}, does not "
+            f"fit gramian {__version__}: {shown(repr(error), 200)}. Read it with the version that "
+            f"wrote it."
         ) from error
+    remember(model, path, archive.digest)
+    return model
 
 
-def fingerprint(model: Any) -> str:
+def fingerprint(model: Any, *, key: bytes | None = None) -> str:
     """SHA-256 of all that the model is: parameters, samples, ids, coefficients.
 
     Equal before `save` and after `load`. Two models of the same samples that came about in
     different ways have different ones, for their coefficients differ by rounding.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package or TableModel
+    key : bytes, optional
+        Gives HMAC-SHA256 with this key instead. Without the key, nobody can find out by trial
+        which samples a model had.
     """
-    body, _ = _body(model)
-    return sha256(canonical_json(body)).hexdigest()
+    text = canonical_json(_body(model)[0])
+    return sha256(text).hexdigest() if key is None else hmac.digest(key, text, "sha256").hex()
 
 
 def file_facts(path: StrPath) -> dict[str, Any]:
     """What a model file says of itself, verified: versions, class, fingerprint, size."""
-    document, _ = _read(path)
+    document = _read(path).document
     body = {key: document[key] for key in ("model", "members")}
     return {
         "format_version": document["format_version"],
-        "gramian": document["gramian"],
-        "class": document["model"]["class"],
+        "gramian": shown(document["gramian"]),
+        "class": shown(document["model"]["class"]),
         "fingerprint": sha256(canonical_json(body)).hexdigest(),
         "bytes": os.stat(path).st_size,
     }
@@ -110,7 +145,7 @@ def _body(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     return {"model": encoded, "members": describe(encoder.members)}, encoder.members
 
 
-def _read(path: StrPath) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _read(path: StrPath) -> Archive:
     with open(path, "rb") as stream:
         try:
             return read_archive(stream)

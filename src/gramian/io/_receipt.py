@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
+import secrets
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -11,14 +13,16 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
-from gramian.estimators.dense._gram import GramEstimator
-from gramian.io._columns import CategoryColumn, NumberColumn
+from gramian.files import user_name
 from gramian.io._models import fingerprint
-from gramian.io._table_model import TableModel
+from gramian.tables import TableModel
+
+TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
+"""What `verify` allows, relative, by the precision of the samples."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,27 @@ class Receipt:
         stay; None for a model that has no such measure.
     difference : float or None
         With ``verify``: the largest difference of decision values on the held samples to those of
-        a model of the same hyper-parameters that is fitted to them from scratch, relative to the
-        largest.
+        `refitted`, a model with the same choices that is built from these samples from scratch,
+        relative to the largest.
+    tolerance : float or None
+        With ``verify``: what the difference may be.
+    verified : bool or None
+        With ``verify``: whether it is not more.
     seen_by : tuple of str
         What was chosen while the samples were there, and has stayed.
-    fingerprint_before, fingerprint_after : str
-        See `gramian.io.fingerprint`.
+    fingerprint_before : str
+        HMAC-SHA256 of the model before, with a secret key that is nowhere in the receipt. It shows
+        nothing to those without the key: from a plain hash and the model afterwards, a row of a
+        few categories could be guessed. Who gave the `key` can show with it, and with a copy of
+        the model as it was, that the receipt speaks of that model. Without one it is a random
+        number that names this receipt.
+    fingerprint_after : str
+        HMAC-SHA256 of the model afterwards, with `salt` as its key: whoever has the model can
+        compute it again, ``fingerprint(model, key=bytes.fromhex(receipt.salt))``.
+    salt : str
+        32 random bytes, in hexadecimal digits.
+    user : str
+        Who did it, as the system says.
     time : str
         UTC, ISO 8601.
     versions : dict of str
@@ -59,9 +78,13 @@ class Receipt:
     seconds: float
     drift: float | None
     difference: float | None
+    tolerance: float | None
+    verified: bool | None
     seen_by: tuple[str, ...]
     fingerprint_before: str
     fingerprint_after: str
+    salt: str
+    user: str
     time: str
     versions: dict[str, str]
 
@@ -70,7 +93,15 @@ class Receipt:
         return json.dumps(asdict(self), indent=2)
 
 
-def forget(model: Any, ids: Any, *, verify: bool = False, reselect: bool = False) -> Receipt:
+def forget(
+    model: Any,
+    ids: Any,
+    *,
+    verify: bool = False,
+    reselect: bool = False,
+    tolerance: float | None = None,
+    key: bytes | None = None,
+) -> Receipt:
     """Forget samples, as ``model.forget(ids)``, and give a receipt.
 
     Parameters
@@ -79,9 +110,14 @@ def forget(model: Any, ids: Any, *, verify: bool = False, reselect: bool = False
         Changed in place.
     ids : id or array-like of ids
     verify : bool
-        Compare with a full refit, O(n³).
+        Compare with a model that is built from scratch, O(n³).
     reselect : bool
         Choose anew, on the samples that stay, all that was chosen while the others were there.
+    tolerance : float, optional
+        The relative difference that `verify` allows; by default 1e-8, and 1e-3 for samples of
+        single precision.
+    key : bytes, optional
+        A secret of yours for `fingerprint_before`; a random one that is thrown away by default.
 
     Returns
     -------
@@ -89,7 +125,8 @@ def forget(model: Any, ids: Any, *, verify: bool = False, reselect: bool = False
 
     Notes
     -----
-    If an id is not held, the model is as it was. If `reselect` fails, the samples are forgotten.
+    If an id is not held, the model is as it was. With ``verify`` or ``reselect``, everything is
+    tried on a copy first: if the comparison or the search fails, the model is as it was, too.
 
     Examples
     --------
@@ -98,27 +135,33 @@ def forget(model: Any, ids: Any, *, verify: bool = False, reselect: bool = False
     >>> X, y = load_iris(return_X_y=True)
     >>> model = gramian.KernelDiscriminant(gamma=0.1, ridge=1e-2).fit(X, y)
     >>> receipt = gramian.forget(model, [3, 14, 15], verify=True)
-    >>> receipt.count, receipt.n_after, receipt.difference < 1e-10
+    >>> receipt.count, receipt.n_after, receipt.verified
     (3, 147, True)
     """
     check_is_fitted(model)
     if reselect and not hasattr(model, "reselect"):
         raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
-    n_before, before = len(model.ids_), fingerprint(model)
-    seconds = _timed_forget(model, ids, reselect)
-    inner = model.estimator_ if isinstance(model, TableModel) else model
+    n_before = len(model.ids_)
+    before = fingerprint(model, key=key or secrets.token_bytes(32))
+    allowed = default_tolerance(model) if tolerance is None else float(tolerance)
+    seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
+    salt = secrets.token_bytes(32)
     return Receipt(
-        model=type(inner).__name__,
+        model=type(_estimator(model)).__name__,
         ids=tuple(np.atleast_1d(np.asarray(ids)).tolist()),
         count=n_before - len(model.ids_),
         n_before=n_before,
         n_after=len(model.ids_),
         seconds=seconds,
-        drift=inner.drift() if hasattr(inner, "drift") else None,
-        difference=difference_to_refit(inner) if verify else None,
-        seen_by=() if reselect else _seen_by(model),
+        drift=_drift(model),
+        difference=difference,
+        tolerance=None if difference is None else allowed,
+        verified=None if difference is None else bool(difference <= allowed),
+        seen_by=() if reselect else tuple(model.seen_by_),
         fingerprint_before=before,
-        fingerprint_after=fingerprint(model),
+        fingerprint_after=fingerprint(model, key=salt),
+        salt=salt.hex(),
+        user=user_name(),
         time=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=_versions(),
     )
@@ -126,43 +169,57 @@ def forget(model: Any, ids: Any, *, verify: bool = False, reselect: bool = False
 
 def difference_to_refit(model: Any) -> float:
     """How far decision values on the held samples are from those of a refit, relative. O(n³)."""
-    X, y, weight = model.X_fit_, model.y_fit_, model._weight
-    fresh = clone(model).set_params(**_chosen(model))
-    if is_classifier(model):
-        fresh.partial_fit(X, y, classes=model.classes_, sample_weight=weight)
-    else:
-        fresh.fit(X, y, sample_weight=weight)
-    ours, theirs = _values(model, X), _values(fresh, X)
-    return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+    estimator = _estimator(model)
+    X = estimator.X_fit_
+    ours, theirs = _values(estimator, X), _values(estimator.refitted(), X)
+    scale = np.abs(theirs).max()
+    return float(np.abs(ours - theirs).max() / (scale if scale > 0 else 1.0))
 
 
-def _timed_forget(model: Any, ids: Any, reselect: bool) -> float:
+def default_tolerance(model: Any) -> float:
+    """What the difference may be, by the precision of the samples."""
+    return TOLERANCE.get(_estimator(model).X_fit_.dtype, max(TOLERANCE.values()))
+
+
+def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[float, float | None]:
+    """Seconds of forgetting, and the difference to a refit; what can fail is tried on a copy."""
+    if not verify and not reselect:
+        return _timed(model, ids, reselect=False), None
+    trial = deepcopy(model)
+    seconds = _timed(trial, ids, reselect=reselect)
+    difference = difference_to_refit(trial) if verify else None
+    if reselect:
+        model.__dict__ = trial.__dict__  # a search is not run twice; one step, or none
+        return seconds, difference
+    expected = fingerprint(trial)
+    seconds = _timed(model, ids, reselect=False)
+    if verify and fingerprint(model) != expected:  # the copy went another way
+        difference = difference_to_refit(model)
+    return seconds, difference
+
+
+def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
     start = perf_counter()
     model.forget(ids)
     if reselect:
-        # Others choose from nothing as they are.
-        model.reselect(**({"fresh": True} if isinstance(model, GramEstimator) else {}))
+        model.reselect(fresh=True)
     return perf_counter() - start
+
+
+def _estimator(model: Any) -> Any:
+    return model.estimator_ if isinstance(model, TableModel) else model
+
+
+def _drift(model: Any) -> float | None:
+    estimator = _estimator(model)
+    try:
+        return float(estimator.drift())
+    except (AttributeError, ValueError, ArithmeticError):  # what is forgotten stays so
+        return None
 
 
 def _values(model: Any, X: Any) -> np.ndarray:
     return model.decision_function(X) if is_classifier(model) else model.predict(X)
-
-
-def _chosen(model: Any) -> dict[str, Any]:
-    """Hyper-parameters that were chosen from the samples, and their values."""
-    named = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, str)}
-    values = {name: getattr(model, f"{name}_", None) for name in named}
-    return {k: v for k, v in values.items() if v is not None and not isinstance(v, str)}
-
-
-def _seen_by(model: Any) -> tuple[str, ...]:
-    if not isinstance(model, TableModel):
-        return tuple(_chosen(model))
-    kinds = {type(column) for column in model.columns_}
-    scales = ("means and deviations of columns",) if NumberColumn in kinds else ()
-    levels = ("choice of levels of columns",) if CategoryColumn in kinds else ()
-    return (*_chosen(model.estimator_), *scales, *levels)
 
 
 def _versions() -> dict[str, str]:

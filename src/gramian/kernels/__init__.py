@@ -14,7 +14,7 @@ a callable    f(X, Y, **params)              its own
 Dense and CSR samples are taken alike; the result is always a dense array.
 """
 
-from gramian.kernels._base import Kernel
+from gramian.kernels._base import Kernel, checked_gamma
 from gramian.kernels._callable import CallableKernel
 from gramian.kernels._defaults import default_gamma
 from gramian.kernels._expansion import KernelExpansion
@@ -34,6 +34,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "checked_gamma",
     "default_gamma",
     "make_kernel",
 ]

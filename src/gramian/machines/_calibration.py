@@ -1,7 +1,7 @@
-"""Probabilities from decision values: softmax(a·z), with the scale a fitted to leave-one-out values.
+"""Probabilities from decision values: softmax(a·z), the scale a fitted to leave-one-out values.
 
-For two classes z = (0, f), and this is the sigmoid 1 / (1 + exp(−a f)). There are no biases, so that
-the most probable class is the one with the largest decision value. The labels are smoothed as Platt
+For two classes z = (0, f), and this is the sigmoid 1 / (1 + exp(−a f)). There are no biases: the
+most probable class is the one with the largest decision value. The labels are smoothed as Platt
 proposes, here for c classes: a sample of class k with N_k members has the target
 
     q_k = (N_k + 1) / (N_k + 2),    q_j = 1 / ((N_k + 2) (c − 1)) for j ≠ k
@@ -43,9 +43,7 @@ def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) 
     return np.where(np.eye(n_classes, dtype=bool)[labels], 1.0 - rest, rest / (n_classes - 1))
 
 
-def fit_calibration(
-    F: Array, labels: Array, n_classes: int, weight: Array | None = None
-) -> float:
+def fit_calibration(F: Array, labels: Array, n_classes: int, weight: Array | None = None) -> float:
     """The scale a ≥ 0 that minimises the log-loss against the smoothed labels.
 
     Left-out decision values that point away from the labels have a scale of 0: all classes are
@@ -67,8 +65,8 @@ def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
     """The scale a ≥ 0 alone, for a whole stack of class scores (..., n, c) at once.
 
     Minimises ``Σ w_i (logsumexp(a z_i) − a q_i·z_i)`` by Newton's method, held in a bracket. The
-    loss is flat at its minimum, so that ``tol=1e-5`` in a is 1e-10 in the loss. Scores that point away from
-    the labels, so that the loss rises from a = 0 on, have a = 0 exactly.
+    loss is flat at its minimum, so that ``tol=1e-5`` in a is 1e-10 in the loss. Scores that
+    point away from the labels, so that the loss rises from a = 0 on, have a = 0 exactly.
     """
     linear = np.sum(q * Z, axis=-1) @ weight
     unit = np.sqrt(np.mean(Z**2, axis=(-2, -1)))
@@ -92,4 +90,3 @@ def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
         if np.all(np.abs(a - before) <= tol * np.maximum(a, 1e-3 / unit)):
             break
     return a
-

@@ -38,7 +38,7 @@ from typing import Literal
 import numpy as np
 
 from gramian.arrays import row_blocks
-from gramian.kernels import Kernel
+from gramian.kernels import RBF, Kernel, Polynomial
 from gramian.machines._independent import Independent, triangular_coordinates
 
 
@@ -48,9 +48,9 @@ def kernel_normalize(kernel: Kernel, n_features: int) -> Kernel:
     kaieda2004, eqs. (72) and (73), with m = ``n_features`` and γ, coef0 in the place of 1. The
     paper prints (73) without the square; it is read as (21) with γ/m for γ, which has it.
     """
-    if kernel.name == "rbf":
+    if isinstance(kernel, RBF):
         return replace(kernel, gamma=kernel.gamma / n_features)
-    if kernel.name == "poly":
+    if isinstance(kernel, Polynomial):
         largest = kernel.gamma * n_features + kernel.coef0
         return replace(kernel, gamma=kernel.gamma / largest, coef0=kernel.coef0 / largest)
     raise ValueError(

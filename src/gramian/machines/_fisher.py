@@ -54,7 +54,8 @@ class Fisher(Machine):
 
         ::
 
-            b₋ᵢ = Im (1ᵀR − s_i R_i/p_i) / (Im (1ᵀs − s_i²/p_i) − c σ),   θ_i = (R_i − b₋ᵢ s_i) / p_i
+            b₋ᵢ = Im (1ᵀR − s_i R_i/p_i) / (Im (1ᵀs − s_i²/p_i) − c σ)
+            θ_i = (R_i − b₋ᵢ s_i) / p_i
         """
         R, s, p = moments(1)
         s, p, cost = s[:, None], p[:, None], self.penalty * ridge**0.5

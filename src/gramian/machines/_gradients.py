@@ -20,6 +20,7 @@ from gramian.machines._criteria import Criterion
 from gramian.machines._machine import Machine
 from gramian.machines._targets import Targets
 
+
 class Derivatives(NamedTuple):
     """A criterion and its derivatives at one kernel matrix and ridge."""
 
@@ -65,4 +66,3 @@ def _inverse(A: Array) -> Array:
     invert_cholesky(buffer)
     upper = np.triu(buffer)
     return upper + np.triu(upper, 1).T
-

@@ -24,13 +24,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from gramian.arrays import Array, row_blocks
-from gramian.machines._ellipsoids import (
-    kernel_ellipsoid,
-    leave_each_out,
-    mean_and_covariance,
-    member_shares,
-)
+from gramian.machines._ellipsoids import kernel_ellipsoid, mean_and_covariance, member_shares
+from gramian.machines._floored_forms import floored_forms
 from gramian.machines._independent import Column, Independent, independent_remove
+
+# From so many independent vectors on, the forms are not computed by decompositions.
+_LARGE = 48
 
 
 def kernel_loo_distances(
@@ -57,7 +56,8 @@ def kernel_loo_distances(
 
     Notes
     -----
-    O(k³) for each member, k independent ones, and O(n m²) where the selection is repeated.
+    O(k) for each member and point or root of `floored_forms`, k independent ones, O(k³) where it
+    is not sure, and O(n m² + m³) where the selection is repeated.
     A class of one sample has no others: its distance is infinite.
     """
     out = np.full(n_members, np.inf)
@@ -109,7 +109,7 @@ def _projected(
     """``δ²`` of members whose absence makes no other sample independent; τ for queries."""
     coordinates = sequence.coordinates[: len(shares)]
     k = int(np.searchsorted(sequence.basis, len(shares)))
-    centre, covariance = mean_and_covariance(coordinates[:, :k], shares)
+    _, covariance = mean_and_covariance(coordinates[:, :k], shares)
     offsets = (coordinates - shares @ coordinates)[members] / (1.0 - shares[members])[:, None]
     normals, within = _normals(sequence, members, inverse), _normals(sequence, members, inverse, k)
     lost = np.einsum("ij,ij->i", normals, offsets) ** 2
@@ -117,13 +117,28 @@ def _projected(
         lost[np.einsum("ij,ij->i", normals, coordinates[members]) ** 2 > tau] = 0.0
     kept = np.einsum("ij,ij->i", within, offsets[:, :k]) ** 2 - lost
     out = np.maximum((offsets[:, k:] ** 2).sum(axis=1) + kept, 0.0) / epsilon
-    for rows in row_blocks(len(members), k * k):
-        some = members[rows]
-        y, A = leave_each_out(coordinates[some, :k] - centre, covariance, shares[some])
-        y, A = _project(y, A, within[rows])
+    y = offsets[:, :k] - within * np.einsum("ij,ij->i", within, offsets[:, :k])[:, None]
+    return out + _quadratic_forms(y, covariance, within, shares[members], epsilon)
+
+
+def _quadratic_forms(y: Array, C: Array, q: Array, s: Array, epsilon: float) -> Array:
+    """``yᵀ f(A) y`` for each row y and q and share s, with ``A = P C P / (1 − s) − s y yᵀ``."""
+    out, unsure = np.empty(len(y)), np.ones(len(y), dtype=bool)
+    if len(C) >= _LARGE:
+        values, axes = np.linalg.eigh(C)
+        Y, Q = y @ axes, q @ axes
+        for rows in row_blocks(len(y), 8 * len(C)):
+            of, rest = s[rows], 1.0 - s[rows]
+            forms, sure = floored_forms(values, Y[rows], Q[rows], of * rest, epsilon * rest)
+            out[rows], unsure[rows] = rest * forms, ~sure
+    left = np.flatnonzero(unsure)
+    for rows in row_blocks(len(left), len(C) ** 2):
+        some = left[rows]
+        A = _project(C, q[some]) / (1.0 - s[some])[:, None, None]
+        A -= s[some, None, None] * y[some, :, None] * y[some, None, :]
         values, axes = np.linalg.eigh(A)
-        components = (y[:, None, :] @ axes)[:, 0]
-        out[rows] += (components**2 / np.maximum(values, epsilon)).sum(axis=1)
+        components = (y[some, None, :] @ axes)[:, 0]
+        out[some] = (components**2 / np.maximum(values, epsilon)).sum(axis=1)
     return out
 
 
@@ -138,12 +153,11 @@ def _normals(sequence: Independent, members: Array, inverse: Array, k: int | Non
     return q
 
 
-def _project(y: Array, A: Array, q: Array) -> tuple[Array, Array]:
-    """``P y`` and ``P A P`` for each row y, matrix A and row q, ``P = I − q qᵀ``."""
-    y = y - q * np.einsum("ij,ij->i", q, y)[:, None]
-    Aq = np.einsum("ijk,ik->ij", A, q)
+def _project(A: Array, q: Array) -> Array:
+    """``P A P`` for each row q, ``P = I − q qᵀ``."""
+    Aq = q @ A
     half = Aq - 0.5 * q * np.einsum("ij,ij->i", q, Aq)[:, None]
-    return y, A - q[:, :, None] * half[:, None, :] - half[:, :, None] * q[:, None, :]
+    return A - q[:, :, None] * half[:, None, :] - half[:, :, None] * q[:, None, :]
 
 
 def _reselected(

@@ -29,7 +29,7 @@ from gramian.arrays import Array
 from gramian.gram import Moments, Spectrum
 
 MomentsOf = Callable[[int], Moments]
-"""``moments(1)`` are those of P, ``moments(2)`` those of P D P, computed when they are asked for."""
+"""``moments(1)`` are those of P, ``moments(2)`` those of P D P, each computed when asked for."""
 
 Pull = tuple[Array, Callable[[Array], Array]]
 """Leave-one-out values F, and the function that takes ∂E/∂F to ∂E/∂A."""

@@ -1,12 +1,15 @@
 """Figures of a model, as displays in the way of scikit-learn. Drawing needs matplotlib."""
 
+from gramian.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
 from gramian.plots._drift import DriftDisplay, DriftRecorder
-from gramian.plots._influence import InfluenceDisplay, sample_influence
+from gramian.plots._influence import InfluenceDisplay
+from gramian.plots._left_out import loo_losses
 from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
+from gramian.plots._svg import draw_svg, require_drawing
 
 __all__ = [
     "CalibrationDisplay",
@@ -17,5 +20,8 @@ __all__ = [
     "MembershipDisplay",
     "PrequentialDisplay",
     "SelectionPathDisplay",
+    "draw_svg",
+    "loo_losses",
+    "require_drawing",
     "sample_influence",
 ]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.machines._calibration import class_scores
+from gramian.machines import class_scores
 from gramian.plots._display import Display, class_color, class_marker
-from gramian.plots._left_out import columns, labels_of, loo_losses
+from gramian.plots._left_out import labels_of, loo_losses
 from gramian.plots._plane import legend_title, plane_of, unnamed
 
 _EVEN = np.log(2.0)
@@ -143,7 +143,14 @@ class LeaveOneOutBoundaryDisplay(Display):
 def _margins(model: Any, queries: Array) -> Array:
     """Decision value of each class less the best of the others, of shape (c, m)."""
     F = unnamed(model.decision_function, queries)
-    scores = class_scores(columns(F)).T
+    scores = class_scores(_columns(F)).T
     return np.array(
         [scores[k] - np.delete(scores, k, axis=0).max(axis=0) for k in range(len(scores))]
     )
+
+
+def _columns(F: Any) -> Array:
+    """Decision values as an array of shape (n, t), infinite ones as the largest finite."""
+    F = np.asarray(F)
+    largest = np.abs(F[np.isfinite(F)]).max(initial=1.0)
+    return np.nan_to_num(F.reshape(len(F), -1), posinf=largest, neginf=-largest)

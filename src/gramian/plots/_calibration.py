@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays import Array
 from gramian.plots._display import BLUE, GREY, ORANGE, Display
-from gramian.plots._left_out import labels_of, loo_probabilities
+from gramian.plots._left_out import labels_of
 
 _NORMAL = 1.96  # two-sided 95 %
 _ENOUGH = 10
@@ -110,7 +110,7 @@ class CalibrationDisplay(Display):
         check_is_fitted(model)
         if not is_classifier(model):
             raise ValueError(f"calibration is that of a classifier, got {type(model).__name__}.")
-        samples = {"leave-one-out": (loo_probabilities(model), labels_of(model))}
+        samples = {"leave-one-out": (model.loo_predict_proba(), labels_of(model))}
         if X is not None:
             labels = np.where(np.isin(y, model.classes_), np.searchsorted(model.classes_, y), -1)
             samples["test data"] = (model.predict_proba(X), labels)

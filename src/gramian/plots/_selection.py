@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.machines._criteria import CRITERIA
+from gramian.machines import CRITERIA
 from gramian.plots._display import RED, Display, pyplot
 from gramian.selection import Selection
 

@@ -85,9 +85,7 @@ class Problem:
 
     def take(self, index: Array) -> Problem:
         """The same problem on some of the samples."""
-        return type(self)(
-            self.machine, self.targets.take(index), self.samples[index], self.kernel
-        )
+        return type(self)(self.machine, self.targets.take(index), self.samples[index], self.kernel)
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,16 @@ class Held:
     y: Array
     ids: Array
     times: Array
+    names: Any = None
+    """Of the features, if they were all strings."""
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, index: Array) -> Held:
         """Some of the samples."""
-        return Held(self.X[index], self.y[index], self.ids[index], self.times[index])
+        rows = self.X[index], self.y[index], self.ids[index], self.times[index]
+        return Held(*rows, self.names)
 
     def join(self, other: Held) -> Held:
         """These samples, then the others."""
@@ -36,6 +39,7 @@ class Held:
             np.concatenate([self.y, other.y]),
             np.concatenate([self.ids, other.ids]),
             np.concatenate([self.times, other.times]),
+            self.names,
         )
 
 

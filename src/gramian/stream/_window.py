@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,15 +11,34 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _get_feature_names,
+    check_X_y,
+    column_or_1d,
+    validate_data,
+)
 
 from gramian.arrays import Array
-from gramian.estimators.live._ids import positions_of
+from gramian.estimators import positions_of
 from gramian.stream._held import Held, check_age, check_times
 
 
 def _estimator_has(name):
     return lambda window: hasattr(window.estimator, name)
+
+
+class _Window(NamedTuple):
+    """All that a window knows, replaced by one assignment.
+
+    The model follows by edits of its own. Where one of them was interrupted it holds other samples
+    than `held`, and is brought there before it is used again.
+    """
+
+    held: Held
+    model: Any
+    now: Any
+    next_id: int
+    selected_at: int
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -75,10 +94,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     array([1, 0])
     """
 
-    _held: Held
-    _now: Any
-    _next_id: int
-    _selected_at: int
+    _state: _Window
 
     def __init__(
         self, estimator, *, max_samples=None, max_age=None, min_samples=20, reselect_every=None
@@ -93,8 +109,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X, y, times=None):
         """Forget everything and start from these samples. Returns self."""
-        fresh = clone(self).partial_fit(X, y, times)
-        self.__dict__.update(fresh.__dict__)
+        self._state = clone(self).partial_fit(X, y, times)._state
         return self
 
     def partial_fit(self, X, y, times=None):
@@ -113,9 +128,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         new = self._check_samples(X, y, times)
-        known = hasattr(self, "_held")
-        now = max(self._now, new.times.max()) if known else new.times.max()
-        everything = self._held.join(new) if known else new
+        before = vars(self).get("_state")
+        now = new.times.max() if before is None else max(before.now, new.times.max())
+        everything = new if before is None else before.held.join(new)
         self._hold(self._within(everything, now), now, next_id=int(new.ids[-1]) + 1)
         self._reselect_if_due()
         return self
@@ -128,16 +143,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         if self.max_age is None:
             raise ValueError("advance needs a window by age; set `max_age`.")
         (time,) = check_times(time, 1, check_age(self.max_age))
-        if hasattr(self, "_held") and time > self._now:
-            self._hold(self._within(self._held, time), time, self._next_id)
+        if "_state" in vars(self) and time > self._state.now:
+            self._hold(self._within(self._state.held, time), time, self._state.next_id)
         return self
 
     def forget(self, ids):
         """Forget samples by id before their time is up. Returns self."""
-        self._require_samples()
-        positions = positions_of(self._held.ids, ids)
-        stay = np.delete(np.arange(len(self._held)), positions)
-        self._hold(self._held.take(stay), self._now, self._next_id)
+        held = self._require_samples()
+        stay = np.delete(np.arange(len(held)), positions_of(held.ids, ids))
+        self._hold(held.take(stay), self._state.now, self._state.next_id)
         return self
 
     # -- reading --------------------------------------------------------------------------------
@@ -180,6 +194,29 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """Their labels or targets, in the order of `ids_`."""
         return self._require_samples().y.copy()
 
+    @property
+    def estimator_(self):
+        """The model of the window's samples; None while there is none."""
+        state = vars(self).get("_state")
+        if state is None:
+            raise AttributeError("the window has seen no samples yet; call partial_fit first.")
+        if state.model is not None:
+            _follow(state.model, state.held)
+        return state.model
+
+    @property
+    def n_features_in_(self):
+        """Number of features."""
+        return self._require_samples().X.shape[1]
+
+    @property
+    def feature_names_in_(self):
+        """Names of the features, if they were all strings."""
+        names = self._require_samples().names
+        if names is None:
+            raise AttributeError("the samples came without names of features.")
+        return names
+
     def __sklearn_is_fitted__(self):
         return getattr(self, "estimator_", None) is not None
 
@@ -196,16 +233,18 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return held.take(stay if self.max_samples is None else stay[-self.max_samples :])
 
     def _hold(self, held: Held, now: Any, next_id: int) -> None:
-        """Hold these samples: bring the model there, then the rest, which cannot fail."""
-        model = getattr(self, "estimator_", None)
+        """Hold these samples: bring the model there, then put all in place at once."""
+        before = vars(self).get("_state")
+        model = None if before is None else before.model
+        selected_at = next_id if before is None else before.selected_at
         if not self._suffices(held.y):
             model = None
         elif model is not None:
             _follow(model, held)
         else:
             model = clone(self.estimator).fit(held.X, held.y, ids=held.ids)
-            self._selected_at = next_id
-        self.estimator_, self._held, self._now, self._next_id = model, held, now, next_id
+            selected_at = next_id
+        self._state = _Window(held, model, now, next_id, selected_at)
 
     def _suffices(self, y: Array) -> bool:
         """Whether there can be a model of samples with these labels or targets."""
@@ -213,16 +252,18 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return len(y) >= self.min_samples and classes >= 2
 
     def _reselect_if_due(self) -> None:
-        if self.reselect_every is None or self.estimator_ is None:
+        state = self._state
+        if self.reselect_every is None or state.model is None:
             return
-        if self._next_id - self._selected_at >= self.reselect_every:
-            self.estimator_.reselect()
-            self._selected_at = self._next_id
+        if state.next_id - state.selected_at >= self.reselect_every:
+            state.model.reselect()
+            self._state = state._replace(selected_at=state.next_id)
 
     def _model(self):
-        if self.__sklearn_is_fitted__():
-            return self.estimator_
-        held = len(self._held) if hasattr(self, "_held") else 0
+        model = getattr(self, "estimator_", None)
+        if model is not None:
+            return model
+        held = len(self._state.held) if "_state" in vars(self) else 0
         classes = " of two classes or more" if is_classifier(self.estimator) else ""
         raise NotFittedError(
             f"the window has no model: it holds {held} samples, and a model needs "
@@ -230,31 +271,33 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         )
 
     def _require_samples(self) -> Held:
-        if not hasattr(self, "_held"):
+        if "_state" not in vars(self):
             raise NotFittedError("the window has seen no samples yet; call partial_fit first.")
-        return self._held
+        return self._state.held
 
     # -- validation -----------------------------------------------------------------------------
 
     def _check_samples(self, X, y, times) -> Held:
-        classifies = is_classifier(self.estimator)
-        known = hasattr(self, "_held")
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=not known,
-            accept_sparse="csr",
-            dtype=self._held.X.dtype if known else [np.float64, np.float32],
-            multi_output=True,
-            y_numeric=not classifies,
-        )
+        classifies, before = is_classifier(self.estimator), vars(self).get("_state")
+        options = {
+            "accept_sparse": "csr",
+            "multi_output": True,
+            "y_numeric": not classifies,
+        }
+        if before is None:
+            names = _get_feature_names(X)
+            dtype = [np.float64, np.float32]
+            X, y = check_X_y(X, y, dtype=dtype, estimator=self, **options)
+        else:
+            names = before.held.names
+            dtype = before.held.X.dtype
+            X, y = validate_data(self, X, y, reset=False, dtype=dtype, **options)
         y = column_or_1d(y, warn=True) if classifies else y
-        if known and sparse.issparse(X) != sparse.issparse(self._held.X):
+        if before is not None and sparse.issparse(X) != sparse.issparse(before.held.X):
             raise ValueError("X must stay sparse or stay dense for as long as the window lives.")
-        start = self._next_id if known else 0
+        start = 0 if before is None else before.next_id
         ids = np.arange(start, start + len(y))
-        return Held(X, y, ids, self._check_times(times, ids))
+        return Held(X, y, ids, self._check_times(times, ids), names)
 
     def _check_times(self, times, ids) -> Array:
         if (times is None) != (self.max_age is None):
@@ -264,7 +307,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return ids if times is None else check_times(times, len(ids), check_age(self.max_age))
 
     def _check_queries(self, X):
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=self._held.X.dtype)
+        dtype = self._require_samples().X.dtype
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=dtype)
 
     def _check_parameters(self):
         if getattr(self.estimator, "kernel", None) == "precomputed":
@@ -283,9 +327,12 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 def _follow(model: Any, held: Held) -> None:
     """Bring a model to hold these samples: learn the new ones, forget those that are gone.
 
-    New ones first, since a classifier cannot be without two classes in between. Atomic.
+    New ones first, since a classifier cannot be without two classes in between. A call that fails
+    leaves the model where it was.
     """
     ids = model.ids_
+    if np.array_equal(ids, held.ids):
+        return
     new = held.take(~np.isin(held.ids, ids))
     if len(new):
         model.partial_fit(new.X, new.y, ids=new.ids)

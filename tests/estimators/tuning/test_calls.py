@@ -153,7 +153,7 @@ def test_reselect_chooses_on_what_is_held(model):
     assert trials[0].gamma == before
     assert {trial.n for trial in trials} == {50}
     assert min(trial.objective for trial in trials) <= trials[0].objective
-    fresh = clone(model).fit(X, y, sample_weight=model._weight)
+    fresh = clone(model).fit(X, y, sample_weight=model.sample_weight_)
     nat = 1.0 / 50 * (1.0 if is_classifier(model) else 2.0 * fresh.selection_.value)
     assert model.selection_.value < fresh.selection_.value + nat
     np.testing.assert_array_equal(model.ids_, ids)
@@ -169,7 +169,7 @@ def test_reselect_solves_with_what_it_chose(model):
         strength_name(model): getattr(model, f"{strength_name(model)}_"),
     }
     fixed = clone(model).set_params(**given)
-    fixed.fit(model.X_fit_, model.y_fit_, sample_weight=model._weight)
+    fixed.fit(model.X_fit_, model.y_fit_, sample_weight=model.sample_weight_)
     # Both are factored from scratch, from the same numbers.
     np.testing.assert_allclose(values(model, model.X_fit_), values(fixed, fixed.X_fit_), rtol=1e-9)
 
@@ -178,7 +178,7 @@ def test_reselect_solves_with_what_it_chose(model):
 def test_a_fresh_reselect_is_a_fit(plain, n):
     """Nothing of what was forgotten has a say, not even in where the search begins."""
     edited(plain.set_params(random_state=0), n).reselect(fresh=True)
-    fit = clone(plain).fit(plain.X_fit_, plain.y_fit_, sample_weight=plain._weight)
+    fit = clone(plain).fit(plain.X_fit_, plain.y_fit_, sample_weight=plain.sample_weight_)
     np.testing.assert_array_equal(chosen(plain), chosen(fit))
     for name, value in vars(fit.selection_).items():
         np.testing.assert_array_equal(getattr(plain.selection_, name), value)

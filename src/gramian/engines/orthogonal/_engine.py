@@ -201,12 +201,13 @@ class BasisEngine:
         return ("basis",) if self.calibration is None else ("basis", "calibration")
 
     def state(self, held: Holdings) -> dict[str, Any]:
-        scale = self.calibration
-        calibration = None if scale is None else (scale, np.zeros(1))  # 0.1.0 had biases, all zero
+        calibration = None
+        if self.calibration is not None:  # 0.1.0 had biases behind it, which were zero
+            calibration = self.calibration, np.zeros(len(held.classes))  # type: ignore[arg-type]
         return {
             "bases": [basis.state() for basis in self.bases],
             "weights": [basis.weights for basis in self.bases],
-            **({"calibration": calibration} if self._classified else {}),
+            "calibration": calibration,
         }
 
     def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:

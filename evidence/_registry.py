@@ -1,0 +1,93 @@
+"""All experiments, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evidence._experiment import Experiment
+from evidence.experiments import (
+    andelic2007_classification,
+    andelic2007_regression,
+    andelic2007_sinc,
+    calibration,
+    dask_rows,
+    duan2008_tables,
+    ellipsoidal,
+    fisher,
+    kaieda2004_multiclass,
+    kaieda2004_table_8,
+    kaieda2004_table_10,
+    kim2006_figure_1,
+    kim2006_figure_2,
+    kim2006_figure_3,
+    kim2006_table_1,
+    libraries,
+    linear_svm,
+    orthogonal_large,
+    ours_calibration,
+    ours_exactness,
+    ours_path,
+    ours_peers,
+    ours_updates,
+    paper_roads,
+    ridge_path,
+    saadi2004_figure_1,
+    saadi2004_table_1,
+    selection,
+)
+
+_MODULES = (
+    kim2006_figure_1,
+    kim2006_figure_2,
+    kim2006_table_1,
+    kim2006_figure_3,
+    paper_roads,
+    andelic2007_classification,
+    andelic2007_sinc,
+    andelic2007_regression,
+    orthogonal_large,
+    dask_rows,
+    saadi2004_figure_1,
+    saadi2004_table_1,
+    fisher,
+    selection,
+    kaieda2004_multiclass,
+    kaieda2004_table_8,
+    kaieda2004_table_10,
+    ellipsoidal,
+    duan2008_tables,
+    linear_svm,
+    ours_updates,
+    ours_exactness,
+    ours_path,
+    ridge_path,
+    ours_calibration,
+    calibration,
+    ours_peers,
+    libraries,
+)
+EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)
+PAGE = tuple(e for e in EXPERIMENTS if e.page)
+BENCHMARKS = tuple(e for e in EXPERIMENTS if e.file)
+
+
+def select(
+    names: Sequence[str] = (), experiments: Sequence[Experiment] = EXPERIMENTS
+) -> list[Experiment]:
+    """Experiments by name or file, or by how those begin, as in ``kim2006``; all by default.
+
+    Raises
+    ------
+    ValueError
+        Naming those that there are.
+    """
+    for name in names:
+        if not any(_matches(experiment, name) for experiment in experiments):
+            known = ", ".join(experiment.name for experiment in experiments)
+            raise ValueError(f"no experiment {name!r}. There are: {known}.")
+    return [e for e in experiments if not names or any(_matches(e, name) for name in names)]
+
+
+def _matches(experiment: Experiment, asked: str) -> bool:
+    names = (experiment.name, experiment.file)
+    return asked in names or any(name.startswith((f"{asked}-", f"{asked}_")) for name in names)

@@ -1,0 +1,1 @@
+"""Figures that the papers publish: the only numbers in `evidence` typed in by hand."""

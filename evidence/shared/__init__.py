@@ -1,0 +1,1 @@
+"""What cases of several experiments stand on."""

@@ -1,0 +1,78 @@
+"""``gramian verify``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gramian
+from gramian.cli._show import say, table
+from gramian.io import _ledger
+from gramian.io import default_tolerance, difference_to_refit
+
+
+def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
+    """Compare receipts with the model file."""
+    records = _ledger.read_records(receipt)
+    records = [record for record in records if record["status"] != _ledger.VOID]
+    if not records:
+        raise _ledger.ReceiptError(f"{receipt} has no receipt of rows that were forgotten.")
+    fitted = gramian.load(model)
+    checked = [
+        _check(record, fitted, last=record is records[-1])
+        for record in (records if every else records[-1:])
+    ]
+    difference = difference_to_refit(fitted) if refit else None
+    allowed = default_tolerance(fitted) if tolerance is None else tolerance
+    same = None if difference is None else bool(difference <= allowed)
+    return {
+        "model": model,
+        "receipts": checked,
+        "difference": difference,
+        "tolerance": allowed if refit else None,
+        "refit": same,
+        "failed": same is False or not all(entry["passed"] for entry in checked),
+    }
+
+
+def _check(record: dict[str, Any], model: Any, *, last: bool) -> dict[str, Any]:
+    """Ids that are not held; the fingerprint of the last receipt, as later edits change it."""
+    facts = _ledger.check_record(record, model)
+    done = record["status"] == _ledger.DONE
+    return {
+        "time": record.get("time"),
+        "user": record.get("user"),
+        "status": record["status"],
+        "ids": len(record["ids"]),
+        "held": facts["held"],
+        "fingerprint": facts["fingerprint"],
+        "passed": done and not facts["held"] and (facts["fingerprint"] or not last),
+    }
+
+
+def show(facts: dict[str, Any]) -> None:
+    """A row for each receipt."""
+    names = ["receipt of", "by", "status", "ids", "held again", "the model", ""]
+    table(names, [_row(entry) for entry in facts["receipts"]])
+    if facts["difference"] is not None:
+        verdict = "ok" if facts["refit"] else "FAILED"
+        say(
+            f"difference to a full refit: {facts['difference']:.1e} "
+            f"(tolerance {facts['tolerance']:.0e})  {verdict}"
+        )
+    if facts["failed"]:
+        say(f"{facts['model']} does not agree with the receipt.")
+    else:
+        say(f"{facts['model']} agrees with the receipt.")
+
+
+def _row(entry: dict[str, Any]) -> list[Any]:
+    held = ", ".join(map(str, entry["held"][:5])) or "none"
+    same = "as it was" if entry["fingerprint"] else "changed since"
+    verdict = "ok" if entry["passed"] else "FAILED"
+    return [
+        *(str(entry[name]) for name in ("time", "user", "status")),
+        entry["ids"],
+        held,
+        same,
+        verdict,
+    ]

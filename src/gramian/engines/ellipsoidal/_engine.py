@@ -1,0 +1,217 @@
+"""The regions of all classes with their slopes, as an engine that never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gramian.arrays import Array, row_blocks
+from gramian.engines._engine import noted
+from gramian.engines._gram import check_semidefinite
+from gramian.engines._holdings import Holdings
+from gramian.engines.ellipsoidal._regions import KernelRegion, Region
+from gramian.gram import Refactorization
+from gramian.kernels import GramSamples
+from gramian.machines import class_nearest, slopes_scale, slopes_tune
+
+
+class Tuning(NamedTuple):
+    """How slopes are tuned: to which distances of the held samples, and `slopes_tune`'s numbers."""
+
+    left_out: bool
+    max_sacrifice: int
+    eta: float
+
+
+@dataclass(frozen=True, eq=False)
+class RegionsReader:
+    """Distances from the regions of one version, and the decisions that follow.
+
+    The query of a precomputed kernel is the row of its values to all held samples.
+    """
+
+    regions: tuple[Region | None, ...]  # one for each class; None for one without samples
+    positions: tuple[Array, ...]  # where the members of each class stand among the held samples
+    slopes: Array
+    precomputed: bool
+
+    def distances(self, X: Any, queries: bool | None = None) -> Array:
+        """δ² from each class, in blocks of bounded memory; ∞ from one without samples."""
+        out = np.full((X.shape[0], len(self.regions)), np.inf)
+        for j, (region, members) in enumerate(zip(self.regions, self.positions, strict=True)):
+            if region is not None:
+                for rows in row_blocks(X.shape[0], len(members)):
+                    part = X[rows][:, members] if self.precomputed else X[rows]
+                    out[rows, j] = region.distances(region.adopt(part), queries)
+        return out
+
+    def outputs(self, X: Any) -> Array:
+        """``−log(δ²/α)``; for two classes the difference, second less first."""
+        return self.decide(self.distances(X))
+
+    def decide(self, distances: Array) -> Array:
+        """Outputs for given distances."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            logs = np.log(np.maximum(distances / self.slopes, np.finfo(float).tiny))
+            if logs.shape[1] != 2:
+                return -logs
+            difference = logs[:, :1] - logs[:, 1:]
+        return np.where(np.isnan(difference), 0.0, difference)  # infinitely far from both
+
+    def nearest(self, X: Any) -> Array:
+        """Index of the class with the smallest tuned distance."""
+        return class_nearest(self.distances(X), self.slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionsEngine:
+    """A region for each class that has samples, and a slope for each class.
+
+    An edit makes another engine, in which only the regions of the classes that it touches are new.
+    Slopes stay as they are; a class that is new has the geometric mean of the others, since a
+    common factor of the slopes is of no consequence.
+    """
+
+    empty: Region  # without members: all others grow from it
+    regions: Mapping[Any, Any]  # by label
+    slopes: Mapping[Any, float]  # by label
+    serves: object
+    tuned: bool = False  # whether the slopes were tuned to samples
+    past: tuple[Refactorization, ...] = ()
+    edits: int = 0  # samples that entered or left since the fit
+    factor: ClassVar[str] = "cholesky"
+
+    @classmethod
+    def of(
+        cls, empty: Region, held: Holdings, *, kept: Any = None, slopes: Any = 1.0, **own: Any
+    ) -> RegionsEngine:
+        """An engine for these holdings; nothing is selected where ``kept`` of a `state` is given.
+
+        Slopes are given in the order of the classes, or as one number for all.
+        """
+        assert held.classes is not None
+        regions = {}
+        for label in np.unique(held.y).tolist():
+            members = _members(empty, held, label)
+            regions[label] = (
+                empty.append(*members) if kept is None else empty.restore(*members, kept[label])
+            )
+        return cls(empty, regions, _by_label(held, slopes), held.version, **own)
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return self.past
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> RegionsEngine:
+        """O(n m) for a sample that enters a class of n samples with m independent vectors."""
+        samples = after.rows.samples()
+        if isinstance(samples, GramSamples):
+            check_semidefinite(samples.K)
+        regions = dict(self.regions)
+        for label in np.unique(after.y[len(before) :]).tolist():
+            region = regions.get(label, self.empty)
+            regions[label] = region.append(*_members(region, after, label))
+        return self._moved(after, regions, len(after) - len(before))
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> RegionsEngine:
+        """O(n m), and O(n m²) for an independent vector; a class may vanish."""
+        regions, leaving = dict(self.regions), before.y[positions]
+        for label in np.unique(leaving).tolist():
+            members = np.flatnonzero(before.y == label)
+            gone = np.searchsorted(members, positions[leaving == label])
+            region = regions.pop(label)
+            if len(gone) < len(members):
+                regions[label] = region.remove(gone, *_members(region, after, label))
+        return self._moved(after, regions, len(positions))
+
+    def retuned(self, held: Holdings, how: Tuning) -> RegionsEngine:
+        """With slopes tuned to the held samples (kaieda2004, §7.6)."""
+        distances = self.held_distances(held, left_out=how.left_out)
+        labels, weight, (_, most, eta) = held.labels, held.weight, how
+        found = slopes_tune(distances, labels, weight=weight, max_sacrifice=most, eta=eta)
+        slopes = slopes_scale(distances, labels, found.alpha, weight)
+        return replace(self, slopes=_by_label(held, slopes), tuned=True)
+
+    def with_unlabelled(self, X: Any) -> RegionsEngine:
+        """With these queries among the unlabelled samples of every region."""
+        assert isinstance(self.empty, KernelRegion)
+        regions = {label: region.with_unlabelled(X) for label, region in self.regions.items()}
+        return replace(self, regions=regions)
+
+    def refactor(self, held: Holdings, reason: str) -> RegionsEngine:
+        """Select the independent vectors of every class anew."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> RegionsEngine:
+        """The same regions selected anew from the holdings, with the same slopes."""
+        regions = RegionsEngine.of(self.empty, held).regions
+        return noted(self._moved(held, regions, 0), reason, len(held))
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def reader(self, held: Holdings) -> RegionsReader:
+        assert held.classes is not None
+        labels = held.classes.tolist()
+        return RegionsReader(
+            tuple(self.regions.get(label) for label in labels),
+            tuple(np.flatnonzero(held.y == label) for label in labels),
+            np.array([self.slopes[label] for label in labels]),
+            isinstance(self.empty.members, GramSamples),
+        )
+
+    def loo(self, held: Holdings) -> Array:
+        """Outputs from the region without the sample, and the slopes as they are."""
+        return self.reader(held).decide(self.held_distances(held, left_out=True))
+
+    def held_distances(
+        self, held: Holdings, queries: bool | None = None, *, left_out: bool
+    ) -> Array:
+        """δ² of the held samples; if left out, from their own class as it is without them."""
+        X, reader = held.rows.samples(), self.reader(held)
+        out = reader.distances(X.K if isinstance(X, GramSamples) else X, queries)
+        if left_out:
+            for j, region in enumerate(reader.regions):
+                if region is not None:
+                    out[reader.positions[j], j] = region.loo_distances(queries)
+        return out
+
+    def drift(self, held: Holdings) -> float:
+        """The largest of the regions'."""
+        return max(region.drift() for region in self.regions.values())
+
+    def frozen(self, held: Holdings) -> RegionsEngine:
+        """Itself: it never changes."""
+        return self
+
+    def seen_by(self) -> tuple[str, ...]:
+        return ("slopes",) if self.tuned else ()
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        return {"kept": {label: region.kept() for label, region in self.regions.items()}}
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _moved(self, after: Holdings, regions: Mapping[Any, Any], edits: int) -> RegionsEngine:
+        """These regions for other holdings; known classes keep their slopes."""
+        assert after.classes is not None
+        mean = float(np.exp(np.mean(np.log(list(self.slopes.values())))))
+        slopes = {label: self.slopes.get(label, mean) for label in after.classes.tolist()}
+        edits += self.edits
+        return replace(self, regions=regions, slopes=slopes, serves=after.version, edits=edits)
+
+
+def _members(region: Region, held: Holdings, label: Any) -> tuple[Any, Array]:
+    """The samples of a class as its region takes them, and their weights."""
+    mine = np.flatnonzero(held.y == label)
+    return region.adopt(held.rows.take(mine)), held.weight[mine]
+
+
+def _by_label(held: Holdings, slopes: Any) -> dict[Any, float]:
+    assert held.classes is not None
+    labels = held.classes.tolist()
+    return dict(zip(labels, np.broadcast_to(slopes, len(labels)).tolist(), strict=True))

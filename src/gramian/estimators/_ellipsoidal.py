@@ -1,0 +1,282 @@
+"""The kernel fuzzy classifier with ellipsoidal regions (kaieda2004)."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._live import Fitted, edits, learned
+from gramian.estimators._parameters import KernelSettings
+from gramian.estimators._region_settings import CV, RegionSettings
+from gramian.machines import memberships, novelties, novelty_units, weighted_quantile
+
+
+class EllipsoidalFuzzyClassifier(LiveClassifier):
+    """Fuzzy classifier with an ellipsoid for each class, which learns and forgets exactly.
+
+    A sample belongs to class i to the degree ``exp(−δᵢ²(x)/αᵢ)`` (kaieda2004, eqs. 9 and 10). δᵢ is
+    its Mahalanobis distance from the class in the feature space of the kernel::
+
+        δ² = Σⱼ yⱼ² / max(λⱼ, ε)
+
+    over the kernel principal components y of the class. They are computed in the coordinates of
+    *independent vectors*, picked from the class by a Cholesky factorisation: a sample whose
+    squared distance from the span of those before it, its Schur complement, is below τ adds none.
+    The slopes αᵢ are tuned until the training samples are recognised best (§7), up to a common
+    factor, which gives half of them a degree of ½ or more in their own class. A sample goes to the
+    class with the largest degree, which is the smallest *tuned distance* δᵢ²/αᵢ. Decision
+    values are ``−log(δᵢ²/αᵢ)``, −709.78 for a class without samples; of two classes their
+    difference, second less first.
+
+    A sample enters and leaves its own class only, and the result is that of a fit to the same
+    samples in order of arrival, with the same hyper-parameters. An edit leaves the slopes as they
+    are, and gives a new class their mean; `retune` tunes them to what the model holds. Values by
+    leave-one-out are those of the ellipsoid without the sample, and the slopes as they are.
+
+    Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to enter,
+    O(n m) to leave (O(n m²) for an independent vector), and O(m²) for a query. All leave-one-out
+    values, on which ``tune="loo"``, `predict_proba` and `novelty` stand, cost O(n m²), and O(n m² +
+    m³) more for each sample in whose place another becomes an independent vector.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
+        A callable takes two sets of samples and returns their kernel matrix.
+    gamma : {"scale", "auto", "cv"}, float or array, default="scale"
+        Width of the kernel.
+    degree, coef0 : float
+        Of the polynomial kernel.
+    kernel_params : dict, optional
+        Keyword arguments of a callable kernel.
+    normalize : bool, default=False
+        Take ``gamma / n_features`` (rbf, eq. 73), or divide by the largest value for features in
+        [0, 1] (poly, eq. 72): for many features.
+    distance : {"kpca", "svd", "input"}, default="kpca"
+        By kernel principal components; by the decomposition of the class's Gram matrix, which all
+        samples take part in (eq. 25), O(n³) after every edit and O(n⁴) for leave-one-out values,
+        which is minutes at a thousand samples in a class; or of the samples themselves without a
+        kernel (§2.1).
+    transductive : {"queries", "basis", None}, default="queries"
+        Directions of variance ε besides those of the class, for ``distance="kpca"``: those of the
+        unit vectors of the input space and of the query itself (§6.3, "KPCA III"), of the unit
+        vectors alone (§6.2, "KPCA II"), or none ("KPCA I"). No prediction depends on other
+        queries; see `transduce`. A precomputed kernel has no input space, and needs None.
+    tau : float or "cv", default=1e-5
+        τ, in units of the kernel's values.
+    epsilon : float or "cv", default=1e-4
+        ε, the least variance of a direction, for ``distance="kpca"``.
+    sigma : float or "cv", default=1e-8
+        σ, the least variance for ``distance="svd"``.
+    inverse_of_small : {"sigma", "zero"}, default="sigma"
+        What the inverse of a variance below σ is: 1/σ (eq. 27) or 0.
+    zeta : float or "cv", default=1e-6
+        ζ, the least pivot of the covariance for ``distance="input"``.
+    tune : {"loo", True, False}, default="loo"
+        Tune the slopes in `fit` to distances that samples have when left out of their own class;
+        or to distances from all classes as they are, which is the paper's way, O(n m²), and does
+        harm where most samples are independent vectors; or leave them at 1. Where "loo" takes too
+        long with ``distance="svd"``, take True, or ``distance="kpca"``; with True, `predict_proba`
+        and `novelty` still take the leave-one-out values when they are first asked.
+    max_sacrifice : int, default=10
+        l_M: a change of a slope may give up the samples at ``l_M − 1`` bounds, for more others.
+    eta : float, default=0.1
+        Where in the interval of equally good values a slope comes to lie, in (0, 1).
+    novelty_quantile : float, default=0.95
+        Share of held samples, each left out, that lie below `novelty_threshold_`.
+    random_state : int, RandomState or None, default=0
+        Of the folds of "cv": five, stratified, the same for all candidates. Parameters are chosen
+        one after the other, gamma, tau, epsilon, by the accuracy on left-out samples (§8).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    slopes_ : ndarray of shape (n_classes,)
+        α, in the order of `classes_`, which is also the order in which they are tuned.
+    gamma_, tau_, epsilon_, sigma_, zeta_ : float
+        What was chosen or given.
+    cv_scores_ : dict
+        For each parameter chosen by "cv", the candidates and their accuracies.
+    novelty_threshold_ : float
+    ids_, X_fit_, y_fit_ : ndarray
+        What the model holds now, in order of arrival.
+    refactorizations_ : list
+        When and why the independent vectors were selected anew.
+
+    References
+    ----------
+    kaieda2004 in docs/references.bib.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import EllipsoidalFuzzyClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = EllipsoidalFuzzyClassifier().fit(X[::2], y[::2])
+    >>> model = model.partial_fit(X[1::2], y[1::2])      # learns 75 samples more
+    >>> model = model.forget([3, 14, 15]).retune()       # forgets three by id
+    >>> len(model.ids_), round(model.loo_score(), 3)     # exact, without a refit
+    (147, 0.973)
+    >>> flowers = [[5.0, 3.4, 1.5, 0.2], [6.0, 2.9, 4.5, 1.5], [6.0, 6.0, 6.0, 6.0]]
+    >>> model.predict_membership(flowers).round(2)       # the last is like none of them
+    array([[0.99, 0.  , 0.  ],
+           [0.  , 0.62, 0.01],
+           [0.  , 0.  , 0.  ]])
+    >>> model.novelty(flowers) > model.novelty_threshold_
+    array([False, False,  True])
+    """
+
+    cli_name = "fuzzy"
+    _state_keys = ("kept",)
+    _state_names = (
+        *("classes_", "slopes_", "gamma_", "tau_", "epsilon_", "sigma_", "zeta_", "cv_scores_"),
+    )
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    tau_ = learned("tau", "τ.")
+    epsilon_ = learned("epsilon", "ε.")
+    sigma_ = learned("sigma", "σ.")
+    zeta_ = learned("zeta", "ζ.")
+    cv_scores_ = learned("cv_scores", "Candidates and accuracies of what was chosen by cv.")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        normalize=False,
+        distance="kpca",
+        transductive="queries",
+        tau=1e-5,
+        epsilon=1e-4,
+        sigma=1e-8,
+        inverse_of_small="sigma",
+        zeta=1e-6,
+        tune="loo",
+        max_sacrifice=10,
+        eta=0.1,
+        novelty_quantile=0.95,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.normalize = normalize
+        self.distance = distance
+        self.transductive = transductive
+        self.tau = tau
+        self.epsilon = epsilon
+        self.sigma = sigma
+        self.inverse_of_small = inverse_of_small
+        self.zeta = zeta
+        self.tune = tune
+        self.max_sacrifice = max_sacrifice
+        self.eta = eta
+        self.novelty_quantile = novelty_quantile
+        self.random_state = random_state
+
+    @property
+    def slopes_(self):
+        """α, in the order of `classes_`."""
+        now = self._serving()
+        return now.engine.reader(now.held).slopes
+
+    def decision_function(self, X):
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
+
+        Finite also where a class has no samples.
+        """
+        return _finite(super().decision_function(X))
+
+    def loo_decision_function(self):
+        """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
+        return _finite(super().loo_decision_function())
+
+    def mahalanobis(self, X):
+        """Squared Mahalanobis distances δ² from each class, shape (n_samples, n_classes).
+
+        A class without samples is infinitely far.
+        """
+        now, reader = self._reading()
+        return reader.distances(now.settings.samples.queries(self, now.held, X))
+
+    def predict_membership(self, X):
+        """Degrees of membership ``exp(−δ²/α)``, in [0, 1], shape (n_samples, n_classes).
+
+        They need not add up to 1. Far from all classes every degree rounds to 0; `predict` still
+        tells the nearest.
+        """
+        now, reader = self._reading()
+        X = now.settings.samples.queries(self, now.held, X)
+        return memberships(reader.distances(X), reader.slopes)
+
+    def novelty(self, X):
+        """How far samples lie outside every class; 1 is usual for samples of a class.
+
+        ``minᵢ δᵢ²(x)/mᵢ`` with mᵢ the median of the leave-one-out distances of class i. A sample is
+        new if this exceeds `novelty_threshold_`. Its part outside the span of a class counts as
+        for ``transductive="queries"``, whatever `transductive` is.
+        """
+        with self._lock:
+            units, _ = self._derived("novelty", _novelty)
+            now, reader = self._reading()
+        X = now.settings.samples.queries(self, now.held, X)
+        return novelties(reader.distances(X, True), units)
+
+    @property
+    def novelty_threshold_(self):
+        """The quantile ``novelty_quantile`` of the novelty of the held samples, each left out."""
+        return self._derived("novelty", _novelty)[1]
+
+    def transduce(self, X):
+        """The classes of a batch of samples that enter the training as unlabelled, all at once.
+
+        KPCA III as the paper evaluates it (§8.1.1): samples that the span of a class does not
+        hold add directions to it, in their order, and the slopes are tuned anew. So a prediction
+        depends on the whole batch. The model itself is not changed.
+        """
+        with self._lock:
+            now, classes = self._serving(), self.classes_
+            X = now.settings.samples.queries(self, now.held, X)
+            if now.settings.distance != "kpca" or now.settings.samples.precomputed:
+                raise ValueError(
+                    'transduce needs distance="kpca" and a kernel of samples, got '
+                    f"distance={self.distance!r} and kernel={self.kernel!r}."
+                )
+            engine = now.engine.with_unlabelled(X)
+            if now.settings.tune:
+                engine = engine.retuned(now.held, now.settings.tuning)
+        return classes[engine.reader(now.held).nearest(X)]
+
+    @edits
+    def retune(self):
+        """Tune the slopes to what the model holds (kaieda2004, §7.6). Returns self."""
+        now = self._serving()
+        self._now = now.moved(now.held, now.engine.retuned(now.held, self._settings().tuning))
+        return self
+
+    def _settings(self):
+        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        _, *names = (field.name for field in fields(RegionSettings))
+        own = {name: getattr(self, name) for name in names}
+        return RegionSettings(KernelSettings(*words, words=(CV,)), **own)
+
+
+def _finite(decision):
+    largest = float(np.log(np.finfo(float).max))
+    return np.clip(decision, -largest, largest)
+
+
+def _novelty(now: Fitted):
+    """Units of the classes, and the threshold."""
+    held = now.held
+    distances = now.engine.held_distances(held, True, left_out=True)
+    own = distances[np.arange(len(held)), held.labels]
+    units = novelty_units(own, held.labels, distances.shape[1], held.weight)
+    left_out = novelties(distances, units)
+    return units, weighted_quantile(left_out, held.weight, now.settings.novelty_quantile)

@@ -1,0 +1,227 @@
+"""Settings of the fuzzy classifier: what is read at fit, chosen by cross-validation, and built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from gramian.arrays import Array
+from gramian.engines import (
+    Holdings,
+    InputRegion,
+    KernelRegion,
+    RegionsEngine,
+    SvdRegion,
+    Tuning,
+    in_double,
+)
+from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
+from gramian.kernels import GramSamples, default_gamma
+from gramian.machines import kernel_normalize
+
+CV = "cv"
+# What each distance is made with, in the order in which "cv" chooses (kaieda2004, §8).
+_MADE_WITH = {
+    "input": ("zeta",),
+    "svd": ("gamma", "sigma"),
+    "kpca": ("gamma", "tau", "epsilon"),
+}
+# What a floor is while one before it is chosen, and the candidates of "cv", the smoother first;
+# those of gamma are multiples of "scale".
+_PROVISIONAL = {"tau": 1e-5, "epsilon": 1e-7, "sigma": 1e-8, "zeta": 1e-6}
+_FLOORS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+_CANDIDATES = {
+    "gamma": (0.01, 0.1, 1.0, 10.0, 100.0),
+    "tau": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
+    "epsilon": (0.5, *_FLOORS),
+    "sigma": _FLOORS,
+    "zeta": _FLOORS,
+}
+_FOLDS = 5
+
+Scores = dict[str, list[tuple[float, float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionChoice:
+    """Hyper-parameters of the regions, and which of them were chosen on samples."""
+
+    gamma: Any
+    tau: float
+    epsilon: float
+    sigma: float
+    zeta: float
+    cv_scores: Scores
+    seen_by: tuple[str, ...]
+    settings: RegionSettings
+
+    def engine(self, held: Holdings, past: tuple = ()) -> RegionsEngine:
+        """An engine for these holdings, its slopes tuned if they are to be."""
+        return self.settings.build(held, self, past)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionSettings:
+    """The parameters of `EllipsoidalFuzzyClassifier`, as `fit` read them."""
+
+    kernel_settings: KernelSettings
+    tau: Any
+    epsilon: Any
+    sigma: Any
+    zeta: Any
+    normalize: bool
+    distance: str
+    transductive: str | None
+    inverse_of_small: Any
+    tune: Any
+    max_sacrifice: int
+    eta: float
+    novelty_quantile: float
+    random_state: Any
+
+    def __post_init__(self) -> None:
+        check_choice("distance", self.distance, tuple(_MADE_WITH))
+        check_choice("transductive", self.transductive, ("basis", "queries", None))
+        check_choice("inverse_of_small", self.inverse_of_small, ("sigma", "zero"))
+        if not (isinstance(self.tune, bool) or self.tune == "loo"):
+            raise ValueError(f'tune must be True, False or "loo", got {self.tune!r}.')
+        for name, value in self.floors.items():
+            check_positive(name, value, CV)
+        if not 0 < self.novelty_quantile < 1:
+            raise ValueError(f"novelty_quantile must be in (0, 1), got {self.novelty_quantile!r}.")
+        precomputed = self.samples.precomputed
+        if precomputed and (self.distance == "input" or self.normalize):
+            raise ValueError(
+                'distance="input" and normalize=True need the samples themselves, not '
+                'kernel="precomputed".'
+            )
+        if precomputed and self.distance == "kpca" and self.transductive is not None:
+            raise ValueError(
+                f"transductive={self.transductive!r} needs the samples themselves; with "
+                'kernel="precomputed" set transductive=None.'
+            )
+
+    @property
+    def floors(self) -> dict[str, Any]:
+        """The least variances and pivots: numbers or "cv"."""
+        return {name: getattr(self, name) for name in _PROVISIONAL}
+
+    @property
+    def samples(self) -> Any:
+        """How samples come."""
+        return self.kernel_settings.samples
+
+    @property
+    def tuning(self) -> Tuning:
+        """How the slopes are tuned, now or later."""
+        return Tuning(isinstance(self.tune, str), self.max_sacrifice, self.eta)
+
+    def choose(self, held: Holdings, past: RegionChoice | None) -> RegionChoice:
+        """Numbers for all parameters, by cross-validation for those that are "cv"."""
+        values = {**self.floors, "gamma": self._width(held)}
+        asked = [name for name in _MADE_WITH[self.distance] if _is_cv(values[name])]
+        values |= {name: floor for name, floor in _PROVISIONAL.items() if _is_cv(values[name])}
+        candidates = {name: np.array(_CANDIDATES[name]) for name in asked}
+        if "gamma" in asked:
+            values["gamma"] = default_gamma("scale", held.rows.samples(), held.weight)
+            candidates["gamma"] *= values["gamma"]
+        folds = stratified_folds(held.y, check_random_state(self.random_state))
+        return self.chosen(
+            *choose_in_turn(partial(self.fold_score, held, folds), values, candidates)
+        )
+
+    def chosen(self, values: Mapping[str, Any], scores: Scores | None = None) -> RegionChoice:
+        """A choice of these numbers."""
+        names = _MADE_WITH[self.distance]
+        named = self.kernel_settings.seen_by if "gamma" in names else ()
+        seen_by = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
+        return RegionChoice(**values, cv_scores=scores or {}, seen_by=seen_by, settings=self)
+
+    def build(self, held: Holdings, choice: RegionChoice, past: tuple = ()) -> RegionsEngine:
+        """An engine for these holdings, its slopes tuned if they are to be."""
+        engine = RegionsEngine.of(self._empty(held, choice), held, past=past)
+        if self.tune:
+            engine = engine.retuned(held, self.tuning)
+        elif not self.samples.precomputed:  # now, so that a kernel's errors are fit's
+            engine.reader(held).distances(held.rows.take(np.arange(1)))
+        return engine
+
+    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[RegionChoice, Any]:
+        """Choice and engine of a model file."""
+        values = {name: public[f"{name}_"] for name in ("gamma", *self.floors)}
+        choice, slopes = self.chosen(values, public["cv_scores_"]), public["slopes_"]
+        tuned = bool(self.tune) or bool(np.any(slopes != 1.0))
+        empty, kept = self._empty(held, choice), state["kept"]
+        return choice, RegionsEngine.of(empty, held, kept=kept, slopes=slopes, tuned=tuned)
+
+    def fold_score(self, held: Holdings, folds: Array, values: Mapping[str, Any]) -> float:
+        """Weighted accuracy on all samples, each predicted by regions of the other folds."""
+        right, labels = np.zeros(len(held), dtype=bool), held.labels
+        for k in np.unique(folds):
+            train, test = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
+            if len(train):  # otherwise nothing is known, and nothing recognised
+                rest, left_out = held.without(test), held.rows.take(test)
+                if isinstance(left_out, GramSamples):
+                    left_out = left_out.K[np.ix_(test, train)]
+                reader = self.build(rest, self.chosen(values)).reader(rest)
+                right[test] = reader.nearest(left_out) == labels[test]
+        return float(np.average(right, weights=held.weight))
+
+    def _width(self, held: Holdings) -> Any:
+        """A number, an array, or "cv"; None for kernels without gamma."""
+        if self.distance == "input" or not self.kernel_settings.takes_gamma:
+            return None
+        return CV if _is_cv(self.kernel_settings.gamma) else self.kernel_settings.resolve(held)
+
+    def _empty(self, held: Holdings, choice: RegionChoice) -> Any:
+        """A region without members, from which those of all classes grow."""
+        kernel, weight = self.kernel_settings.base.with_gamma(choice.gamma), np.empty(0)
+        none, d = in_double(held.rows.take(np.arange(0))), held.rows.width
+        if self.distance == "input":
+            return InputRegion(kernel, none, weight, choice.zeta)
+        if self.normalize:
+            kernel = kernel_normalize(kernel, d)
+        if self.distance == "svd":
+            return SvdRegion(kernel, none, weight, choice.sigma, self.inverse_of_small)
+        units = None
+        if self.transductive is not None:
+            units = sparse.eye_array(d, format="csr") if sparse.issparse(none) else np.eye(d)
+        own = self.transductive == "queries"
+        return KernelRegion(kernel, none, weight, choice.tau, choice.epsilon, units, own)
+
+
+def choose_in_turn(
+    score: Callable[[Mapping[str, Any]], float],
+    start: Mapping[str, Any],
+    candidates: Mapping[str, Array],
+) -> tuple[dict[str, Any], Scores]:
+    """Choose parameters one after the other, each for the best score with those before it.
+
+    Returned are ``start`` with the best candidates in it, of equally good ones the first, and for
+    each parameter that was chosen the candidates with their scores.
+    """
+    chosen, scores = dict(start), {}
+    for name, values in candidates.items():
+        found = [score({**chosen, name: value}) for value in values.tolist()]
+        scores[name] = list(zip(values.tolist(), found, strict=True))
+        chosen[name] = float(values[int(np.argmax(found))])
+    return chosen, scores
+
+
+def stratified_folds(y: Array, rng: Any) -> Array:
+    """The fold of each sample, 0 to 4: random, and as even as can be within every class."""
+    folds = np.empty(len(y), dtype=int)
+    for label in np.unique(y):
+        mine = rng.permutation(np.flatnonzero(y == label))
+        folds[mine] = (rng.randint(_FOLDS) + np.arange(len(mine))) % _FOLDS
+    return folds
+
+
+def _is_cv(value: Any) -> bool:
+    return isinstance(value, str) and value == CV

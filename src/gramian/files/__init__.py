@@ -1,0 +1,18 @@
+"""Files that appear whole or not at all, locks on them, and text from them that is safe to show."""
+
+from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
+from gramian.files._lock import FileInUseError, locked, user_name
+from gramian.files._text import csv_cell, shown, without_controls
+
+__all__ = [
+    "FileInUseError",
+    "StrPath",
+    "csv_cell",
+    "locked",
+    "remove_leftovers",
+    "replacing",
+    "shown",
+    "sync_folder",
+    "user_name",
+    "without_controls",
+]

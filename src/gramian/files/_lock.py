@@ -1,0 +1,148 @@
+"""One process at a time on a file: a lock beside it, which says who holds it.
+
+The lock is the system's own (``flock``) on a file ``.NAME.lock``, so that it ends with the process
+that holds it, however that ends. Where the system has none, the file itself is the lock.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gramian.files._text import shown
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+WAIT = 10.0
+"""Seconds to wait for another process."""
+
+_PAUSE = 0.02
+_mine = threading.local()  # the locks of this thread, so that a function may ask for one twice
+
+
+class FileInUseError(OSError):
+    """A file that another process works on."""
+
+
+@contextmanager
+def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[None]:
+    """Hold the lock of a file for as long as the block takes.
+
+    Parameters
+    ----------
+    path : str or path
+        It need not be there; its folder must.
+    wait : float, optional
+        Seconds to wait for another holder; `WAIT` by default.
+
+    Raises
+    ------
+    FileInUseError
+        If another process holds it all that time; the message says which.
+    """
+    target = os.path.realpath(path)
+    held = _mine.__dict__.setdefault("paths", set())
+    if target in held:
+        yield
+        return
+    descriptor, lock = _acquire(target, WAIT if wait is None else wait)
+    held.add(target)
+    try:
+        yield
+    finally:
+        held.discard(target)
+        with suppress(OSError):
+            lock.unlink()  # while it is ours; who waits for it sees that it is another file now
+        os.close(descriptor)
+
+
+def try_flock(descriptor: int) -> bool:
+    """Take the system's lock on an open file, or say that someone has it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _acquire(target: str, wait: float) -> tuple[int, Path]:
+    lock = Path(target).with_name(f".{Path(target).name}.lock")
+    deadline = time.monotonic() + wait
+    while True:
+        descriptor = _try(lock)
+        if descriptor is not None:
+            _sign(descriptor)
+            return descriptor, lock
+        if time.monotonic() > deadline:
+            raise FileInUseError(_in_use(target, lock, wait))
+        time.sleep(_PAUSE)
+
+
+def _try(lock: Path) -> int | None:
+    """An open file with the lock on it, if it is free."""
+    flags = os.O_RDWR | os.O_CREAT | (os.O_EXCL if fcntl is None else 0)
+    try:
+        descriptor = os.open(lock, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except FileExistsError:
+        return None
+    if try_flock(descriptor) and _is_still(lock, descriptor):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _is_still(lock: Path, descriptor: int) -> bool:
+    """Whether the open file is the one of that name: its last holder removes it."""
+    try:
+        return os.path.samestat(os.stat(lock), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def user_name() -> str:
+    """The user, as the system calls him; "unknown" where it does not."""
+    try:
+        return getpass.getuser()
+    except Exception:  # no environment and no entry for the number: KeyError, OSError, ImportError
+        return "unknown"
+
+
+def _sign(descriptor: int) -> None:
+    who = {
+        "process": os.getpid(),
+        "host": socket.gethostname(),
+        "user": user_name(),
+        "command": " ".join([os.path.basename(sys.argv[0] or "python"), *sys.argv[1:2]]),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, json.dumps(who).encode())
+
+
+def _in_use(target: str, lock: Path, wait: float) -> str:
+    try:
+        who = json.loads(lock.read_text())
+        holder = (
+            f"`{who['command']}`, process {who['process']} of {who['user']} on {who['host']}, "
+            f"since {who['since']}"
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        holder = "another process"
+    return (
+        f"{target} is in use by {shown(holder, 200)}; waited {wait:g} s. Try again when that is "
+        f"done. If it is not running any more, remove {lock}."
+    )

@@ -1,0 +1,120 @@
+"""Quadratic forms in the inverse of many changed matrices, with a floor for their eigenvalues.
+
+Wanted is ``yᵀ f(B) y`` with ``f(λ) = 1/max(λ, ε)``, ``B = P D P − κ y yᵀ`` and ``P = I − q qᵀ``:
+for one diagonal matrix D and thousands of triples y, q, κ, where P y = y. With the eigenvalues λ of
+B and the squares w of the components of y along its eigenvectors this is ``Σ w f(λ)``. Most B
+need not be decomposed:
+
+- The resolvent ``g(z) = yᵀ (B − z)⁻¹ y = Σ w / (λ − z)`` costs one pass. With the sums
+  ``a = yᵀRy``, ``b = qᵀRy``, ``d = qᵀRq`` of ``R = (D − z)⁻¹``, and ``h = a − b²/d``, it is
+  ``g = h / (1 − κ h)``.
+- On N points z of a circle of radius c around 0, ``z^N = −c^N``, the mean of ``g(z) (1 − z/ε)`` is
+  ``Σ w (S/λ + (1 − S)/ε)`` with ``S = 1 / (1 + (c/λ)^N)``: S is 0 well within the circle and 1 well
+  without. With c near ε this is right for all λ but those near ε.
+- These are found as roots of ``κ h(z) = 1``, counted by the signs of a 2 × 2 matrix (Sylvester's
+  law), halved by bisection, and refined by Newton steps; ``w = h²/h'``. Each adds what the mean
+  lacks.
+
+Two circles, within and without ε, must give the same; if they do not, the result is not sure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gramian.arrays import Array
+
+_NODES = 384
+_CIRCLES = 0.97, 1.03
+_BEYOND = np.exp(37.0 / _NODES)  # where S has come within 1e-16 of 0 or 1
+_HALVINGS, _STEPS = 24, 4
+_AGREEMENT = 1e-10
+
+
+def floored_forms(
+    D: Array, Y: Array, Q: Array, kappa: Array, epsilon: Array
+) -> tuple[Array, Array]:
+    """``yᵀ f(P D P − κ y yᵀ) y`` for each row y of Y and q of Q, and whether it is sure.
+
+    Parameters
+    ----------
+    D : ndarray of shape (m,)
+        Ascending.
+    Y, Q : ndarray of shape (r, m)
+        Rows y orthogonal to the rows q, which have length 1 or are 0.
+    kappa, epsilon : ndarray of shape (r,)
+        > 0.
+
+    Notes
+    -----
+    O(r m) for each point of the circles, and about 30 r m for each eigenvalue near ε.
+    """
+    radii = [factor * float(np.median(epsilon)) for factor in _CIRCLES]
+    first = np.minimum(epsilon, radii[0] / _BEYOND)
+    last = np.maximum(epsilon, radii[1] * _BEYOND)
+    with np.errstate(all="ignore"):  # a division by zero makes the result not sure
+        all_of = _Resolvents(D, Y, Q, kappa)
+        forms, other = (all_of.circle_means(radius, epsilon) for radius in radii)
+        start, stop = all_of.at(first)[0], all_of.at(last)[0]
+        for j in range(int(np.max(stop - start, initial=0))):
+            i = np.flatnonzero(stop - start > j)
+            z, w = all_of.some(i).roots(start[i] + j, first[i], last[i])
+            for each, radius in zip((forms, other), radii, strict=True):
+                each[i] += w * _lacking(z, epsilon[i], radius)
+        return forms, np.abs(forms - other) <= _AGREEMENT * np.abs(forms)
+
+
+def _lacking(z: Array, epsilon: Array, radius: float) -> Array:
+    """``f(z)`` less what an eigenvalue z adds to the mean over the circle."""
+    S = 1.0 / (1.0 + (radius / z) ** _NODES)
+    return 1.0 / np.maximum(z, epsilon) - S / z - (1.0 - S) / epsilon
+
+
+class _Resolvents:
+    """What D, Y, Q and κ say of the resolvents of all B."""
+
+    def __init__(self, D: Array, Y: Array, Q: Array, kappa: Array) -> None:
+        self.D, self.Y, self.Q, self.kappa = D, Y, Q, kappa
+        self.products = Y * Y, Q * Y, Q * Q
+        self.whole = ~Q.any(axis=1)  # P = I
+
+    def some(self, i: Array) -> _Resolvents:
+        """Those of some rows."""
+        if len(i) == len(self.Y):
+            return self
+        return _Resolvents(self.D, self.Y[i], self.Q[i], self.kappa[i])
+
+    def circle_means(self, radius: float, epsilon: Array) -> Array:
+        """Means over half of the circle; the other half has the conjugate values."""
+        z = radius * np.exp(1j * np.pi * (2 * np.arange(_NODES // 2) + 1) / _NODES)
+        R = 1.0 / (self.D[:, None] - z)
+        a, b, d = (product @ R for product in self.products)
+        d[self.whole] = 1.0
+        h = a - b * b / d
+        g = h / (1.0 - self.kappa[:, None] * h)
+        return (g * (1.0 - z / epsilon[:, None])).real.mean(axis=1)
+
+    def at(self, z: Array) -> tuple[Array, Array, Array, Array]:
+        """For one z for each row: the number of eigenvalues below, h, R and b/d."""
+        R = 1.0 / (self.D - z[:, None])
+        a, b, d = (np.einsum("ij,ij->i", R, product) for product in self.products)
+        d[self.whole] = 1.0
+        h = a - b * b / d
+        # D − z bordered by q and y, with 0 and 1/κ in the corner, has one negative eigenvalue more
+        # than B − z; and those of D − z and of its Schur complement, of determinant d (h − 1/κ).
+        negative = np.where(d * (h - 1.0 / self.kappa) < 0, 1, np.where(d > 0, 2, 0))
+        return np.searchsorted(self.D, z) + negative - 1, h, R, b / d
+
+    def roots(self, below: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """For each row the eigenvalue with so many below it, and the square w that goes with it."""
+        for _ in range(_HALVINGS):
+            z = 0.5 * (low + high)
+            beyond = self.at(z)[0] > below
+            low, high = np.where(beyond, low, z), np.where(beyond, z, high)
+        z = 0.5 * (low + high)
+        for _ in range(_STEPS):
+            _, h, R, ratio = self.at(z)
+            v = R * (self.Y - ratio[:, None] * self.Q)  # along the eigenvector
+            slope = np.einsum("ij,ij->i", v, v)
+            now, z = z, np.clip(z + (h - self.kappa * h * h) / slope, low, high)
+        return now, h * h / slope

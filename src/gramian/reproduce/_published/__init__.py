@@ -1,1 +1,0 @@
-"""Figures that the papers publish: the only numbers in `gramian.reproduce` typed in by hand."""

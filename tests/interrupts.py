@@ -1,0 +1,64 @@
+"""Interrupt a call at any line that it executes inside gramian."""
+
+import sys
+from pathlib import Path
+
+import gramian
+
+SOURCE = str(Path(gramian.__file__).parent)
+
+
+def lines_of(call):
+    """Every line that a call executes inside gramian, as (file, number), in order."""
+    lines = []
+
+    def trace(frame, event, arg):
+        if not frame.f_code.co_filename.startswith(SOURCE):
+            return None
+        if event == "line":
+            lines.append((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    _traced(call, trace)
+    return lines
+
+
+def interrupted(call, k, error=KeyboardInterrupt):
+    """Run a call and raise at the k-th line that it executes; whether it came so far."""
+    left = k + 1
+
+    def trace(frame, event, arg):
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(SOURCE):
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raise error
+        return trace
+
+    try:
+        _traced(call, trace)
+    except error:
+        return True
+    return False
+
+
+def places(lines, every=None):
+    """Which lines to interrupt at: all, or each distinct one at its first and last execution."""
+    if every == "line":
+        return range(len(lines))
+    first, last = {}, {}
+    for k, line in enumerate(lines):
+        first.setdefault(line, k)
+        last[line] = k
+    return sorted({*first.values(), *last.values()})
+
+
+def _traced(call, trace):
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
