@@ -8,6 +8,7 @@ from gramian import (
     EllipsoidalFuzzyClassifier,
     KernelDiscriminant,
     KernelFisherDiscriminant,
+    LagrangianSVC,
     LeastSquaresSVC,
     LeastSquaresSVR,
     OrthogonalKernelClassifier,
@@ -38,6 +39,11 @@ CLASSIFIERS = {
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
     "oks": OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=10),
+}
+CLASSIFIERS |= {
+    "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
+    "lsvc-iteration": LagrangianSVC(gamma=0.5, C=10.0, solver="lagrangian", tol=1e-13),
+    "lsvc-linear": LagrangianSVC(kernel="linear", gamma=0.5, C=10.0),
 }
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),

@@ -102,9 +102,9 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--kernel", type=click.Choice(["rbf", "laplacian", "linear", "poly"]), default="rbf",
               show_default=True)  # fmt: skip
 @click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
-              help="Width of the kernel; loo-ard: one per feature.  [by the machine: loo]")  # fmt: skip
+              help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
-              help="Regularisation; 1/C for machines with C.  [by the machine: loo]")  # fmt: skip
+              help="Regularisation; 1/C for machines with C.  [loo or cv]")  # fmt: skip
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")

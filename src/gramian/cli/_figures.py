@@ -13,9 +13,9 @@ from gramian.plots import (
     InfluenceDisplay,
     LeaveOneOutBoundaryDisplay,
     SelectionPathDisplay,
+    draw_svg,
     sample_influence,
 )
-from gramian.plots import draw_svg
 
 
 class Figure(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gramian
-from gramian.tables import CategoryColumn, TableModel
-from gramian.tables import read_cells
+from gramian.tables import CategoryColumn, TableModel, read_cells
 
 
 def load_table_model(path: str) -> TableModel:

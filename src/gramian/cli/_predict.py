@@ -13,8 +13,7 @@ from gramian.cli._models import describe_unknown, load_table_model, unknown_text
 from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
 from gramian.files import without_controls
-from gramian.tables import TableModel
-from gramian.tables import column_names, read_cells, text
+from gramian.tables import TableModel, column_names, read_cells, text
 from gramian.tables import number as as_number
 
 

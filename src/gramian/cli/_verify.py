@@ -6,8 +6,7 @@ from typing import Any
 
 import gramian
 from gramian.cli._show import say, table
-from gramian.io import _ledger
-from gramian.io import default_tolerance, difference_to_refit
+from gramian.io import _ledger, default_tolerance, difference_to_refit
 
 
 def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.tables import TableModel
-from gramian.tables import number
+from gramian.tables import TableModel, number
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -17,6 +17,7 @@ from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_ro
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
 from gramian.engines.ellipsoidal._engine import RegionsEngine, RegionsReader, Tuning
 from gramian.engines.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
+from gramian.engines.lagrangian import LagrangianEngine, LagrangianPlan
 
 __all__ = [
     "SUMS",
@@ -28,6 +29,8 @@ __all__ = [
     "Holdings",
     "InputRegion",
     "KernelRegion",
+    "LagrangianEngine",
+    "LagrangianPlan",
     "LinearPlan",
     "LinearReader",
     "MinimumNormEngine",

@@ -13,6 +13,7 @@ from gramian.estimators._fisher import KernelFisherDiscriminant
 from gramian.estimators._gram import GramSettings, coef, dual_coef, factor, intercept
 from gramian.estimators._ids import positions_of
 from gramian.estimators._influence import Influence, sample_influence
+from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
 from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
@@ -25,6 +26,7 @@ ESTIMATORS: dict[str, Any] = {
         EllipsoidalFuzzyClassifier,
         KernelDiscriminant,
         KernelFisherDiscriminant,
+        LagrangianSVC,
         LeastSquaresSVC,
         LeastSquaresSVR,
         OrthogonalKernelClassifier,

@@ -83,8 +83,8 @@ class GramSettings:
         """Choice and engine of a model file; the engine is built when it is first needed."""
         ridge = public["ridge_"] if self.C is None else 1.0 / public["C_"]
         plan = self._plan(public["gamma_"], ridge, public["selection_"])
-        saved = {"coefficients": tuple(state["coefficients"]), "weights": state.get("weights")}
-        return plan, Unbuilt(plan, saved)
+        kept = {"coefficients": tuple(state["coefficients"]), "weights": state.get("weights")}
+        return plan, Unbuilt(plan, kept)
 
     def _plan(self, gamma: Any, ridge: float, found: Selection | None = None) -> GramPlan:
         searched = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
@@ -123,26 +123,28 @@ def shaped(now: Any, values: Any) -> Any:
     return (values[..., 0] if one else values).copy()
 
 
-def from_engine(name: str, doc: str, place: int) -> property:
-    """A property that shows a part of what the engine saves under a name."""
-
-    def read(self):
-        with self._lock:
-            now = self._fitted()
-            now = now if isinstance(now.engine, Unbuilt) else self._serving()
-            if "saved" not in now.cache:
-                now.cache["saved"] = now.engine.state(now.held)
-            return shaped(now, now.cache["saved"][name][place])
-
-    return property(read, doc=doc)
+def saved(model: Any) -> tuple[Any, Any]:
+    """One version of a model, and what its engine saves: coefficients, and weights of features."""
+    with model._lock:
+        now = model._fitted()
+        now = now if isinstance(now.engine, Unbuilt) else model._serving()
+        if "saved" not in now.cache:
+            now.cache["saved"] = now.engine.state(now.held)
+        return now, now.cache["saved"]
 
 
-dual_coef = from_engine(
-    "coefficients",
-    "Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs).",
-    1,
-)
-intercept = from_engine("coefficients", "Intercept, a number or an array of shape (n_outputs,).", 0)
+@property
+def dual_coef(model: Any) -> Any:
+    """Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs)."""
+    now, state = saved(model)
+    return shaped(now, state["coefficients"][1])
+
+
+@property
+def intercept(model: Any) -> Any:
+    """Intercept, a number or an array of shape (n_outputs,)."""
+    now, state = saved(model)
+    return shaped(now, state["coefficients"][0])
 
 
 @property
@@ -157,12 +159,12 @@ def coef(model: Any) -> Any:
     if model.kernel != "linear":
         raise AttributeError(f"coef_ is there for the linear kernel, not for {model.kernel!r}.")
     with model._lock:
-        now = model._fitted()
-        saved = now.engine.saved.get("weights") if isinstance(now.engine, Unbuilt) else None
-        if saved is None:
+        now, state = saved(model)
+        weights = state.get("weights")
+        if weights is None:
             now = model._serving()
-            saved = now.engine.feature_weights(now.held)
-        return shaped(now, saved[1]).T
+            weights = now.engine.feature_weights(now.held)
+        return shaped(now, weights[1]).T
 
 
 @property

@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gramian.files import StrPath
-from gramian.files import sync_folder
+from gramian.files import StrPath, sync_folder
 from gramian.io._models import fingerprint
 from gramian.io._receipt import Receipt
 

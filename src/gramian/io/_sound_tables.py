@@ -16,8 +16,7 @@ from gramian.io._checks import (
     refuse,
 )
 from gramian.io._schema import TABLE
-from gramian.tables import CategoryColumn, NumberColumn, TargetColumn
-from gramian.tables import encode
+from gramian.tables import CategoryColumn, NumberColumn, TargetColumn, encode
 
 _KINDS = {"number": "f", "integer": "i", "text": "UO"}
 

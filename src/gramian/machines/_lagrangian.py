@@ -25,6 +25,8 @@ from gramian.arrays import Array, row_blocks
 
 # Exchanges after which pivoting gives up; a dozen is many.
 EXCHANGES = 200
+# Supports within rounding error of the solution that are tried for one with all signs right.
+TRIES = 8
 # Steps of the iteration without a smaller change that tell rounding error.
 STALLED = 50
 
@@ -130,6 +132,10 @@ def principal_pivot(
     piecewise quadratic, and each exchange makes it smaller: no support comes twice, and there are
     finitely many. Each costs one call of ``solve``.
 
+    A slack of the wrong sign that is within rounding error does not prove a support wrong. At a
+    large C it is not right either: ``ξ = λα`` is small for a large α. So a few more exchanges are
+    made for a support with all signs right.
+
     Parameters
     ----------
     solve : callable
@@ -146,14 +152,20 @@ def principal_pivot(
         If rounding error keeps it from an end.
     """
     there = solve(support)
-    z, xi = there.z, there.xi
+    z, xi, near = there.z, there.xi, dict[bytes, Array]()
     for _ in range(EXCHANGES):
-        if not np.any(np.where(support, there.xi < -there.rounding, there.xi > there.rounding)):
-            return support, there.z
+        wrong = np.where(support, there.xi < 0.0, there.xi > 0.0)
+        if not np.any(wrong & (np.abs(there.xi) > there.rounding)):
+            if not wrong.any() or support.tobytes() in near or len(near) == TRIES:
+                return support, there.z
+            near[support.tobytes()] = support
         step = _least_value(z, xi, there, y, ridges)
         z, xi = z + step * (there.z - z), xi + step * (there.xi - xi)
         support = xi > 0.0
         there = solve(support)
+    if near:
+        support = next(iter(near.values()))
+        return support, solve(support).z
     raise np.linalg.LinAlgError(
         f"principal pivoting found no support set in {EXCHANGES} exchanges: at this C, slacks are "
         "lost in rounding error. Lower `C`, or scale the samples."

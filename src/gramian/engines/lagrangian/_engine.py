@@ -1,0 +1,283 @@
+"""The engine of the Lagrangian support vector machine: supports that follow edits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramian.arrays import Array
+from gramian.engines._engine import noted
+from gramian.engines._gram import Unbuilt
+from gramian.engines._holdings import Holdings
+from gramian.engines._sums import LinearPlan, LinearReader
+from gramian.engines.lagrangian._gram import GramPart, GramSpace
+from gramian.engines.lagrangian._sums import LinearPart, LinearSpace
+from gramian.gram import Refactorization
+from gramian.kernels import KernelExpansion
+from gramian.machines import Solved, lagrangian_iteration, left_out_values, principal_pivot
+
+# The search for a support starts from so many samples, or a quarter of them if that is more.
+_FEW = 400
+# Key of the least squares on all samples; no label is None.
+_ALL = None
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianPlan(LinearPlan):
+    """All that the engine is made with, besides the samples; the bias is in the kernel.
+
+    Parameters
+    ----------
+    linear : bool
+        Whether the kernel is x·y + 1, for which sums over features may be held.
+    iteration : tuple, optional
+        Step in units of λ_i, tol and max_iter of duan2008's iteration; None asks for principal
+        pivoting.
+    """
+
+    linear: bool = False
+    iteration: tuple[float, float, int] | None = None
+
+    def sums_up(self, n: int, d: int) -> bool:
+        """Whether sums serve n samples of d features."""
+        return self.linear and super().sums_up(n, d)
+
+    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> LagrangianEngine:
+        """An engine for these holdings, built from scratch."""
+        return LagrangianEngine(self, held, history)
+
+    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+        """What predictions need: weights of features, or the support vectors alone."""
+        if state.get("weights") is not None:
+            return LinearReader(*state["weights"])
+        intercept, Z = state["coefficients"]
+        support = np.flatnonzero(Z.any(axis=1))
+        return KernelExpansion(self.kernel, held.rows.take(support), Z[support], intercept)
+
+
+class LagrangianEngine:
+    """One machine per class against the rest, or one for two classes, on one matrix A.
+
+    Each output has a support of its own, and feels of an edit only what concerns it: a new sample
+    beyond its margin, or one that leaves from outside its support, changes nothing. Otherwise its
+    solution is found from the one before the edit.
+
+    Parameters
+    ----------
+    plan : LagrangianPlan
+    held : Holdings
+    history : tuple of Refactorization
+        What was rebuilt before.
+    sums : bool
+        Whether to hold sums over features also where the number of samples does not ask for them.
+    """
+
+    serves: object = None
+
+    def __init__(
+        self,
+        plan: LagrangianPlan,
+        held: Holdings,
+        history: tuple[Refactorization, ...] = (),
+        sums: bool = False,
+    ) -> None:
+        self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
+        self.sums = sums or plan.sums_up(len(held), held.rows.width)
+        ridges, d = plan.ridge / plan.weights(held), held.rows.width
+        self._live: dict[Any, Any] = {}  # least squares on the support of each output, or on all
+        self._labels, n = _labels(held), len(held)
+        self._space: Any = (
+            LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
+        )
+        shape = n, len(self._labels)
+        self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
+        self._B = np.zeros((d + 1, shape[1])) if self.sums else None
+        some = np.arange(max(_FEW, n // 4)) * 0.6180339887498949 % 1.0 * n
+        self._inside[some.astype(int) if n > _FEW else slice(None)] = True
+        self._follow(held, np.ones(shape[1], dtype=bool))
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return (*self.past, *(event for live in self._live.values() for event in live.events))
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
+        """O(n) for a sample beyond the margins."""
+        n, k = len(before), len(after) - len(before)
+        if isinstance(self.plan.class_weight, str):
+            return self.fresh(after, "the class weights changed")
+        if not self.sums and self.plan.sums_up(n + k, after.rows.width):
+            return self.fresh(after, "more than 2 (d + 1) samples")
+        met, values = self._space.meet(after, self._Z, self._B)
+        own = after.y[n:, None] == np.asarray(self._labels)
+        missing = np.where(own, values, -values) < 1.0
+        ridges = self.plan.ridge / self.plan.weights(after)[n:]
+        kept, self.serves = vars(self).copy(), None
+        try:
+            self._space = self._space.append(after, met, ridges)
+            self._Z = np.pad(self._Z, ((0, k), (0, 0)))
+            self._inside = np.vstack([self._inside, missing])
+            self._follow(after, missing.any(axis=0))
+        except (np.linalg.LinAlgError, MemoryError):  # refused: back to what was
+            if len(kept["_space"].ridges) > n:
+                kept["_space"].remove(before, np.arange(n, n + k))
+            vars(self).update(kept, past=self.history, _live={})
+            raise
+        return self
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
+        """O(n) for a sample outside the supports."""
+        if isinstance(self.plan.class_weight, str):
+            return self.fresh(after, "the class weights changed")
+        self.serves = None
+        for live in self._live.values():
+            live.leave(self._space, positions)
+        stale = self._inside[positions].any(axis=0)
+        self._space = self._space.remove(after, positions)
+        self._Z = np.delete(self._Z, positions, axis=0)
+        self._inside = np.delete(self._inside, positions, axis=0)
+        self._follow(after, stale)
+        return self
+
+    def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
+        """Build everything anew from the samples."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> LagrangianEngine:
+        """The same machine built from scratch."""
+        engine = LagrangianEngine(self.plan, held, self.history, self.sums)
+        return noted(engine, reason, len(held))
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def reader(self, held: Holdings) -> Any:
+        return self.plan.reader(held, self.state(held))
+
+    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+        """Intercepts (t,) and weights of the features (d, t), of the linear kernel."""
+        if self._B is None:
+            return self._Z.sum(axis=0), held.rows.samples().T @ self._Z
+        B = self._B.astype(held.rows.dtype)
+        return B[-1], B[:-1]
+
+    def loo(self, held: Holdings) -> Array:
+        """Decision values without each sample, see `left_out_values`."""
+        F, space = np.empty_like(self._Z), self._space
+        for j, y in enumerate(self._signs(held).T):
+            tableau = space.tableau(self._inside[:, j])
+            z = tableau.solve(y[tableau.support, None])
+            q = y - tableau.multiply(z)[:, 0]
+            q[tableau.support] = z[:, 0]
+            F[:, j] = left_out_values(tableau, q, y, space.ridges, space.largest)
+        return F.astype(held.rows.dtype)
+
+    def drift(self, held: Holdings) -> float:
+        """How far the optimality conditions are off: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
+        Y = self._signs(held)
+        rho = Y * (Y - self._space.multiply(self._Z))
+        return float(np.where(self._inside, np.abs(rho), rho).max())
+
+    def frozen(self, held: Holdings) -> Unbuilt:
+        """What a pickle holds: no matrix."""
+        return Unbuilt(self.plan, self.state(held), self.history)
+
+    def seen_by(self) -> tuple[str, ...]:
+        return ()
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        Z = self._Z.astype(held.rows.dtype)
+        weights = {"weights": self.feature_weights(held)} if self.sums else {}
+        return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
+
+    # -- solving --------------------------------------------------------------------------------
+
+    def _follow(self, after: Holdings, stale: Any) -> None:
+        """Solve for the outputs that an edit has changed, and serve the new holdings.
+
+        An output that is new starts from the samples that are in some support.
+        """
+        labels, known = _labels(after), self._labels
+        columns = [known.index(label) if label in known else -1 for label in labels]
+        changed = np.flatnonzero(np.append(stale, True)[columns])
+        inside = np.column_stack([self._inside, self._inside.any(axis=1)])
+        self._labels, self._inside = labels, inside[:, columns]
+        self._Z = np.pad(self._Z, ((0, 0), (0, 1)))[:, columns]
+        if self._B is not None:
+            self._B = np.pad(self._B, ((0, 0), (0, 1)))[:, columns]
+        gone = [label for label in self._live if label not in (*labels, _ALL)]
+        self.past = (*self.past, *(event for k in gone for event in self._live.pop(k).events))
+        if len(changed):
+            self.n_iter = 0
+            solve = self._iterate if self.plan.iteration else self._pivot
+            solve(self._signs(after), changed)
+        self.serves = after.version
+
+    def _pivot(self, Y: Array, changed: Array) -> None:
+        """Principal pivoting, output by output."""
+        for j in changed:
+            live, y = self._part(self._labels[j]), Y[:, j]
+
+            def solve(support: Array, live: Any = live, y: Array = y) -> Solved:
+                self.n_iter += 1
+                return live.solve(self._space, support, y)
+
+            found = principal_pivot(solve, self._inside[:, j], y, self._space.ridges)
+            self._inside[:, j], self._Z[:, j] = found
+            self.factor = live.factor
+            if self._B is not None:
+                self._B[:, j] = live.weights
+
+    def _iterate(self, Y: Array, changed: Array) -> None:
+        """The paper's iteration, all outputs at once on P of all samples.
+
+        With P as it is; where ε asks for more, then with solutions held to the true A.
+        """
+        assert self.plan.iteration is not None
+        (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
+        Z = self._Z[:, changed]
+        for inverse, accuracy in live.inverses(space, np.ones(len(Y), dtype=space.dtype)):
+            found = lagrangian_iteration(
+                inverse,
+                Y[:, changed],
+                Z,
+                space.multiply(Z),
+                step=step * space.ridges[:, None],
+                tol=max(tol, accuracy),
+                max_iter=max_iter,
+            )
+            Z = found.Z
+            self.n_iter += found.iterations
+            if accuracy <= tol:
+                break
+        self._Z[:, changed] = Z = np.where(found.support, found.Z, 0.0)
+        self._inside[:, changed] = found.support
+        self.factor = live.factor
+        if self._B is not None:
+            self._B[:, changed] = space.project(Z)
+        if found.unfinished:
+            warnings.warn(
+                f"the iteration did not reach tol={tol:g} in max_iter={max_iter} steps (the last "
+                f'one was {found.unfinished:.1e}). Raise max_iter, or take solver="pivot".',
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _part(self, label: Any) -> Any:
+        """Least squares on the support of an output, or on all samples."""
+        return self._live.setdefault(label, LinearPart() if self.sums else GramPart())
+
+    def _signs(self, held: Holdings) -> Array:
+        """±1, of shape (n, t)."""
+        return self.plan.targets(held).own.astype(self._space.dtype)
+
+
+def _labels(held: Holdings) -> list[Any]:
+    """The class that each output tells from the rest; for two classes, the second."""
+    assert held.classes is not None
+    return held.classes[1 if len(held.classes) == 2 else 0 :].tolist()

@@ -1,0 +1,244 @@
+"""The Lagrangian support vector machine (duan2008)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from gramian.engines import SUMS, LagrangianPlan, LinearPlan
+from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._gram import (
+    GramSettings,
+    coef,
+    dual_coef,
+    factor,
+    saved,
+    shaped,
+    strength_c,
+)
+from gramian.estimators._live import learned
+from gramian.estimators._parameters import (
+    KernelSettings,
+    check_choice,
+    check_positive,
+    is_number,
+)
+from gramian.gram import FACTORS
+from gramian.kernels import Kernel, Linear, Polynomial
+from gramian.machines import KERNEL_RIDGE
+
+SOLVERS = ("pivot", "lagrangian")
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianSettings(GramSettings):
+    """The parameters as `fit` read them.
+
+    ``choose`` is that of kernel ridge regression, which the machine is on its support: it would
+    take "loo" for C and gamma, if the estimator let the word through.
+    """
+
+    iteration: tuple[float, float, int] | None = None
+
+    def _plan(self, gamma: Any, ridge: float, found: Any = None) -> LagrangianPlan:
+        plan = super()._plan(gamma, ridge, found)
+        fields = vars(plan) | {"kernel": augmented_kernel(plan.kernel)}
+        linear = isinstance(plan, LinearPlan)
+        return LagrangianPlan(**fields, linear=linear, iteration=self.iteration)
+
+
+def augmented_kernel(kernel: Kernel) -> Kernel:
+    """The kernel of samples with a constant: duan2008's ``[A −e]`` in place of A."""
+    if isinstance(kernel, Linear):
+        return Polynomial(gamma=1.0, degree=1, coef0=1.0)
+    if isinstance(kernel, Polynomial):
+        return replace(kernel, coef0=kernel.coef0 + kernel.gamma)
+    return kernel
+
+
+class LagrangianSVC(LiveClassifier):
+    """Lagrangian support vector classifier that learns and forgets samples exactly.
+
+    The support vector machine with squared errors and a penalised bias (duan2008, eqs. 1 and 2)::
+
+        min ½(‖w‖² + b²) + C/2 Σ ξ_i²,      y_i f(x_i) ≥ 1 − ξ_i,      f(x) = k(x, X) diag(y) α
+        min ½ αᵀQα − 1ᵀα,   α ≥ 0,          Q = I/C + diag(y) K diag(y)
+
+    Its solution is the least-squares solution on the support vectors, the samples with α > 0,
+    alone: the others are as good as forgotten. So a sample beyond the margin may come, and one
+    that is no support vector may go, and nothing changes; for the rest, the support is found from
+    the present one, by principal pivoting on a live inverse of the support. Several classes are
+    so many machines, one against the rest, on the same kernel matrix.
+
+    The bias is in the kernel, by the paper's augmentation of the samples with a constant,
+    ``[A −e]``: the linear kernel becomes x·y + 1 and the polynomial one
+    ``(γ (x·y + 1) + coef0)^degree``. RBF and Laplacian kernels read differences of samples, from
+    which a constant vanishes: they have no bias. Callable and precomputed kernels are taken as
+    they are.
+
+    Leave-one-out is exact too: outside the support ``f₋ᵢ = f(x_i)``; a support vector is removed,
+    and pivoting goes on from the present support.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
+        A callable takes two sets of samples and returns their kernel matrix.
+    gamma : {"scale", "auto"}, float or array, default="scale"
+        Width of the kernel.
+    degree, coef0 : float
+        Of the polynomial kernel.
+    kernel_params : dict, optional
+        Keyword arguments of a callable kernel.
+    C : float, default=1.0
+        Weight of the errors, 1/λ. Neither it nor gamma can be ``"loo"``: there is no closed form
+        along a path of them.
+    solver : {"pivot", "lagrangian"}, default="pivot"
+        Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
+        and 10) from the previous α, with Q⁻¹ of all samples.
+    step : float, default=1.9
+        γ of the iteration in units of 1/C (of 1/(C weight), with weights); it converges for
+        0 < step < 2.
+    tol : float, default=1e-6
+        The iteration ends when α changes by no more than this.
+    max_iter : int, default=10000
+        Or after this many steps, with a warning.
+    factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
+        How the inverse is held. ``"woodbury"`` is for the linear kernel: sums of (d+1)×(d+1)
+        numbers and passes over the samples in place of the n×n matrix; ``"auto"`` takes it for
+        more than 2 (d+1) samples.
+    class_weight : dict or "balanced", optional
+        Multiplies the sample weights. ``"balanced"`` depends on all samples, so that every edit
+        then starts from scratch.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    gamma_, C_ : float
+    support_ : ndarray of shape (n_support,)
+        Positions, in the order of `ids_`, of the samples that are support vectors of some output.
+    support_ids_ : ndarray of shape (n_support,)
+        Their ids.
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        ``y_i α_i``, zero outside the support.
+    intercept_ : float or ndarray of shape (n_classes,)
+        The bias of the linear kernel, 0 for the others.
+    coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
+        With the linear kernel.
+    n_iter_ : int
+        Exchanges or iterations that the present solution took.
+    ids_, X_fit_, y_fit_ : ndarray
+        What the model holds now, in order of arrival.
+    factor_ : str
+    refactorizations_ : list
+        When and why a factor was rebuilt.
+
+    References
+    ----------
+    duan2008 in docs/references.bib.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from gramian import LagrangianSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> model = LagrangianSVC().fit(X[:400], y[:400]).partial_fit(X[400:], y[400:])
+    >>> len(model.ids_), len(model.support_), round(model.loo_score(), 3)
+    (569, 201, 0.979)
+    >>> bystanders = [i for i in model.ids_ if i not in model.support_ids_]
+    >>> before = model.decision_function(X[:1])
+    >>> model.forget(bystanders[:100]).decision_function(X[:1]) == before
+    array([ True])
+    """
+
+    cli_name = "lagrangian"
+    _state_names = ("classes_", "gamma_", "C_", "selection_")
+    _state_keys = ("coefficients", "weights")
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    C_ = strength_c
+    selection_ = learned("selection", "The searched path: None.")
+    dual_coef_, coef_, factor_ = dual_coef, coef, factor
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        C=1.0,
+        solver="pivot",
+        step=1.9,
+        tol=1e-6,
+        max_iter=10_000,
+        factor="auto",
+        class_weight=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.C = C
+        self.solver = solver
+        self.step = step
+        self.tol = tol
+        self.max_iter = max_iter
+        self.factor = factor
+        self.class_weight = class_weight
+
+    @property
+    def support_(self):
+        """Positions of the support vectors, in the order of `ids_`."""
+        return np.flatnonzero(saved(self)[1]["coefficients"][1].any(axis=1))
+
+    @property
+    def support_ids_(self):
+        """Ids of the support vectors."""
+        with self._lock:
+            return self._fitted().held.ids[self.support_]
+
+    @property
+    def intercept_(self):
+        """The bias of the linear kernel; 0 for the others."""
+        now, state = saved(self)
+        intercept, Z = state["coefficients"]
+        return shaped(now, Z.sum(axis=0) if self.kernel == "linear" else intercept)
+
+    @property
+    def n_iter_(self):
+        """Exchanges or iterations that the present solution took."""
+        return self._serving().engine.n_iter
+
+    def _settings(self):
+        if any(
+            isinstance(value, str) and value.startswith("loo") for value in (self.C, self.gamma)
+        ):
+            raise ValueError(
+                "LagrangianSVC has no closed form along a path of C or gamma, so that neither can "
+                'be "loo". Give numbers, for example those that LeastSquaresSVC chooses.'
+            )
+        if not (is_number(self.step) and 0 < self.step < 2):
+            raise ValueError(
+                f"step must be between 0 and 2, in units of 1/C, for the iteration to converge; "
+                f"got {self.step!r}."
+            )
+        if not (is_number(self.tol) and self.tol > 0):
+            raise ValueError(f"tol must be > 0, got {self.tol!r}.")
+        if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
+            raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
+        C, solver = check_positive("C", self.C), check_choice("solver", self.solver, SOLVERS)
+        return LagrangianSettings(
+            KernelSettings(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params),
+            KERNEL_RIDGE,
+            1.0 / C,
+            C=C,
+            factor=check_choice("factor", self.factor, (*FACTORS, SUMS)),
+            class_weight=self.class_weight,
+            sums=True,
+            iteration=None if solver == "pivot" else (self.step, self.tol, int(self.max_iter)),
+        )
