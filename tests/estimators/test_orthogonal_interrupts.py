@@ -1,4 +1,7 @@
-"""An interrupt at any line of an edit leaves the model before it or after it."""
+"""Interrupts of what bases alone have: new classes, centres that leave, `grow`, `forget_rows`.
+
+test_interrupts.py does the same for what all estimators have.
+"""
 
 import pickle
 import sys
@@ -35,11 +38,8 @@ def more(model):
 
 
 EDITS = {
-    "fit": lambda model: model.fit(*samples(model, 9)),
     "partial_fit": lambda model: model.partial_fit(*more(model)),
     "forget": lambda model: model.forget([*np.unique(model.basis_ids_)[:1], 13]),
-    "refactor": lambda model: model.refactor(),
-    "reselect": lambda model: model.reselect(fresh=True),
     "grow": lambda model: model.grow(1),
     "forget_rows": lambda model: model.forget_rows(*(part[:2] for part in samples(model))),
 }
@@ -91,7 +91,7 @@ def test_an_interrupt_leaves_the_model_before_or_after(name, edit):
     before = seen(pickle.loads(stored))
     after = seen(EDITS[edit](pickle.loads(stored)))
     # A selection has a thousand lines that change nothing: the regressor visits all of them.
-    long = name != "okr" and (edit in ("fit", "reselect", "grow") or name == "one-vs-rest")
+    long = name != "okr" and (edit == "grow" or name == "one-vs-rest")
     for line in count(1, 9 if long else 1):
         model = pickle.loads(stored)
         if not is_interrupted(line, lambda model=model: EDITS[edit](model)):
