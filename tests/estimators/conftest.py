@@ -11,6 +11,8 @@ from gramian import (
     LagrangianSVC,
     LeastSquaresSVC,
     LeastSquaresSVR,
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
 )
 from tests.documented import PenalizedKernelClassifier
 from tests.tolerance import tolerance
@@ -36,6 +38,7 @@ CLASSIFIERS = {
     "kfd-penalized": KernelFisherDiscriminant(gamma=0.5, ridge=1e-3, penalize_bias=True),
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
+    "oks": OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=10),
 }
 CLASSIFIERS |= {
     "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
@@ -45,6 +48,7 @@ CLASSIFIERS |= {
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),
     "lssvr-linear": LeastSquaresSVR(kernel="linear", gamma=0.5, C=10.0),
+    "okr": OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=10),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
 ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
@@ -61,6 +65,28 @@ REWEIGHABLE = [  # take class weights; Fisher targets would undo them, and refus
     if "class_weight" in model.get_params() and model.get_params().get("targets") != "fisher"
 ]
 REPEATABLE = [name for name in ESTIMATORS if not name.endswith("ridge-0")]  # take duplicates
+
+# A machine on a basis of centres takes no precomputed kernels (test_orthogonal.py), and draws.
+BASIS = ("oks", "okr")
+DRAWN = (
+    "candidates are drawn among the rows, so that a sample given twice is drawn more often than "
+    "one of weight 2, and the centres differ; on one basis the sums are equal"
+)
+COPIES = {"test_weights_equal_repetition", "test_weighted_leaves_out_all_repetitions"}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave precomputed kernels out for machines that refuse them; excuse what cannot hold."""
+    out = []
+    for item in items:
+        names = getattr(item, "callspec", None) and item.callspec.params.values()
+        if any(isinstance(name, str) and name in BASIS for name in names or ()):
+            if "precomputed" in f"{item.path.stem} {item.originalname}":
+                out.append(item)
+            elif item.originalname in COPIES:
+                item.add_marker(pytest.mark.xfail(strict=True, reason=DRAWN))
+    config.hook.pytest_deselected(items=out)
+    items[:] = [item for item in items if item not in out]
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -112,7 +138,13 @@ def queries(m=7):
 
 
 def refit(model, *, keep=slice(None), **parameters):
-    """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it)."""
+    """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it).
+
+    A machine that chooses centres among the samples would choose others: it is built anew on those
+    that it has.
+    """
+    if "basis" in model.seen_by_ and not parameters and keep == slice(None):
+        return model.refitted()
     fresh = clone(model).set_params(**parameters)
     return fresh.fit(model.X_fit_[keep], model.y_fit_[keep], ids=model.ids_[keep])
 

@@ -1,7 +1,9 @@
 """Orthogonal least squares machines against direct solves on the basis that they chose."""
 
 import copy
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +13,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
-from gramian.estimators.orthogonal import _settings
+from gramian import (
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
+    forget,
+    load,
+    save,
+)
+from gramian.engines.orthogonal import _plan
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -54,16 +62,20 @@ def classifier(request):
     return clone(MODELS[request.param])
 
 
+def bases(model):
+    return model._now.engine.bases
+
+
 # -- direct solves ------------------------------------------------------------------------------
 
 
 def design(model, basis, X, ids=None):
     """The columns of a basis, with epsilon where a sample is its own centre."""
     widths = np.broadcast_to(model.gamma_, len(model.gamma_) if np.ndim(model.gamma_) else 1)
-    distances = ((X[:, None] - basis.centres[None]) ** 2).sum(axis=2)
-    columns = np.exp(-widths[basis.which] * distances)
+    distances = ((X[:, None] - basis.centres.points[None]) ** 2).sum(axis=2)
+    columns = np.exp(-widths[basis.centres.which] * distances)
     if ids is not None:
-        columns += model.epsilon * (ids[:, None] == model.ids_[basis.samples])
+        columns += model.epsilon * (ids[:, None] == model.ids_[basis.centres.samples])
     return np.column_stack([np.ones(len(X)), columns])
 
 
@@ -88,7 +100,7 @@ def solve(model, basis, weight):
 def combine(model, blocks):
     """Outputs of all bases as the model shows them."""
     found = np.hstack(blocks)
-    order = np.argsort(np.concatenate([basis.outputs for basis in model._bases]))
+    order = np.argsort(np.concatenate([basis.outputs for basis in bases(model)]))
     found = found[:, order]
     if is_classifier(model) and found.shape[1] == 2:
         return found[:, 1]
@@ -98,7 +110,7 @@ def combine(model, blocks):
 def solved_values(model, X, weight=None):
     """What the model should say, by direct solves on its centres and its λ."""
     weight = np.ones(len(model.ids_)) if weight is None else weight
-    blocks = [design(model, b, X) @ solve(model, b, weight) for b in model._bases]
+    blocks = [design(model, b, X) @ solve(model, b, weight) for b in bases(model)]
     return combine(model, blocks)
 
 
@@ -110,7 +122,7 @@ def left_out_values(model, weight):
         one = slice(i, i + 1)
         blocks = [
             design(model, b, model.X_fit_[one], model.ids_[one]) @ solve(model, b, rest)
-            for b in model._bases
+            for b in bases(model)
         ]
         found.append(combine(model, blocks)[0])
     return np.array(found)
@@ -166,7 +178,7 @@ def test_forgotten_centre_leaves_the_basis(estimator, count):
     np.testing.assert_array_equal(estimator.basis_ids_, kept)
     np.testing.assert_array_equal(estimator.basis_, X[kept])
     assert not (estimator.basis_[:, None] == X[gone]).all(axis=2).any()
-    for basis in estimator._bases:
+    for basis in bases(estimator):
         assert basis.live.U.shape == (len(basis) + 1, len(basis) + 1)
     assert_solved(estimator, updates=10)
 
@@ -175,9 +187,9 @@ def test_penalty_of_the_other_centres_stays():
     """λ‖U w‖² for weights whose forgotten entry is zero."""
     model = clone(MODELS["regressor"])
     X, y = make_samples(model, 60)
-    before = model.fit(X, y)._bases[0].live.U.copy()
+    before = bases(model.fit(X, y))[0].live.U.copy()
     model.forget(model.basis_ids_[2])
-    after = model._bases[0].live.U
+    after = bases(model)[0].live.U
     w = np.random.default_rng(0).standard_normal(len(after))
     whole = np.insert(w, 3, 0.0)
     assert np.sum((after @ w) ** 2) == pytest.approx(np.sum((before @ whole) ** 2), rel=1e-12)
@@ -319,11 +331,11 @@ def test_new_class_of_one_vs_rest_has_its_own_basis():
     X, y = make_samples(model, 60, classes=3)
     some = y != 1
     model.fit(X[some], y[some])
-    assert len(model._bases) == 1
+    assert len(bases(model)) == 1
     model.partial_fit(X[~some], y[~some])
-    assert [basis.outputs.tolist() for basis in model._bases] == [[0, 2], [1]]
+    assert [basis.outputs.tolist() for basis in bases(model)] == [[0, 2], [1]]
     assert model.dual_coef_.shape == (model.n_basis_, 3)
-    assert np.count_nonzero(model.dual_coef_[: len(model._bases[0]), 1]) == 0
+    assert np.count_nonzero(model.dual_coef_[: len(bases(model)[0]), 1]) == 0
 
 
 # -- what a model shows -------------------------------------------------------------------------
@@ -364,9 +376,11 @@ def test_kernel_penalty_is_the_norm_of_the_function(name):
     model = clone(MODELS[name])
     X, y = make_samples(model, 60, classes=3)
     model.fit(X, y).forget(np.unique(model.basis_ids_)[:2])
-    for basis in model._bases:
-        K = design(model, basis, basis.centres, model.ids_[basis.samples])[:, 1:]
-        K *= basis.which[:, None] == basis.which  # each width has a space of its own
+    for basis in bases(model):
+        K = design(model, basis, basis.centres.points, model.ids_[basis.centres.samples])[:, 1:]
+        K *= (
+            basis.centres.which[:, None] == basis.centres.which
+        )  # each width has a space of its own
         U = basis.live.U
         np.testing.assert_allclose(U[1:, 1:].T @ U[1:, 1:], K, atol=tolerance(60, factor=100.0))
         np.testing.assert_allclose(U[0], np.eye(len(U))[0])
@@ -380,16 +394,16 @@ def test_ridge_by_cross_validation(name, penalty):
     X, y = make_samples(model, 60)
     model.fit(X, y)
     some = np.random.RandomState(0).permutation(60)
-    T = targets(model, model._bases[0], y)
+    T = targets(model, bases(model)[0], y)
 
     def error(ridge):
         total = 0.0
         for part in np.array_split(some, 5):
             rest = np.setdiff1d(some, part)
             twin = clone(model).set_params(ridge="gcv").fit(X[rest], y[rest])
-            basis = twin._bases[0]
+            basis = bases(twin)[0]
             basis = basis.with_sums(basis.live.sums, ridge)
-            total += np.square(basis.outputs_of(X[part], basis.live.weights) - T[part]).sum()
+            total += np.square(basis.centres.outputs(X[part], basis.live.weights) - T[part]).sum()
         return total
 
     found = error(model.ridge_)
@@ -403,7 +417,7 @@ def test_ridge_by_cross_validation(name, penalty):
 def test_ridge_by_closed_forms(ridge, penalty):
     model = OrthogonalKernelRegressor(gamma=0.5, max_basis=12, penalty=penalty, ridge=ridge)
     X, y = make_samples(model, 60)
-    basis = model.fit(X, y)._bases[0]
+    basis = bases(model.fit(X, y))[0]
 
     def error(factor):
         twin = basis.with_sums(basis.live.sums, factor * model.ridge_)
@@ -418,10 +432,10 @@ def test_ridge_by_closed_forms(ridge, penalty):
 @pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
 def test_ridge_of_many_samples_is_that_of_leave_one_out(penalty, monkeypatch):
     """Cross-validation on a part of the samples would take it too large."""
-    monkeypatch.setattr(_settings, "TRIED_ON", 50)
+    monkeypatch.setattr(_plan, "TRIED_ON", 50)
     model = OrthogonalKernelRegressor(gamma=0.5, max_basis=12, penalty=penalty)
     X, y = make_samples(model, 60)
-    basis = model.fit(X, y)._bases[0]
+    basis = bases(model.fit(X, y))[0]
 
     def error(factor):
         twin = basis.with_sums(basis.live.sums, factor * model.ridge_)
@@ -513,6 +527,47 @@ def test_nothing_of_a_forgotten_centre_remains(estimator):
     assert not any(trace in after for trace in traces)
 
 
+def test_what_has_seen_forgotten_samples_is_named():
+    model = OrthogonalKernelRegressor(max_basis=5, ridge=0.1)
+    X, y = make_samples(model, 40)
+    assert model.fit(X, y).seen_by_ == ("gamma", "basis")
+    assert model.set_params(gamma=0.5).fit(X, y).seen_by_ == ("basis",)
+    assert model.set_params(ridge="loo").fit(X, y).seen_by_ == ("ridge", "basis")
+
+
+def test_forgetting_is_verified_on_the_same_basis(estimator):
+    X, y = make_samples(estimator, 40)
+    estimator.fit(X, y)
+    gone = [*np.unique(estimator.basis_ids_)[:2], 39]
+    receipt = forget(estimator, gone, verify=True)
+    assert receipt.count == 3
+    assert receipt.difference < tolerance(40, updates=3, cond=1e4, power=1)
+    assert receipt.drift < 1e-12  # a few eps
+
+
+def test_sums_that_many_samples_have_passed_are_taken_anew():
+    model = OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=5)
+    X, y = make_samples(model, 40)
+    model.fit(X, y).partial_fit(X[:1] + 0.1, [1e4]).forget(40)
+    assert model.refactorizations_[-1].reason == "most of what the sums held has left"
+    assert model.drift() < tolerance(40)
+    assert_solved(model)
+
+
+@pytest.mark.parametrize("name", ["Classifier", "Regressor"])
+def test_files_of_0_1_0(name):
+    folder = Path(__file__).parents[1] / "io" / "models_0_1_0"
+    model = load(folder / f"OrthogonalKernel{name}.gram")
+    expected = json.loads((folder / "expected.json").read_text())[type(model).__name__]
+    Q = np.load(folder / "queries.npz")["Xq"]
+    shown = expected["values" if is_classifier(model) else "predict"]
+    np.testing.assert_allclose(values(model, Q), shown, rtol=1e-12, atol=1e-12)  # as stored
+    np.testing.assert_allclose(model.loo_decision_function(), expected["loo"], rtol=1e-9)
+    new = ["new"] if model.ids_.dtype.kind == "U" else [99]
+    model.forget(model.ids_[:2]).partial_fit(Q[:1], model.y_fit_[:1], ids=new)
+    close_values(values(model, Q), values(model.refitted(), Q), updates=3)
+
+
 # -- errors -------------------------------------------------------------------------------------
 
 
@@ -536,14 +591,14 @@ def test_an_edit_that_fails_half_way_changes_nothing(monkeypatch):
     model = clone(MODELS["one-vs-rest"])
     X, y = make_samples(model, 60, classes=3)
     before = snapshot(model.fit(X, y))
-    last = model._bases[-1]
+    last = bases(model)[-1]
 
     def fail(*args, **kwargs):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(type(last), "without_centres", fail)
+    monkeypatch.setattr(type(last.live), "remove_centre", fail)
     with pytest.raises(MemoryError):
-        model.forget([5, last.samples[0]])
+        model.forget([5, last.centres.samples[0]])
     with pytest.raises(MemoryError):
         model.forget(np.unique(model.basis_ids_))
     monkeypatch.undo()
@@ -558,7 +613,7 @@ def test_an_edit_that_fails_half_way_changes_nothing(monkeypatch):
         ({"gamma": [0.5, -1.0]}, "gamma must be > 0"),
         ({"gamma": "wide"}, "gamma must be > 0"),
         ({"gamma": None}, "gamma must be > 0"),
-        ({"gamma": np.ones(4)}, r"one per feature \(3\)"),
+        ({"gamma": np.ones(4)}, "got 4 for 3 features"),
         ({"gamma": [0.5], "kernel": "linear"}, "a kernel with gamma"),
         ({"kernel": "precomputed"}, 'kernel="precomputed" is not for Orthogonal'),
         ({"kernel": "cosine"}, 'kernel must be "linear"'),
@@ -571,7 +626,7 @@ def test_an_edit_that_fails_half_way_changes_nothing(monkeypatch):
         ({"tol": "small"}, "tol must be a number"),
         ({"patience": 0}, "patience must be >= 1"),
         ({"penalty": "l1"}, "penalty must be one of"),
-        ({"ridge": "auto"}, "or one of"),
+        ({"ridge": "auto"}, 'or "cv", or "loo", or "gcv"'),
     ],
 )
 @pytest.mark.parametrize("name", ["shared", "regressor"])

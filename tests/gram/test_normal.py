@@ -85,6 +85,7 @@ def test_a_drifted_inverse_is_rebuilt():
     normal, X, Y, weight = edited(30)
     normal.solution()
     normal._N *= 1.01
+    normal._B = None  # solve again, with that inverse
     assert_solves(normal, X, Y, weight)
 
 

@@ -1,5 +1,7 @@
 """Sums over rows, against sums written out, in chunks and in any order."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -40,7 +42,7 @@ def test_sums_are_what_they_say():
     psi = np.column_stack([np.ones(50), rows]) @ np.linalg.inv(U)
     G = sum(v * np.outer(x, x) for v, x in zip(weight, psi, strict=True))
     atol = tolerance(50)
-    np.testing.assert_allclose(np.triu(sums.gram), np.triu(G), atol=100 * atol)
+    np.testing.assert_allclose(sums.gram, G, atol=100 * atol)
     np.testing.assert_allclose(sums.moments, psi.T @ np.diag(weight) @ targets, atol=100 * atol)
     np.testing.assert_allclose(sums.squares, [weight @ y**2 for y in targets.T], rtol=atol)
     assert sums.total == pytest.approx(weight.sum())
@@ -51,20 +53,10 @@ def test_sums_are_what_they_say():
 def test_chunks_do_not_matter(chunk):
     U, rows, targets, weight = problem()
     parts = [slice(i, i + chunk) for i in range(0, 50, chunk)]
-    found = Sums.zeros(6, 2)
+    found = Sums(np.zeros((6, 6)), np.zeros((6, 2)), np.zeros(2))
     for part in reversed(parts):
         found = chunk_sums(U, rows[part], targets[part], weight[part]) + found
     assert_sums_equal(found, chunk_sums(U, rows, targets, weight), updates=len(parts))
-
-
-def test_rows_taken_out_leave_nothing_but_rounding():
-    U, rows, targets, weight = problem()
-    features = basis_features(U, rows)
-    sums = chunk_sums(U, rows, targets, weight)
-    given = sums.copy()
-    sums.add(features[10:], targets[10:], weight[10:], sign=-1.0)
-    assert_sums_equal(sums, chunk_sums(U, rows[:10], targets[:10], weight[:10]), updates=80)
-    assert_sums_equal(given, chunk_sums(U, rows, targets, weight))
 
 
 def test_weights_are_repetitions_and_default_to_one():
@@ -72,8 +64,7 @@ def test_weights_are_repetitions_and_default_to_one():
     times = np.array([1, 2, 3, 1, 1, 4, 2, 1])
     again = np.repeat(np.arange(8), times)
     found = chunk_sums(U, rows, targets, times.astype(float))
-    expected = chunk_sums(U, rows[again], targets[again])
-    expected.rows = 8
+    expected = replace(chunk_sums(U, rows[again], targets[again]), rows=8)
     assert_sums_equal(found, expected, updates=15)
 
 

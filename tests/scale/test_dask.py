@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
-from gramian.estimators.orthogonal import _chunked as _orthogonal_chunks
+from gramian.estimators import _chunked
 from tests.estimators.conftest import close_values, make_samples, queries, values
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
@@ -55,7 +55,7 @@ def test_weights(estimator):
 
 
 def test_centres_are_chosen_on_some_rows_and_sums_are_over_all(estimator, monkeypatch):
-    monkeypatch.setattr(_orthogonal_chunks, "CHOSEN_ON", 40)
+    monkeypatch.setattr(_chunked, "CHOSEN_ON", 40)
     X, y, _ = samples(estimator)
     model = clone(estimator).set_params(ridge=0.1).fit(*chunked(X, y))
     rows = np.sort(np.random.RandomState(0).choice(120, 40, replace=False))
@@ -64,7 +64,7 @@ def test_centres_are_chosen_on_some_rows_and_sums_are_over_all(estimator, monkey
     rest = np.setdiff1d(np.arange(120), rows)
     close_values(values(model), values(some.partial_fit(X[rest], y[rest])), n=120, updates=80)
     tuned = estimator.set_params(ridge="gcv").fit(*chunked(X, y))
-    for basis in tuned._bases:  # λ is at the minimum of GCV over all rows
+    for basis in tuned._now.engine.bases:  # λ is at the minimum of GCV over all rows
         for factor in (0.9, 1.1):
             assert (
                 basis.live.gcv()
@@ -194,7 +194,7 @@ def test_bad_arrays(estimator):
     ]:
         with pytest.raises(ValueError, match=match):
             call()
-        assert not hasattr(estimator, "_ids")
+        assert not hasattr(estimator, "_now")
 
 
 # -- workers ------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Streams and comparisons that the tests of windows share."""
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
+from tests.estimators.conftest import refit
 from tests.tolerance import tolerance
 
 
@@ -19,7 +20,9 @@ def assert_equals_refit(window, *, updates=0):
     """The window's model predicts as a fresh one, fitted to the window's samples."""
     model, n = window.estimator_, len(window.ids_)
     np.testing.assert_array_equal(model.ids_, window.ids_)
-    fresh = clone(window.estimator).fit(window.X_, window.y_)
+    np.testing.assert_array_equal(model.X_fit_, window.X_)
+    np.testing.assert_array_equal(model.y_fit_, window.y_)
+    fresh = refit(model)
     queries = np.random.default_rng(99).standard_normal((9, window.n_features_in_))
     method = "decision_function" if is_classifier(model) else "predict"
     expected = getattr(fresh, method)(queries)

@@ -16,6 +16,7 @@ from gramian.estimators._influence import Influence, sample_influence
 from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
 from gramian.estimators._live import LiveEstimator, edits, learned
+from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
 from gramian.estimators._regressor import LiveRegressor
 
@@ -28,6 +29,8 @@ ESTIMATORS: dict[str, Any] = {
         LagrangianSVC,
         LeastSquaresSVC,
         LeastSquaresSVR,
+        OrthogonalKernelClassifier,
+        OrthogonalKernelRegressor,
     )
 }
 

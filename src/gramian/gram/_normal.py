@@ -1,11 +1,12 @@
-"""Sums over samples in place of a matrix of samples: for linear kernels with n ≫ d.
+"""Sums over samples in place of a matrix of samples: regression on few features.
 
 With d numbers per sample (rows of X), targets Y, weights w and a penalty Λ, a diagonal matrix::
 
     M = Λ + Σᵢ wᵢ xᵢ xᵢᵀ,      V = Σᵢ wᵢ xᵢ yᵢᵀ,      M B = V
 
 M is d×d, whatever n: samples enter (+) and leave (−) in O(d²), and N = M⁻¹ follows by the identity
-of Sherman, Morrison and Woodbury, ``N ∓ U (W⁻¹ ± X U)⁻¹ Uᵀ`` with ``U = N Xᵀ``.
+of Sherman, Morrison and Woodbury, ``N ∓ U (W⁻¹ ± X U)⁻¹ Uᵀ`` with ``U = N Xᵀ``. The sums are the
+truth; N only helps to solve, and B is refined against M.
 
 Sums are compensated: what rounding takes from an addition is kept beside it. A sample that leaves
 so takes away what it brought, and the error is that of its own products, not of the whole sum.
@@ -13,17 +14,29 @@ so takes away what it brought, and the error is that of its own products, not of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from gramian.arrays import Array, scale_by_cholesky, small_cholesky
+from gramian.arrays import (
+    Array,
+    factor_cholesky,
+    invert_cholesky,
+    row_blocks,
+    scale_by_cholesky,
+    small_cholesky,
+)
 
 # The sums are worn when this many times what they hold has passed through them.
 _WEAR = 64.0
 # Refinement must shrink a residual by this factor at first, or the inverse has drifted too far.
 _CONTRACTION = 1e-4
+# Samples with 1 − wᵢ xᵢᵀ N xᵢ below this leave by a fresh inverse: an update would lose digits.
+_STEEP = 1e-3
+# Sums are added in blocks of rows of so many bytes, which stay in the processor's cache.
+_CACHE = 2**18
+_TINY = float(np.finfo(float).tiny)
 
 
 class CompensatedSum:
@@ -36,17 +49,35 @@ class CompensatedSum:
     def value(self) -> Array:
         return self._high + self._low
 
+    def diagonal(self) -> Array:
+        return self._high.diagonal() + self._low.diagonal()
+
     def add(self, term: Array) -> None:
         """Add a term: Knuth's two-sum, exact but for the rounding of the remainders' own sum."""
-        total = self._high + term
-        added = total - self._high
-        self._low = self._low + ((self._high - (total - added)) + (term - added))
-        self._high = total
+        self._add(lambda rows: term[rows])
 
-    def take(self, index: Array) -> None:
-        """Keep these rows and columns; −1 stands for one of zeros."""
+    def add_outer(self, a: Array, b: Array) -> None:
+        """Add ``a bᵀ`` of two vectors."""
+        self._add(lambda rows: np.multiply.outer(a[rows], b))
+
+    def _add(self, term: Callable[[slice], Array]) -> None:
+        high, low = np.empty_like(self._high), np.empty_like(self._low)
+        for rows in row_blocks(len(high), high.shape[1], budget=_CACHE):
+            before, more, total, lost = self._high[rows], term(rows), high[rows], low[rows]
+            np.add(before, more, out=total)
+            added = total - before
+            np.subtract(total, added, out=lost)
+            np.subtract(before, lost, out=lost)
+            np.subtract(more, added, out=added)
+            lost += added
+            lost += self._low[rows]
+        self._high, self._low = high, low
+
+    def take(self, index: Array, factors: Array) -> None:
+        """Keep these rows and columns, times factors; −1 stands for one of zeros."""
+        both, scale = np.ix_(index, index), np.outer(factors, factors)
         high, low = (np.pad(part, (0, 1)) for part in (self._high, self._low))
-        self._high, self._low = high[np.ix_(index, index)], low[np.ix_(index, index)]
+        self._high, self._low = high[both] * scale, low[both] * scale
 
 
 class LiveNormal:
@@ -57,15 +88,34 @@ class LiveNormal:
     penalty : ndarray of shape (d,)
         Diagonal of Λ.
     n_targets : int
+    sums : ndarray of shape (d + n_targets, d + n_targets), optional
+        ``Σ w [x; y] [x; y]ᵀ`` to begin with; those over no samples by default.
+    advice : str
+        What to do about sums that do not determine B, for the message.
+
+    Attributes
+    ----------
+    rebuilds : int
+        How often N was computed from M.
     """
 
-    def __init__(self, penalty: Array, n_targets: int) -> None:
-        self.d = len(penalty)
+    def __init__(
+        self,
+        penalty: Array,
+        n_targets: int,
+        sums: Array | None = None,
+        advice: str = "lower `C`, or drop or scale features",
+    ) -> None:
+        self.d, self.rebuilds, self.advice = len(penalty), 0, advice
         size = self.d + n_targets
         self._penalty = penalty
-        self._sums = CompensatedSum((size, size))  # of w [x; y] [x; y]ᵀ
+        self._sums = CompensatedSum((size, size))
         self._passed = np.zeros(size)
+        if sums is not None:
+            self._sums.add(sums)
+            self._passed = sums.diagonal().copy()
         self._N: Array | None = None
+        self._B: Array | None = None
 
     def copy(self) -> LiveNormal:
         """A twin whose edits do not touch this one; arrays are replaced by edits, never changed."""
@@ -77,7 +127,7 @@ class LiveNormal:
 
     def append(self, X: Array, Y: Array, weight: Array) -> None:
         """Enter samples, O(d²) each. Y may bring new columns."""
-        extra = Y.shape[1] - (len(self._passed) - self.d)
+        extra = Y.shape[1] - self.n_targets
         if extra:
             self._take(np.append(np.arange(len(self._passed)), np.full(extra, -1)))
         self._edit(X, Y, weight, 1.0)
@@ -90,13 +140,26 @@ class LiveNormal:
         """Keep these columns of Y."""
         self._take(np.append(np.arange(self.d), self.d + columns))
 
+    def append_multiples(self, feature: int, factors: Array) -> None:
+        """More columns of Y, which are these multiples of a feature in every sample so far."""
+        old = np.arange(len(self._passed))
+        index = np.append(old, np.full(len(factors), feature))
+        self._take(index, np.append(np.ones(len(old)), factors))
+
     # -- reads ----------------------------------------------------------------------------------
+
+    @property
+    def n_targets(self) -> int:
+        """Columns of Y."""
+        return len(self._passed) - self.d
+
+    def sums(self) -> Array:
+        """``Σ w [x; y] [x; y]ᵀ``, of shape (d + t, d + t)."""
+        return self._sums.value
 
     def matrix(self) -> Array:
         """M."""
-        M = self._sums.value[: self.d, : self.d]
-        M[np.diag_indices(self.d)] += self._penalty
-        return M
+        return self._split()[0]
 
     def worn(self) -> bool:
         """Whether so much has entered and left since the start that rounding may show.
@@ -104,55 +167,73 @@ class LiveNormal:
         Feature by feature and target by target: 64 times the sum of squares that is held now. The
         owner then sums again from the samples.
         """
-        held = self._sums.value.diagonal().copy()
-        held[: self.d] += self._penalty
-        return bool(np.any(self._passed > _WEAR * held))
+        return bool(np.any(self._passed > _WEAR * self._squares()))
 
     def scales(self) -> Array:
         """Size of the terms of V, ``√(M_aa Σ w y_t²)``: what a residual of M B = V is held to."""
-        squares = self._sums.value.diagonal().copy()
-        squares[: self.d] += self._penalty
+        squares = np.abs(self._squares())
         return np.sqrt(np.outer(squares[: self.d], squares[self.d :]))
+
+    def drift(self) -> float:
+        """Largest residual of the solution in ``M B = V``, relative to `scales`."""
+        B, (M, V) = self.solution(), self._split()
+        return float(np.max(np.abs(V - M @ B) / np.maximum(self.scales(), _TINY), initial=0.0))
 
     def inverse(self) -> Array:
         """N, rebuilt by a Cholesky factor of M, O(d³)."""
-        self._N = _invert(self.matrix())
+        self._N = _invert(self.matrix(), self.advice)
+        self.rebuilds += 1
         return self._N
+
+    def present_inverse(self) -> Array:
+        """N as updates have left it, built where there is none."""
+        return self.inverse() if self._N is None else self._N
 
     def solution(self) -> Array:
         """B, of shape (d, t): N V, refined while the residual in the summed M halves.
 
         O(d² t); O(d³) when N has to be rebuilt: after edits of more than d/2 samples at once, or
-        when refinement shows that it has drifted.
+        when refinement shows that it has drifted. Kept until the next edit.
         """
-        M, V = self.matrix(), self._sums.value[: self.d, self.d :]
-        scale = 1.0 / np.sqrt(M.diagonal())
-        M, V = scale[:, None] * M * scale, scale[:, None] * V
-        B, contraction = _refine(M, self._scaled_inverse(scale), V)
-        if contraction > _CONTRACTION:
-            self._N = None
-            B, _ = _refine(M, self._scaled_inverse(scale), V)
-        return scale[:, None] * B
+        if self._B is None:
+            M, V = self._split()
+            B, contraction = _refine(M, self.present_inverse(), V)
+            if contraction > _CONTRACTION:
+                B, _ = _refine(M, self.inverse(), V)
+            self._B = B
+        return self._B
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _scaled_inverse(self, scale: Array) -> Array:
-        N = self.inverse() if self._N is None else self._N
-        return N / np.outer(scale, scale)
+    def _split(self) -> tuple[Array, Array]:
+        """M and V."""
+        S, d = self._sums.value, self.d
+        M = S[:d, :d]
+        M[np.diag_indices(d)] += self._penalty
+        return M, S[:d, d:]
+
+    def _squares(self) -> Array:
+        """The diagonal of M, and the squares of the targets."""
+        squares = self._sums.diagonal()
+        squares[: self.d] += self._penalty
+        return squares
 
     def _edit(self, X: Array, Y: Array, weight: Array, sign: float) -> None:
         T = np.sqrt(weight)[:, None] * np.hstack([X, Y])
-        with np.errstate(over="ignore", invalid="ignore"):
-            products = T.T @ T
-        if not np.isfinite(products).all():
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->j", T, T)  # no product of two columns is larger
+        if not np.isfinite(squares).all():
             raise ValueError(
                 "the samples are too large: sums of their squares are not finite in float64. "
                 "Scale the samples or the targets."
             )
         N = self._edited_inverse(T[:, : self.d], sign)
-        self._sums.add(sign * products)
-        self._passed = self._passed + np.einsum("ij,ij->j", T, T)
-        self._N = N
+        if len(T) == 1:
+            self._sums.add_outer(sign * T[0], T[0])
+        else:
+            self._sums.add(sign * (T.T @ T))
+        self._passed = self._passed + squares
+        self._N, self._B = N, None
 
     def _edited_inverse(self, X: Array, sign: float) -> Array | None:
         """N after samples of weight 1 enter or leave; None where rebuilding is better."""
@@ -161,17 +242,20 @@ class LiveNormal:
             return None
         U = self._N @ X.T
         L, info = small_cholesky(np.eye(k) + sign * (X @ U))
-        if info:
+        if info or np.square(L.diagonal()).min(initial=1.0) < _STEEP:
             return None
         W = scale_by_cholesky(U, L)
-        return self._N - sign * (W @ W.T)
+        change = W @ W.T
+        return (np.subtract if sign > 0 else np.add)(self._N, change, out=change)
 
-    def _take(self, index: Array) -> None:
-        self._sums.take(index)
-        self._passed = np.append(self._passed, 0.0)[index]
+    def _take(self, index: Array, factors: Array | None = None) -> None:
+        factors = np.ones(len(index)) if factors is None else factors
+        self._sums.take(index, factors)
+        self._passed = np.append(self._passed, 0.0)[index] * factors**2
+        self._B = None
 
 
-def _invert(M: Array) -> Array:
+def _invert(M: Array, advice: str) -> Array:
     """M⁻¹, with M scaled to a unit diagonal so that units of measurement do not matter.
 
     Raises
@@ -179,27 +263,33 @@ def _invert(M: Array) -> Array:
     LinAlgError
         If M is not positive definite in floating point.
     """
-    scale = 1.0 / np.sqrt(M.diagonal())
-    try:
-        factor = cho_factor(scale[:, None] * M * scale)
-    except np.linalg.LinAlgError as error:
+    scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), _TINY))
+    N = np.asfortranarray(scale[:, None] * M * scale)
+    bad = factor_cholesky(N)
+    if bad:
         raise np.linalg.LinAlgError(
-            "the sums over the samples are singular: features depend on each other and the "
-            "penalty is too small to tell them apart; lower `C`, or drop or scale features."
-        ) from error
-    return scale[:, None] * cho_solve(factor, np.diag(scale))
+            f"the samples do not determine the weight of column {bad - 1} of {len(M)}, and the "
+            f"penalty is too small to do it: {advice}."
+        )
+    invert_cholesky(N)
+    N = np.triu(N) + np.triu(N, 1).T
+    return scale[:, None] * N * scale
 
 
 def _refine(M: Array, N: Array, V: Array) -> tuple[Array, float]:
-    """``B = M⁻¹ V`` with N as preconditioner, and how much of a residual N leaves."""
+    """``B = M⁻¹ V`` with N as preconditioner, and how much of a residual N leaves.
+
+    Residuals are measured in units of √M_jj, so that units of measurement do not matter.
+    """
+    unit = 1.0 / np.sqrt(np.maximum(M.diagonal(), _TINY))[:, None]
     B = N @ V
     residual = V - M @ B
-    error = float(np.abs(residual).max(initial=0.0))
-    contraction = error / max(float(np.abs(V).max(initial=0.0)), np.finfo(float).tiny)
+    error = float(np.abs(unit * residual).max(initial=0.0))
+    contraction = error / max(float(np.abs(unit * V).max(initial=0.0)), _TINY)
     while error > 0.0:
         refined = B + N @ residual
         residual = V - M @ refined
-        previous, error = error, float(np.abs(residual).max())
+        previous, error = error, float(np.abs(unit * residual).max())
         if not error < previous / 2:
             break
         B = refined

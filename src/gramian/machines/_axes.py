@@ -62,7 +62,7 @@ class Axes:
     @classmethod
     def of(cls, sums: Sums, free: int) -> Axes:
         """Decompose, O(m³); the first ``free`` columns have no ridge."""
-        G = np.triu(sums.gram) + np.triu(sums.gram, 1).T
+        G = sums.gram
         inverse = np.linalg.inv(G[:free, :free])
         cross, means = inverse @ G[:free, free:], inverse @ sums.moments[:free]
         moments = sums.moments[free:] - cross.T @ sums.moments[:free]

@@ -13,51 +13,35 @@ penalty λ‖f‖² in the kernel's own space, and knows the centres alone.
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.linalg import solve_triangular
+from copy import copy
 
-from gramian.arrays import (
-    Array,
-    add_outer,
-    factor_cholesky,
-    invert_cholesky,
-    scale_by_cholesky,
-    small_cholesky,
-    symmetric_product,
-)
+import numpy as np
+from scipy.linalg import block_diag, solve_triangular
+
+from gramian.arrays import Array
+from gramian.gram import LiveNormal
 from gramian.machines._axes import Axes
 from gramian.machines._forward import ForwardSelection
-from gramian.machines._normal_equations import Sums, basis_features, weighted_columns
+from gramian.machines._normal_equations import Sums, basis_features
 from gramian.machines._orthogonal import leave_out, penalties
 
-# Rows with 1 − h below this leave by a fresh factorisation: the update would lose these digits.
-_STEEP = 1e-3
-# A solution whose residual is larger than this, after refinement, asks for a fresh factorisation.
-_DRIFT = 2.0**12 * float(np.finfo(float).eps)
+_ADVICE = "raise `ridge`, or hold more rows than columns"
 
 
 class LiveRidge:
     """The normal equations of a fixed basis, solved, while rows enter and leave.
 
-    G and b are the truth: sums with nothing but rounding error in them. P = M⁻¹ follows each edit
-    by a low-rank update and only helps to solve: the solution is refined once against M when it
-    is read, and P is rebuilt from G if that does not suffice.
+    A `LiveNormal` over the features ψ = U⁻ᵀ[1, k] of the rows, and U.
 
     Parameters
     ----------
     U : ndarray of shape (m, m)
         Upper triangular, the bias first.
     sums : Sums
-        Over the rows present. Owned by this object from now on.
+        Over the rows present.
     ridge : float
     free : int
         This many columns, the first, have no ridge.
-
-    Attributes
-    ----------
-    sums : Sums
-    refactorizations : int
-        How often P has been rebuilt.
 
     Raises
     ------
@@ -67,9 +51,7 @@ class LiveRidge:
     """
 
     def __init__(self, U: Array, sums: Sums, ridge: float, free: int = 0) -> None:
-        self.refactorizations = 0
-        self._solution: Array | None = None
-        self._assign(np.asarray(U, dtype=float), sums, float(ridge), free)
+        self._assign(np.asarray(U, dtype=float), _joint(sums), sums.rows, float(ridge), free)
 
     @classmethod
     def from_selection(
@@ -78,13 +60,19 @@ class LiveRidge:
         """The machine that `forward_select` has found, over the rows and weights given to it."""
         weight = np.ones(len(targets)) if weight is None else weight
         sums = Sums(
-            gram=np.asfortranarray(np.diag(selection.squares), dtype=float),
+            gram=np.diag(selection.squares.astype(float)),
             moments=selection.moments.astype(float),
             squares=weight @ np.square(targets.astype(float)),
             total=float(weight.sum()),
             rows=len(targets),
         )
         return cls(selection.U, sums, selection.ridge, selection.free)
+
+    def copy(self) -> LiveRidge:
+        """A twin whose edits do not touch this one."""
+        twin = copy(self)
+        twin.normal = self.normal.copy()
+        return twin
 
     # -- edits ----------------------------------------------------------------------------------
 
@@ -99,24 +87,19 @@ class LiveRidge:
         targets : ndarray of shape (r, t)
         weight : ndarray of shape (r,), optional
         """
-        self._edit(rows, targets, weight, 1.0)
+        self._edit(rows, targets, weight, 1)
 
     def remove(self, rows: Array, targets: Array, weight: Array | None = None) -> None:
         """Let r rows leave, given as they entered; the cost of `append`."""
-        self._edit(rows, targets, weight, -1.0)
+        self._edit(rows, targets, weight, -1)
 
     def append_output(self, value: float) -> None:
-        """Another output, whose target is ``value`` for every row present; O(m)."""
-        sums, moments = self.sums, value * self.sums.gram[:1].T  # ψ_0 is 1 in every row
-        sums.moments = np.column_stack([sums.moments, moments])
-        sums.squares = np.append(sums.squares, value**2 * sums.total)
-        self._solution = None
+        """Another output, whose target is ``value`` for every row present; O(m²)."""
+        self.normal.append_multiples(0, np.array([value]))  # ψ_0 is 1 in every row
 
     def remove_output(self, output: int) -> None:
-        """Forget one output, O(m t)."""
-        self.sums.moments = np.delete(self.sums.moments, output, axis=1)
-        self.sums.squares = np.delete(self.sums.squares, output)
-        self._solution = None
+        """Forget one output, O(m²)."""
+        self.normal.select_columns(np.delete(np.arange(self.normal.n_targets), output))
 
     def remove_centre(self, centre: int) -> None:
         """Take one column out of the basis, the penalty on the others kept; O(m³).
@@ -126,32 +109,29 @@ class LiveRidge:
         """
         V, R = np.linalg.qr(np.delete(self.U, centre + 1, axis=1))
         signs = np.sign(np.diagonal(R))
-        V, R = V * signs, R * signs[:, None]
-        G = np.asfortranarray(V.T @ symmetric_product(self.sums.gram, np.asfortranarray(V)))
-        old = self.sums
-        sums = Sums(G, V.T @ old.moments, old.squares, old.total, old.rows)
-        self._assign(R, sums, self.ridge, self.free)
+        joint = self.normal.sums()
+        T = block_diag(V * signs, np.eye(len(joint) - len(V)))
+        joint = T.T @ joint @ T
+        joint = 0.5 * (joint + joint.T)  # symmetric to the last bit
+        self._assign(R * signs[:, None], joint, self.rows, self.ridge, self.free)
 
     def set_ridge(self, ridge: float) -> None:
         """Change λ and solve anew, O(m³)."""
-        self._assign(self.U, self.sums, ridge, self.free)
-
-    def refactor(self) -> None:
-        """Rebuild P from G, O(m³)."""
-        self._assign(self.U, self.sums, self.ridge, self.free)
+        self._assign(self.U, self.normal.sums(), self.rows, ridge, self.free)
 
     # -- what is asked of it --------------------------------------------------------------------
 
     @property
+    def sums(self) -> Sums:
+        """The sums over the rows present."""
+        S, m = self.normal.sums(), len(self.U)
+        squares = S.diagonal()[m:].copy()
+        return Sums(S[:m, :m].copy(), S[:m, m:].copy(), squares, float(S[0, 0]), self.rows)
+
+    @property
     def orthogonal_weights(self) -> Array:
         """a of shape (m, t), ``f(x) = ψ(x)ᵀa``; O(m² t) after an edit."""
-        if self._solution is None:
-            solution = self._solve()
-            if self._drift(solution) > _DRIFT:
-                self.refactor()
-                solution = self._solve()
-            self._solution = solution
-        return self._solution
+        return self.normal.solution()
 
     @property
     def weights(self) -> Array:
@@ -160,13 +140,13 @@ class LiveRidge:
 
     def drift(self) -> float:
         """Largest residual of the solution in ``M a = b``, relative to √M_jj √Σ v y²."""
-        return self._drift(self.orthogonal_weights)
+        return self.normal.drift()
 
     def leverages(self, rows: Array, weight: Array | None = None) -> Array:
         """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of rows that are present; O(m²) each."""
-        features, weight = self._prepared(rows, weight)
-        columns = weighted_columns(features, weight)
-        return np.einsum("ji,ji->i", columns, symmetric_product(self._P, columns))
+        features = basis_features(self.U, rows)
+        h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
+        return h if weight is None else weight * h
 
     def loo_residuals(self, rows: Array, targets: Array, weight: Array | None = None) -> Array:
         """``y_i − f₋ᵢ(x_i) = e_i / (1 − h_i)`` for rows that are present; O(m²) each.
@@ -178,20 +158,22 @@ class LiveRidge:
 
     def df(self) -> float:
         """Effective number of parameters, the trace of the hat matrix: ``m − Σ λ_j P_jj``."""
-        return len(self.U) - float(self._penalties @ np.diagonal(self._P))
+        diagonal = self.normal.present_inverse().diagonal()
+        return len(self.U) - float(self._penalties @ diagonal)
 
     def rss(self) -> float:
         """Squared residual over all rows and outputs, from the sums; known to eps Σ v y²."""
-        a = self.orthogonal_weights
-        fitted = np.einsum("jk,jk->", a, self.sums.moments + self._penalties[:, None] * a)
-        return max(0.0, float(self.sums.squares.sum() - fitted))
+        a, sums = self.orthogonal_weights, self.sums
+        fitted = np.einsum("jk,jk->", a, sums.moments + self._penalties[:, None] * a)
+        return max(0.0, float(sums.squares.sum() - fitted))
 
     def gcv(self) -> float:
         """Generalised cross-validation over the rows present, ``N RSS / (N − df)²``; O(m t)."""
-        left = self.sums.total - self.df()
-        if left <= len(self.U) * np.finfo(float).eps * self.sums.total:
+        total = self.sums.total
+        left = total - self.df()
+        if left <= len(self.U) * np.finfo(float).eps * total:
             return np.inf
-        return self.sums.total * self.rss() / left**2
+        return total * self.rss() / left**2
 
     def minimize_gcv(self) -> float:
         """λ at the minimum of GCV over the rows present, from the spectrum of G; O(m³).
@@ -202,74 +184,29 @@ class LiveRidge:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _prepared(self, rows: Array, weight: Array | None) -> tuple[Array, Array]:
-        weight = np.ones(len(rows)) if weight is None else weight
-        return basis_features(self.U, rows), weight
-
-    def _assign(self, U: Array, sums: Sums, ridge: float, free: int) -> None:
+    def _assign(self, U: Array, joint: Array, rows: int, ridge: float, free: int) -> None:
         """Factor, then take over all that is given: an error leaves the object as it was."""
         diagonal = penalties(len(U), ridge, free)
-        self._P = inverse(sums.gram, diagonal)
-        self.U, self.sums, self.ridge, self.free = U, sums, ridge, free
-        self._penalties = diagonal
-        self._solution = None
-        self.refactorizations += 1
+        normal = LiveNormal(diagonal, len(joint) - len(U), joint, _ADVICE)
+        normal.inverse()
+        self.U, self.rows, self.ridge, self.free = U, rows, ridge, free
+        self._penalties, self.normal = diagonal, normal
 
-    def _edit(self, rows: Array, targets: Array, weight: Array | None, sign: float) -> None:
-        expected = (len(rows), self.sums.moments.shape[1])
+    def _edit(self, rows: Array, targets: Array, weight: Array | None, sign: int) -> None:
+        weight = np.ones(len(rows)) if weight is None else weight
+        normal, left = self.normal.copy(), self.rows + sign * len(rows)
+        expected = (len(rows), normal.n_targets)
         if targets.shape != expected:
             raise ValueError(f"targets must be of shape {expected}, got {targets.shape}.")
-        features, weight = self._prepared(rows, weight)
-        W = weighted_columns(features, weight)
-        update = None if 2 * len(features) > len(self.U) else self._update(W, sign)
-        if update is None:
-            sums = self.sums.copy()
-            sums.add(features, targets, weight, sign)
-            self._assign(self.U, sums, self.ridge, self.free)
+        if left == 0:  # nothing of a row that has left stays, not even its rounding error
+            normal = LiveNormal(self._penalties, expected[1], advice=_ADVICE)
         else:
-            self.sums.add(features, targets, weight, sign)
-            add_outer(self._P, update, -sign)
-            self._solution = None
-
-    def _update(self, W: Array, sign: float) -> Array | None:
-        """Z with ``(M ± W Wᵀ)⁻¹ = P ∓ Z Zᵀ``; None if it would lose digits."""
-        products = symmetric_product(self._P, W)
-        L, info = small_cholesky(np.eye(W.shape[1]) + sign * (W.T @ products))
-        if info or np.square(np.diagonal(L)).min() < _STEEP:
-            return None
-        return scale_by_cholesky(products, L)
-
-    def _residual(self, a: Array) -> Array:
-        fitted = symmetric_product(self.sums.gram, a) + self._penalties[:, None] * a
-        return self.sums.moments - fitted
-
-    def _solve(self) -> Array:
-        """``P b``, refined once against M."""
-        a = symmetric_product(self._P, self.sums.moments)
-        return a + symmetric_product(self._P, self._residual(a))
-
-    def _drift(self, a: Array) -> float:
-        lengths = np.sqrt(np.diagonal(self.sums.gram) + self._penalties)
-        scale = np.outer(lengths, np.sqrt(np.abs(self.sums.squares)))
-        relative = np.divide(self._residual(a), scale, out=np.zeros_like(a), where=scale > 0)
-        return float(np.abs(relative).max(initial=0.0))
+            enter = normal.append if sign > 0 else normal.remove
+            enter(basis_features(self.U, rows), targets, weight)
+        normal.present_inverse()
+        self.normal, self.rows = normal, left
 
 
-def inverse(gram: Array, diagonal: Array) -> Array:
-    """``(G + diag)⁻¹`` in the upper triangle of a new Fortran array; O(m³).
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the matrix is not positive definite.
-    """
-    P = gram.copy(order="F")
-    P[np.diag_indices(len(P))] += diagonal
-    bad = factor_cholesky(P)
-    if bad:
-        raise np.linalg.LinAlgError(
-            f"The rows do not determine the weight of column {bad - 1} of {len(P)}. Raise `ridge`, "
-            f"or hold more rows than columns."
-        )
-    invert_cholesky(P)
-    return P
+def _joint(sums: Sums) -> Array:
+    """``Σ v [ψ; y] [ψ; y]ᵀ``; products of different targets are not known and not needed."""
+    return np.block([[sums.gram, sums.moments], [sums.moments.T, np.diag(sums.squares)]])

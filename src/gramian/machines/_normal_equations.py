@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian.arrays import Array, add_outer
+from gramian.arrays import Array
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums over rows that the normal equations and their criteria are made of.
 
@@ -35,7 +35,7 @@ class Sums:
     Attributes
     ----------
     gram : ndarray of shape (m, m)
-        ``G = Σ v ψ ψᵀ`` in the upper triangle; Fortran order.
+        ``G = Σ v ψ ψᵀ``.
     moments : ndarray of shape (m, t)
         ``Σ v ψ yᵀ``.
     squares : ndarray of shape (t,)
@@ -43,6 +43,7 @@ class Sums:
     total : float
         ``Σ v``.
     rows : int
+        Number of rows of weight > 0.
     """
 
     gram: Array
@@ -51,54 +52,21 @@ class Sums:
     total: float = 0.0
     rows: int = 0
 
-    @classmethod
-    def zeros(cls, m: int, t: int) -> Sums:
-        """The sums over no rows."""
-        return cls(np.zeros((m, m), order="F"), np.zeros((m, t)), np.zeros(t))
-
-    def copy(self) -> Sums:
-        return Sums(
-            self.gram.copy(order="F"),
-            self.moments.copy(),
-            self.squares.copy(),
-            self.total,
-            self.rows,
-        )
-
     def __add__(self, other: Sums) -> Sums:
         return Sums(
-            np.asfortranarray(self.gram + other.gram),
+            self.gram + other.gram,
             self.moments + other.moments,
             self.squares + other.squares,
             self.total + other.total,
             self.rows + other.rows,
         )
 
-    def add(self, features: Array, targets: Array, weight: Array, sign: float = 1.0) -> None:
-        """Add r rows in place, or take them out with ``sign=−1``; O(r m²).
-
-        Taking out leaves rounding error, eps of the largest sums there ever were.
-        """
-        add_outer(self.gram, weighted_columns(features, weight), sign)
-        weighted = targets * weight[:, None]
-        self.moments += sign * (features.T @ weighted)
-        self.squares += sign * np.einsum("ik,ik->k", targets, weighted)
-        self.total += sign * float(weight.sum())
-        self.rows += int(sign) * len(features)
-        if self.rows == 0:  # nothing of a row that has left stays, not even its rounding error
-            self.gram[:], self.moments[:], self.squares[:], self.total = 0.0, 0.0, 0.0, 0.0
-
     def distance(self, other: Sums) -> float:
         """Largest difference in G, relative to its diagonal; the drift, if ``other`` is fresh."""
         scale = np.sqrt(np.diagonal(other.gram))
         scale = np.where(scale > 0, scale, 1.0)
-        difference = np.triu(self.gram - other.gram) / np.outer(scale, scale)
+        difference = (self.gram - other.gram) / np.outer(scale, scale)
         return float(np.abs(difference).max(initial=0.0))
-
-
-def weighted_columns(features: Array, weight: Array) -> Array:
-    """``√v ψ`` as the columns of a Fortran array of shape (m, r)."""
-    return (features * np.sqrt(weight)[:, None]).T
 
 
 def basis_features(U: Array, rows: Array) -> Array:
@@ -121,7 +89,10 @@ def basis_features(U: Array, rows: Array) -> Array:
 
 def chunk_sums(U: Array, rows: Array, targets: Array, weight: Array | None = None) -> Sums:
     """Sums over one chunk of rows, given by their kernel values with the centres; O(r m²)."""
-    sums = Sums.zeros(len(U), targets.shape[1])
     weight = np.ones(len(rows)) if weight is None else weight
-    sums.add(basis_features(U, rows), targets, weight)
-    return sums
+    features, roots = basis_features(U, rows), np.sqrt(weight.astype(float))[:, None]
+    scaled, wanted = features * roots, targets * roots
+    squares = np.einsum("ik,ik->k", wanted, wanted)
+    total = float(weight.sum())
+    there = int(np.count_nonzero(weight))
+    return Sums(scaled.T @ scaled, scaled.T @ wanted, squares, total, there)

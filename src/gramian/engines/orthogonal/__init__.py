@@ -1,0 +1,16 @@
+"""The engine of orthogonal least squares: bases of centres that samples enter and leave."""
+
+from gramian.engines.orthogonal._basis import FixedBasis
+from gramian.engines.orthogonal._chunks import RowChunks, is_chunked, map_queries
+from gramian.engines.orthogonal._engine import BasisEngine
+from gramian.engines.orthogonal._plan import BasisPlan, Trials
+
+__all__ = [
+    "BasisEngine",
+    "BasisPlan",
+    "FixedBasis",
+    "RowChunks",
+    "Trials",
+    "is_chunked",
+    "map_queries",
+]

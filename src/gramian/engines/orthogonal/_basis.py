@@ -1,0 +1,250 @@
+"""Centres, and the ridge regression on them: what orthogonal least squares has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from gramian.arrays import Array, row_blocks
+from gramian.kernels import Kernel
+from gramian.machines import (
+    Axes,
+    ForwardSelection,
+    LiveRidge,
+    Sums,
+    basis_features,
+    chunk_sums,
+    independent_select,
+    least,
+)
+
+NOT_HELD = -1
+# A centre nearer to the span of those before it than the root of this, in units of the longest, is
+# one of them to rounding: the Cholesky factor of the centres' kernel matrix cannot tell it apart.
+_DEPENDENT = 1e-12
+_PATH = ("size", "ridge", "gcv", "loo", "bic", "condition")
+
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """The centres of a basis: what is needed to compute its columns for any samples.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+    points : ndarray or CSR of shape (m, d)
+    which : ndarray of shape (m,)
+        The number of the kernel of each centre.
+    samples : ndarray of shape (m,)
+        Where the centres stand among the samples that the model holds; −1: not among them.
+    epsilon : float
+        Added to ``k(x_i, x_i)`` where the sample i is itself a centre.
+    """
+
+    kernels: tuple[Kernel, ...]
+    points: Any
+    which: Array
+    samples: Array
+    epsilon: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def take(self, kept: Array) -> Centres:
+        """Some of the centres."""
+        points, which, samples = (part[kept] for part in (self.points, self.which, self.samples))
+        return replace(self, points=points, which=which, samples=samples)
+
+    def blocks(self, X: Any, positions: Array | None = None) -> Iterator[tuple[slice, Array]]:
+        """Slices of X with their kernel values `rows`, in bounded memory."""
+        for block in row_blocks(X.shape[0], len(self) + 1):
+            yield block, self.rows(X[block], None if positions is None else positions[block])
+
+    def rows(self, X: Any, positions: Array | None = None) -> Array:
+        """Kernel values with the centres, of shape (len(X), m), ε added where X is a centre."""
+        rows = np.empty((X.shape[0], len(self)))
+        for number, kernel in enumerate(self.kernels):
+            own = np.flatnonzero(self.which == number)
+            rows[:, own] = kernel(X, self.points[own])
+        if positions is not None and self.epsilon:
+            held = self.samples >= 0
+            rows[(positions[:, None] == self.samples) & held] += self.epsilon
+        return rows
+
+    def sums(
+        self, U: Array, X: Any, targets: Array, weight: Array, positions: Array | None = None
+    ) -> Sums:
+        """Sums of the normal equations over samples; O(m²) each."""
+        m, t = len(U), targets.shape[1]
+        total = Sums(np.zeros((m, m)), np.zeros((m, t)), np.zeros(t))
+        for block, rows in self.blocks(X, positions):
+            total = total + chunk_sums(U, rows, targets[block], weight[block])
+        return total
+
+    def outputs(self, X: Any, weights: Array) -> Array:
+        """``f(x) = w_0 + Σ_j w_j k_j(x, centre_j)`` of shape (len(X), t)."""
+        out = np.empty((X.shape[0], weights.shape[1]))
+        for block, rows in self.blocks(X):
+            out[block] = rows @ weights[1:] + weights[0]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBasis:
+    """A ridge regression on centres that stay, over samples that come and go.
+
+    Never changed: an edit returns another one. The copy costs O(m²), as the edit does.
+
+    Parameters
+    ----------
+    centres : Centres
+    outputs : ndarray of shape (t,)
+        What the columns of the targets stand for: labels, or their numbers.
+    live : LiveRidge
+    path : dict of str to ndarray
+        The criteria for each size on the way.
+    stop_reason : str
+    """
+
+    centres: Centres
+    outputs: Array
+    live: LiveRidge
+    path: dict[str, Array]
+    stop_reason: str
+
+    @classmethod
+    def of(
+        cls, found: ForwardSelection, centres: Centres, outputs: Array, Y: Array, weight: Array
+    ) -> FixedBasis:
+        """What `forward_select` has found."""
+        live = LiveRidge.from_selection(found, Y, weight)
+        path = {name: np.array(getattr(found.path, name)) for name in _PATH}
+        return cls(centres, outputs, live, path, found.stop_reason)
+
+    def __len__(self) -> int:
+        return len(self.centres)
+
+    def named(self, samples: Array) -> FixedBasis:
+        """The same basis, its centres standing elsewhere among the samples held."""
+        return replace(self, centres=replace(self.centres, samples=samples))
+
+    @cached_property
+    def weights(self) -> Array:
+        """w of shape (m + 1, t), the bias first."""
+        return self.live.weights
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, X: Any, targets: Array, weight: Array) -> FixedBasis:
+        """Samples enter, none of which is a centre; O(m²) each."""
+        live = self.live.copy()
+        for block, rows in self.centres.blocks(X):
+            live.append(rows, targets[block], weight[block])
+        return replace(self, live=live)
+
+    def remove(self, X: Any, targets: Array, weight: Array, positions: Array) -> FixedBasis:
+        """Samples leave that stood at these positions, and centres among them with their weights.
+
+        O(m²) for a sample, O(m³) for a centre. The positions of the other centres stay.
+        """
+        live = self.live.copy()
+        for block, rows in self.centres.blocks(X, positions):
+            live.remove(rows, targets[block], weight[block])
+        gone = np.isin(self.centres.samples, positions)
+        for centre in np.flatnonzero(gone)[::-1]:
+            live.remove_centre(int(centre))
+        return replace(self, centres=self.centres.take(np.flatnonzero(~gone)), live=live)
+
+    def with_outputs(self, outputs: Array) -> FixedBasis:
+        """The outputs asked for; the target of a new one is −1 for every sample so far."""
+        known = np.isin(self.outputs, outputs)
+        new = outputs[~np.isin(outputs, self.outputs)]
+        if known.all() and len(new) == 0:
+            return self
+        live = self.live.copy()
+        for column in np.flatnonzero(~known)[::-1]:
+            live.remove_output(int(column))
+        for _ in new:
+            live.append_output(-1.0)
+        return replace(self, live=live, outputs=np.concatenate([self.outputs[known], new]))
+
+    def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:
+        """The same basis over other samples, given by their sums, or with another λ; O(m³)."""
+        live, ridge = self.live, self.live.ridge if ridge is None else ridge
+        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free))
+
+    # -- penalties ------------------------------------------------------------------------------
+
+    def with_kernel_penalty(
+        self, X: Any, targets: Array, weight: Array, ridge: str | float
+    ) -> FixedBasis:
+        """The penalty λ‖f‖² in the kernel's own space in the place of the selection's; O(n m²).
+
+        ``‖f‖² = wᵀK_mm w``, so U is the Cholesky factor of K_mm. Several kernels have a space each,
+        and ‖f‖² is the sum over them. Centres that depend on those before them are dropped. The
+        samples are those of the selection; ``ridge`` is "loo", "gcv" or λ.
+        """
+        centres = self.centres
+        K = centres.rows(centres.points, centres.samples)
+        K *= centres.which[:, None] == centres.which
+        diagonal = np.diagonal(K)
+        tau = _DEPENDENT * diagonal.max(initial=1.0)
+        found = independent_select(lambda j: K[:, j], diagonal, tau)
+        centres, U = centres.take(found.basis), block_diag(1.0, found.factor.T)
+        sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
+        live = LiveRidge(U, sums, 1.0, self.live.free)  # a λ that keeps it solvable until then
+        basis = replace(self, centres=centres, live=live)
+        return basis.with_ridge(X, targets, weight, ridge)
+
+    def with_ridge(self, X: Any, targets: Array, weight: Array, ridge: str | float) -> FixedBasis:
+        """Another λ: as given, by leave-one-out (O(n m²)) or generalised cross-validation."""
+        sums, U = self.live.sums, self.live.U
+        if not isinstance(ridge, str):
+            return self.with_sums(sums, ridge)
+        axes = Axes.of(sums, self.live.free)
+        if ridge == "gcv":
+            return self.with_sums(sums, axes.shrinkage.minimize_gcv())
+        errors = np.zeros(len(axes.ridges))
+        width = max(len(U), targets.shape[1] * len(errors))  # numbers for each sample
+        for block in row_blocks(len(weight), width):
+            rows = self.centres.rows(X[block], np.arange(block.start, block.stop))
+            features = basis_features(U, rows)
+            errors += axes.press(features, targets[block], weight[block], axes.ridges)
+        return self.with_sums(sums, least(axes.ridges, errors))
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def loo_outputs(
+        self, X: Any, targets: Array, weight: Array, positions: Array | None = None
+    ) -> Array:
+        """``f₋ᵢ(x_i)`` of samples that have entered, centres and λ kept; O(m²) each."""
+        out = np.empty(targets.shape)
+        for block, rows in self.centres.blocks(X, positions):
+            left = self.live.loo_residuals(rows, targets[block], weight[block])
+            out[block] = targets[block] - left
+        return out
+
+    def state(self) -> dict[str, Any]:
+        """All but the kernels, as plain values and arrays."""
+        live, centres = self.live, self.centres
+        regression = {"U": live.U, "sums": vars(live.sums), "ridge": live.ridge, "free": live.free}
+        own = {"outputs": self.outputs, "path": self.path, "stop_reason": self.stop_reason}
+        points = {name: getattr(centres, name) for name in ("which", "samples", "epsilon")}
+        return {"centres": centres.points, **points, **own, "live": regression}
+
+    @classmethod
+    def from_state(cls, kernels: tuple[Kernel, ...], state: Any, weights: Array) -> FixedBasis:
+        """The inverse of `state`, with the weights that belong to it."""
+        points = (state[name] for name in ("centres", "which", "samples", "epsilon"))
+        own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
+        kept = dict(state["live"]["sums"])
+        kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
+        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)})
+        basis = cls(Centres(kernels, *points), live=live, **own)
+        vars(basis)["weights"] = weights  # to the last bit, as they were
+        return basis

@@ -1,0 +1,287 @@
+"""The engine of orthogonal least squares: one basis for all outputs, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays import Array
+from gramian.engines._engine import Engine
+from gramian.engines._holdings import Holdings
+from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
+from gramian.engines.orthogonal._plan import BasisPlan, target_columns
+from gramian.gram import Refactorization
+from gramian.machines import Sums
+
+
+@dataclass(frozen=True, eq=False)
+class BasisReader:
+    """The outputs of all bases, given by centres and weights, in the order that is shown."""
+
+    bases: tuple[tuple[Centres, Array], ...]
+    order: Array
+
+    def outputs(self, X: Any) -> Array:
+        """Decision values or predictions of shape (len(X), t)."""
+        blocks = [centres.outputs(X, weights) for centres, weights in self.bases]
+        return np.concatenate(blocks, axis=1)[:, self.order]
+
+
+class BasisEngine:
+    """Bases that samples enter and leave in O(m²), each a `FixedBasis` for some of the outputs.
+
+    Never changed: an edit returns another engine. Samples may also enter as sums over them, which
+    are then not held.
+
+    Parameters
+    ----------
+    plan : BasisPlan
+    bases : tuple of FixedBasis
+    held : Holdings
+        What the bases were summed over.
+    past : tuple of Refactorization
+        What was rebuilt before.
+    calibration : float, optional
+        Scale of the probabilities of a model that does not hold all its samples.
+    """
+
+    factor = "normal equations"
+
+    def __init__(
+        self,
+        plan: BasisPlan,
+        bases: tuple[FixedBasis, ...],
+        held: Holdings,
+        past: tuple[Refactorization, ...] = (),
+        calibration: float | None = None,
+    ) -> None:
+        self.plan, self.bases, self.past, self.serves = plan, bases, past, held.version
+        self.calibration, self._classified, self._edits = calibration, held.classes is not None, 0
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return self.past
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples learned: those held, and those of which the sums are known."""
+        return self.bases[0].live.rows
+
+    def holds_all(self, held: Holdings) -> bool:
+        """Whether the model holds every sample that it has learned."""
+        return self.n_rows == len(held)
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        """O(m²) for each sample. A new class enters a basis, or is given one of its own."""
+        n, own = len(before), np.empty(0)
+        X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
+        if self.plan.apart and self.holds_all(before):
+            own = np.setdiff1d(y, before.y)
+        bases = self._bases_for(after, own)
+        bases = [basis.append(X, self._targets(y, basis), weight) for basis in bases]
+        if len(own):
+            ridge = self.plan.tuned_ridge(after)
+            bases += [self.plan.select(after, own[[k]], ridge) for k in range(len(own))]
+        return self._moved(after, bases, len(y))
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        """O(m²) for each sample, O(m³) for a centre, which leaves its basis."""
+        X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
+        bases = []
+        for basis in self._bases_for(after):
+            left = basis.remove(X, self._targets(y, basis), weight, positions)
+            samples = left.centres.samples
+            bases.append(left.named(samples - np.searchsorted(positions, samples)))
+        engine = self._moved(after, bases, len(positions))
+        worn = engine.holds_all(after) and any(basis.live.normal.worn() for basis in bases)
+        return engine.fresh(after, "most of what the sums held has left") if worn else engine
+
+    def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
+        """Samples leave that are not held; a centre that equals one of them leaves its basis."""
+        bases = []
+        for basis in self.bases:
+            samples = basis.centres.samples
+            found = np.where(samples < 0, _find_rows(X, basis.centres.points), NOT_HELD)
+            left = basis.named(found)
+            left = left.remove(X, self._targets(y, basis), weight, np.arange(len(y)))
+            bases.append(left.named(samples[found < 0]))
+        return self._moved(held, bases, len(y))
+
+    def over(self, held: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
+        """The same bases over other samples, none of which is held; λ is estimated where asked."""
+        bases = [
+            basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
+            for basis, given in zip(self.bases, sums, strict=True)
+        ]
+        if estimate:
+            bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
+        return self._moved(held, bases)
+
+    def with_sums(self, held: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
+        """More samples, which are not held, as the sums over them for each basis."""
+        pairs = zip(self.bases, sums, strict=True)
+        return self._moved(held, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
+
+    def with_classes(self, held: Holdings) -> BasisEngine:
+        """With an output for each class of these holdings."""
+        return self._moved(held, self._bases_for(held))
+
+    def calibrated(self, scale: float) -> BasisEngine:
+        """With the scale of probabilities for samples that will not be held."""
+        twin = copy(self)
+        twin.calibration = scale
+        return twin
+
+    def grown(self, held: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
+        """With at most k more centres in each basis, chosen on the samples held."""
+        twin, plan = copy(self), replace(plan, kernels=self.plan.kernels)
+        ridge, bases = plan.tuned_ridge(held), []
+        for basis in self.bases:
+            rules = replace(plan.rules, max_basis=None if k is None else len(basis) + k)
+            grows = replace(plan, rules=rules)
+            bases.append(grows.select(held, basis.outputs, ridge, basis.centres))
+        twin.plan = plan
+        return twin._moved(held, bases, 0, "grown")
+
+    def refactor(self, held: Holdings, reason: str) -> Engine:
+        """Sum anew over the samples, O(n m²), and solve."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> BasisEngine:
+        """The same bases summed anew; the sums stay where the model does not hold all samples."""
+        if held.version is not self.serves:  # where the centres stand is known for these alone
+            raise np.linalg.LinAlgError(reason)
+        anew = self._sums(held) if self.holds_all(held) else [b.live.sums for b in self.bases]
+        pairs = zip(self.bases, anew, strict=True)
+        return self._moved(held, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def order(self) -> Array:
+        """Which columns of the bases are shown, and in which order; of two classes, the second."""
+        order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
+        return order[1:] if self._classified and len(order) == 2 else order
+
+    def reader(self, held: Holdings) -> BasisReader:
+        return BasisReader(tuple((b.centres, b.weights) for b in self.bases), self.order())
+
+    def loo(self, held: Holdings) -> Array:
+        """Centres and λ kept, O(m²) for each sample."""
+        X, positions = held.rows.samples(), np.arange(len(held))
+        return self.loo_rows(X, held.y, held.weight, positions)
+
+    def loo_rows(self, X: Any, y: Array, weight: Array, positions: Array | None = None) -> Array:
+        """Leave-one-out outputs of samples that were learned, held or not."""
+        blocks = [b.loo_outputs(X, self._targets(y, b), weight, positions) for b in self.bases]
+        return np.concatenate(blocks, axis=1)[:, self.order()]
+
+    def drift(self, held: Holdings) -> float:
+        """The larger of the residual in the normal equations and the distance of the sums.
+
+        That is their distance from those taken anew, O(n m²), if all samples are held.
+        """
+        found = [basis.live.drift() for basis in self.bases]
+        if self.holds_all(held):
+            pairs = zip(self.bases, self._sums(held), strict=True)
+            found += [basis.live.sums.distance(sums) for basis, sums in pairs]
+        return max(found)
+
+    def frozen(self, held: Holdings) -> BasisEngine:
+        """Itself: it never changes, and holds no sample but the centres."""
+        return self
+
+    def seen_by(self) -> tuple[str, ...]:
+        """The choice of the centres, and the U of the selection where it is the penalty's."""
+        return ("basis",) if self.calibration is None else ("basis", "calibration")
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        calibration = None
+        if self.calibration is not None:  # 0.1.0 had biases behind it, which were zero
+            calibration = self.calibration, np.zeros(len(held.classes))  # type: ignore[arg-type]
+        return {
+            "bases": [basis.state() for basis in self.bases],
+            "weights": [basis.weights for basis in self.bases],
+            "calibration": calibration,
+        }
+
+    def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
+        """A function for the sums over a chunk of samples, which may run in another process.
+
+        ``numbers`` says which rows of all chunks are the samples that the centres stand among; None
+        where no centre is a row of them.
+        """
+        named = [
+            b.named(np.full(len(b), NOT_HELD) if numbers is None else numbers[b.centres.samples])
+            for b in self.bases
+        ]
+        return self._chunk_sums(named, dtype)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _moved(
+        self, held: Holdings, bases: Iterable[FixedBasis], edits: int = 0, why: str | None = None
+    ) -> BasisEngine:
+        """This engine with other bases, for other holdings, and a record if there is a reason."""
+        twin = copy(self)
+        twin.bases, twin.serves, twin._edits = tuple(bases), held.version, self._edits + edits
+        if why is not None:
+            event = Refactorization(why, len(held), self._edits, self.factor)
+            twin.past = (*self.past, event)
+        if twin.holds_all(held):
+            twin.calibration = None
+        return twin
+
+    def _targets(self, y: Array, basis: FixedBasis) -> Array:
+        return target_columns(y, basis.outputs, self._classified)
+
+    def _sums(self, held: Holdings) -> list[Sums]:
+        sums, positions = self._chunk_sums(self.bases, held.rows.dtype), np.arange(len(held))
+        return sums(held.rows.samples(), held.y, held.weight, positions)
+
+    def _chunk_sums(self, bases: Iterable[FixedBasis], dtype: Any) -> ChunkSums:
+        parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
+        return ChunkSums(parts, self._classified, dtype)
+
+    def _bases_for(self, held: Holdings, besides: Any = ()) -> list[FixedBasis]:
+        """The bases with an output for each class besides some, and for no other.
+
+        A class that has none enters the first basis: no sample so far was of it.
+        """
+        if held.classes is None:
+            return list(self.bases)
+        classes = np.setdiff1d(held.classes, besides)
+        known = [basis.outputs[np.isin(basis.outputs, classes)] for basis in self.bases]
+        new = np.setdiff1d(classes, np.concatenate(known))
+        outputs = [np.concatenate([known[0], new]), *known[1:]]
+        pairs = zip(self.bases, outputs, strict=True)
+        return [basis.with_outputs(labels) for basis, labels in pairs if len(labels)]
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkSums:
+    """The sums over one chunk, for each basis. It knows centres, outputs and U, and no sums."""
+
+    bases: list[tuple[Centres, Array, Array]]
+    classified: bool
+    dtype: Any
+
+    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> list[Sums]:
+        X = X.astype(self.dtype, copy=False)
+        return [
+            centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
+            for centres, outputs, U in self.bases
+        ]
+
+
+def _find_rows(X: Any, points: Any) -> Array:
+    """For each centre the position of an equal row of X, or −1."""
+    rows, wanted = (Z.toarray() if hasattr(Z, "toarray") else Z for Z in (X, points))
+    where = {row.tobytes(): i for i, row in reversed(list(enumerate(rows + 0.0)))}
+    found = [where.get(row.tobytes(), NOT_HELD) for row in wanted + 0.0]
+    return np.array(found, dtype=np.intp).reshape(-1)

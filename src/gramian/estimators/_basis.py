@@ -1,0 +1,286 @@
+"""What the orthogonal least squares classifier and regressor share: settings, reads and edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import block_diag
+
+from gramian.engines import Holdings
+from gramian.engines.orthogonal import BasisEngine, BasisPlan, FixedBasis, Trials
+from gramian.estimators._live import LiveEstimator, edits
+from gramian.estimators._parameters import (
+    KernelSettings,
+    check_choice,
+    check_positive,
+    is_number,
+)
+from gramian.estimators._samples import VECTORS
+from gramian.kernels import KERNELS, Kernel
+from gramian.machines import RIDGES, ForwardRules
+
+# gamma="cv" tries these multiples of "scale", then the neighbours of the best.
+_WIDTHS = 4.0 ** np.arange(-3, 4)
+_NEIGHBOURS = np.array([0.5, 2.0])
+
+
+@dataclass(frozen=True, eq=False)
+class BasisChoice:
+    """What was chosen on samples: width, λ, and the plan that bases are chosen with."""
+
+    gamma: Any
+    ridge: str | float
+    plan: BasisPlan
+    seen_by: tuple[str, ...]
+
+    def engine(self, held: Holdings, history: tuple = ()) -> BasisEngine:
+        """Bases chosen on these holdings."""
+        plan = self.plan
+        bases = tuple(plan.select(held, group, self.ridge) for group in plan.groups(held))
+        return BasisEngine(plan, bases, held, history)
+
+
+@dataclass(frozen=True, eq=False)
+class BasisSettings:
+    """The parameters of orthogonal least squares, as `fit` read them.
+
+    Parameters
+    ----------
+    widths : tuple of KernelSettings
+        One, or one for each gamma of a list.
+    listed : bool
+        Whether gamma is a list.
+    plan : BasisPlan
+        Its kernels are not known yet.
+    """
+
+    widths: tuple[KernelSettings, ...]
+    listed: bool
+    plan: BasisPlan
+    samples = VECTORS
+
+    @classmethod
+    def of(cls, model: Any, **own: Any) -> BasisSettings:
+        """The checked parameters of an estimator."""
+        for name in ("tol", "epsilon", "patience"):
+            if not is_number(getattr(model, name)):
+                raise ValueError(f"{name} must be a number >= 0, got {getattr(model, name)!r}.")
+        check_positive("ridge", model.ridge, "cv", *RIDGES, zero=True)
+        check_choice("penalty", model.penalty, ("kernel", "orthogonal"))
+        names = ("max_basis", "selection", "stopping", "patience", "tol", "epsilon")
+        given = {name: getattr(model, name) for name in (*names, "penalize_bias")}
+        rules = ForwardRules(**given, ridge=_ridge_on_the_way(model))
+        plan = BasisPlan((), rules, model.ridge, model.penalty, model.random_state)
+        listed = isinstance(model.gamma, list | tuple)
+        return cls(_widths(model, listed), listed, replace(plan, **own))
+
+    def choose(self, held: Holdings, past: BasisChoice | None) -> BasisChoice:
+        """Width and λ for these holdings, by trials those that are "cv"."""
+        first = self.widths[0]
+        searched = isinstance(first.gamma, str) and first.gamma == "cv"
+        widths = (replace(first, gamma="scale"),) if searched else self.widths
+        found = [width.resolve(held) for width in widths]
+        gamma = found if self.listed else found[0]
+        plan = self.chosen(gamma).plan
+        if gamma is None or not searched:
+            return self.chosen(gamma, plan.tuned_ridge(held))
+        trials = Trials(plan, held)
+
+        def tried(width: float) -> tuple[float, float, float]:
+            error, ridge = trials.run(self.kernels(width))
+            return error, ridge, float(width)
+
+        best = min((tried(width) for width in gamma * _WIDTHS), key=lambda trial: trial[0])
+        near = [tried(best[2] * factor) for factor in _NEIGHBOURS]
+        _, ridge, gamma = min([best, *near], key=lambda trial: trial[0])
+        rule = plan.ridge_rule(held)
+        return self.chosen(gamma, ridge if rule == "cv" else rule)
+
+    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[BasisChoice, BasisEngine]:
+        """Choice and engine of a model file."""
+        choice = self.chosen(public["gamma_"])
+        pairs = zip(state["bases"], state["weights"], strict=True)
+        bases = tuple(FixedBasis.from_state(choice.plan.kernels, *pair) for pair in pairs)
+        calibration = state.get("calibration")
+        scale = calibration and float(calibration[0])
+        return choice, BasisEngine(choice.plan, bases, held, calibration=scale)
+
+    def chosen(self, gamma: Any, ridge: str | float = "cv") -> BasisChoice:
+        """The choice with this gamma and λ."""
+        searched = ("ridge",) if isinstance(self.plan.ridge, str) else ()
+        plan = replace(self.plan, kernels=self.kernels(gamma))
+        return BasisChoice(gamma, ridge, plan, (*self.widths[0].seen_by, *searched))
+
+    def kernels(self, gamma: Any) -> tuple[Kernel, ...]:
+        """One kernel for each width."""
+        return tuple(self.widths[0].base.with_gamma(g) for g in (gamma if self.listed else [gamma]))
+
+
+def _ridge_on_the_way(model: Any) -> str | float:
+    """λ of the selection, whose penalty is the orthogonal one whatever that of the weights."""
+    if model.penalty == "orthogonal" and model.ridge != "cv":
+        return model.ridge
+    return "loo" if "loo" in (model.ridge, model.stopping) else "gcv"
+
+
+def _widths(model: Any, listed: bool) -> tuple[KernelSettings, ...]:
+    if isinstance(model.kernel, str) and model.kernel == "precomputed":
+        raise ValueError(
+            f'kernel="precomputed" is not for {type(model).__name__}, which computes the columns '
+            f"of its centres only. Give a callable, or use another machine."
+        )
+    named = tuple(name for name, kernel in KERNELS.items() if kernel.takes_gamma)
+    if listed and (len(model.gamma) == 0 or model.kernel not in named):
+        raise ValueError(
+            f"a list of gammas needs one width or more and a kernel with gamma {named}, got "
+            f"gamma={model.gamma!r} and kernel={model.kernel!r}."
+        )
+    if listed and any(isinstance(gamma, str) for gamma in model.gamma):
+        raise ValueError(f"gamma must be > 0 in every entry of a list, got {model.gamma!r}.")
+    other = (model.degree, model.coef0, model.kernel_params, ("cv",))
+    gammas = model.gamma if listed else [model.gamma]
+    return tuple(KernelSettings(model.kernel, gamma, *other) for gamma in gammas)
+
+
+# -- reads --------------------------------------------------------------------------------------
+
+
+def _each(read, doc, several=list):
+    """A property of each basis; that of one stands for itself."""
+
+    def shown(model):
+        found = [read(basis) for basis in model._fitted().engine.bases]
+        return found[0] if len(found) == 1 else several(found)
+
+    return property(shown, doc=doc)
+
+
+def _over_all(read, doc):
+    """A property of all bases together."""
+    return property(lambda model: read([*model._fitted().engine.bases]), doc=doc)
+
+
+ridge_ = _each(
+    lambda basis: basis.live.ridge,
+    "λ; an array of one for each basis where there are several.",
+    np.array,
+)
+gcv_path_ = _each(
+    lambda basis: basis.path["gcv"].copy(),
+    "Generalised cross-validation for each number of centres on the way; see `path_`.",
+)
+path_ = _each(
+    lambda basis: dict(basis.path),
+    """Size, ridge, gcv, loo, bic and condition for each number of centres on the way.
+
+    A dictionary of arrays; a list of such for several bases.
+    """,
+)
+stop_reason_ = _each(
+    lambda basis: basis.stop_reason,
+    """Why no more centres were chosen; a list for several bases.
+
+    The criterion (``"loo"``, ``"gcv"``, ``"bic"``, ``"lambda"``), ``"max_basis"``,
+    ``"ill-conditioned"``, ``"exact"`` (nothing left to fit) or ``"exhausted"`` (every sample is a
+    centre).
+    """,
+)
+n_basis_ = _over_all(lambda bases: sum(map(len, bases)), "Number of centres, over all bases.")
+n_rows_ = _over_all(
+    lambda bases: bases[0].live.rows,
+    "Number of samples learned: those held, and those of Dask arrays.",
+)
+basis_kernels_ = _over_all(
+    lambda bases: np.concatenate([basis.centres.which for basis in bases]),
+    "The number of each centre's kernel in a list of `gamma`; else zeros.",
+)
+
+
+def basis_(model):
+    """The centres, of shape (n_basis, n_features), in the order in which they were chosen."""
+    centres = [basis.centres.points for basis in model._fitted().engine.bases]
+    return (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
+
+
+def basis_ids_(model):
+    """Ids of the centres that are samples which the model holds."""
+    now = model._fitted()
+    samples = np.concatenate([basis.centres.samples for basis in now.engine.bases])
+    return now.held.ids[samples[samples >= 0]]
+
+
+def dual_coef_(model):
+    """Weights of the centres, of shape (n_basis,) or (n_basis, n_outputs)."""
+    return _shown(model, block_diag(*(basis.weights[1:] for basis in model._fitted().engine.bases)))
+
+
+def intercept_(model):
+    """Bias, a number or an array of shape (n_outputs,)."""
+    first = [basis.weights[:1] for basis in model._fitted().engine.bases]
+    return _shown(model, np.concatenate(first, axis=1))[0]
+
+
+def _shown(model: Any, values: Any) -> Any:
+    """Rows of values for each output as a caller sees them."""
+    now = model._fitted()
+    shown = values[:, now.engine.order()].astype(now.held.rows.dtype)
+    return shown[:, 0] if shown.shape[1] == 1 else shown
+
+
+# -- edits --------------------------------------------------------------------------------------
+
+
+@edits
+def grow(self, k=None):
+    """Go on with the selection, on the samples that the model holds now.
+
+    The centres stay, and more are chosen as `fit` would. The columns are made orthogonal on the
+    samples held, and λ is estimated anew: after this, nothing but the choice of the old centres
+    has seen samples that were forgotten. Cost of a fit with as many centres.
+
+    Parameters
+    ----------
+    k : int, optional
+        At most so many more for each basis; ``max_basis`` by default.
+
+    Returns
+    -------
+    self
+    """
+    now, plan = _holding_all(self, "grow"), self._settings().plan
+    k = plan.rules.max_basis if k is None else k
+    self._now = now.moved(now.held, now.engine.grown(now.held, plan, k))
+    return self
+
+
+@edits
+def reselect(self, *, fresh=False):
+    """Choose width, centres and λ anew on the samples that the model holds, as `fit` does.
+
+    After this, nothing in the model has seen a sample that was forgotten.
+
+    Parameters
+    ----------
+    fresh : bool
+        Makes no difference: the search always starts from nothing.
+
+    Returns
+    -------
+    self
+    """
+    _holding_all(self, "reselect")
+    return LiveEstimator.reselect(self, fresh=fresh)
+
+
+def _holding_all(model: Any, method: str) -> Any:
+    """The present version of a model that holds all that it has learned; else ValueError."""
+    now = model._fitted()
+    if not now.engine.holds_all(now.held):
+        raise ValueError(
+            f"{method} needs the samples, and the model holds {len(now.held)} of the "
+            f"{now.engine.n_rows} that it has learned: those of Dask arrays are not held. Fit anew."
+        )
+    return now

@@ -1,0 +1,168 @@
+"""Orthogonal least squares over more rows than one machine holds: Dask arrays.
+
+Centres, width and U are chosen on rows that fit into memory; then the normal equations of that
+basis are summed over all chunks. The rows themselves are not held: they have no ids, and are
+forgotten by being given again, to `forget_rows`. Nothing of Dask is imported here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_random_state
+
+from gramian.arrays import Array
+from gramian.engines import Holdings, make_rows
+from gramian.engines.orthogonal import BasisEngine, RowChunks, is_chunked, map_queries
+from gramian.estimators._classifier import LiveClassifier, _calibrated
+from gramian.estimators._live import Fitted, LiveEstimator, edits
+from gramian.estimators._regressor import LiveRegressor
+from gramian.estimators._samples import with_weight
+
+# Centres of a Dask array are chosen on so many rows at most.
+CHOSEN_ON = 20_000
+
+
+def begin(self, X, y, sample_weight, ids, classes):
+    """Fit from scratch, to arrays or to Dask arrays."""
+    if not is_chunked(X):
+        LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
+        return
+    settings, chunks = self._settings(), _aligned(X, y, sample_weight, ids)
+    random = check_random_state(settings.plan.random_state)
+    numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
+    X, y, names = settings.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
+    weight = np.ones(len(y)) if weight is None else weight
+    y = self._check_targets(y, None)
+    X, y, weight, rows = with_weight(settings.samples, X, y, weight, numbers)
+    some = Holdings(make_rows(X), y, weight, rows, len(chunks))
+    some = self._joined(None, some, _labels_of(self, chunks, None))
+    choice = settings.choose(some, None)
+    engine, held = choice.engine(some), _without_rows(some, version=object())
+    sums = chunks.add_up(engine.chunk_sums(rows, X.dtype), len(engine.bases))
+    estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
+    engine = engine.over(held, sums, estimate)
+    if some.classes is not None:
+        engine = engine.calibrated(_calibrated(Fitted(settings, choice, some, engine))[1])
+    self._now = Fitted(settings, choice, held, engine, names)
+
+
+def learn(self, X, y, sample_weight, ids, classes=()):
+    """Learn more samples, or more rows of Dask arrays."""
+    if not (is_chunked(X) and self.__sklearn_is_fitted__()):
+        LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
+        return
+    now, chunks = self._serving(), _aligned(X, y, sample_weight, ids)
+    held = replace(now.held, next_id=now.held.next_id + len(chunks), version=object())
+    held = self._joined(now.held, held, _labels_of(self, chunks, now.held))
+    engine = now.engine.with_classes(held)
+    sums = chunks.add_up(engine.chunk_sums(None, held.rows.dtype), len(engine.bases))
+    self._now = now.moved(held, engine.with_sums(held, sums, len(chunks)))
+
+
+@edits
+def forget_rows(self, X, y, sample_weight=None):
+    """Forget rows of Dask arrays, which the model does not hold and must be given again.
+
+    Exact, if they are given as they were learned; that they were learned cannot be checked. A
+    centre that is among them leaves the basis.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,) or (n_rows, n_targets)
+    sample_weight : array-like of shape (n_rows,), optional
+
+    Returns
+    -------
+    self
+    """
+    now = self._serving()
+    X, y = now.settings.samples.more(self, now.held, X, y)
+    y, n = self._check_targets(y, now.held), self.n_rows_
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    X, y, weight, _ = with_weight(now.settings.samples, X, y, weight, np.arange(len(y)))
+    unheld = n - len(now.held)
+    if len(y) >= n or len(y) > unheld:
+        raise ValueError(
+            f"forget_rows got {len(y)} rows, and the model has learned {unheld} that it does not "
+            f"hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
+        )
+    held = replace(now.held, version=object())
+    self._now = now.moved(held, now.engine.remove_rows(held, X, y, weight))
+    return self
+
+
+def loo_decision_function(self, X=None, y=None, sample_weight=None):
+    """Leave-one-out values of the held samples, in the order of `ids_`.
+
+    Parameters
+    ----------
+    X, y, sample_weight : Dask arrays, optional
+        Rows that the model has learned and does not hold, given again. The values are then those
+        of the model without each of them, as a lazy Dask array.
+    """
+    if X is None:
+        return (LiveClassifier if is_classifier(self) else LiveRegressor).loo_decision_function(
+            self
+        )
+    now, chunks = self._serving(), RowChunks.align(X, y, sample_weight)
+    dtype, width = now.held.rows.dtype, width_of(now)
+    return chunks.map_rows(partial(_left_out, now.engine, dtype, width is None), width, dtype)
+
+
+def _left_out(
+    engine: BasisEngine, dtype: Any, flat: bool, X: Any, y: Array, weight: Array, numbers: Array
+) -> Array:
+    """Leave-one-out values of the rows of a chunk, as they are shown."""
+    found = engine.loo_rows(X.astype(dtype, copy=False), y, weight)
+    return (found[:, 0] if flat else found).astype(dtype)
+
+
+def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
+    """A method of the model on each chunk of queries, a lazy Dask array.
+
+    The model is sent to where the queries are without its samples.
+    """
+    now = model._serving()
+    engine = now.engine
+    if now.held.classes is not None and engine.calibration is None and name == "predict_proba":
+        engine = engine.calibrated(model._derived("calibration", _calibrated)[1])
+    twin = clone(model)
+    twin._now = now.moved(_without_rows(now.held), engine)
+    return map_queries(X, getattr(twin, name), width, dtype)
+
+
+def width_of(now: Fitted) -> int | None:
+    """Columns of what is shown; None for one dimension."""
+    t = len(now.engine.order())
+    flat = t == 1 and (now.held.classes is not None or now.held.y.ndim == 1)
+    return None if flat else t
+
+
+def _without_rows(held: Holdings, **changes: Any) -> Holdings:
+    rows, y = make_rows(held.rows.samples()[:0]), held.y[:0].copy()
+    return replace(held, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
+
+
+def _aligned(X: Any, y: Any, sample_weight: Any, ids: Any) -> RowChunks:
+    if ids is not None:
+        raise ValueError("rows of Dask arrays are not held and have no ids; leave `ids` out.")
+    return RowChunks.align(X, y, sample_weight)
+
+
+def _labels_of(model: Any, chunks: RowChunks, held: Holdings | None) -> tuple:
+    """All labels, which stay as classes since their rows are not held; none of a regressor.
+
+    Raises ValueError if the targets are not like those held.
+    """
+    if is_classifier(model):
+        return tuple(model._check_targets(chunks.labels(), held).tolist())
+    like = np.zeros((1, chunks.y.shape[1]))
+    one = held is not None and held.y.ndim == 1 and like.shape[1] == 1
+    model._check_targets(like[:, 0] if one else like, held)
+    return ()
