@@ -43,7 +43,7 @@ class Holdings:
     weight: Array
     ids: Array
     next_id: int = 0
-    classes: Array | None = None
+    classes: Any = None
     declared: tuple[Any, ...] = ()
     version: object = field(default_factory=object)
 

@@ -133,28 +133,24 @@ def saved(model: Any) -> tuple[Any, Any]:
         return now, now.cache["saved"]
 
 
-@property
-def dual_coef(model: Any) -> Any:
+def _dual_coef(model: Any) -> Any:
     """Coefficients of the held samples, of shape (n_samples,) or (n_samples, n_outputs)."""
     now, state = saved(model)
     return shaped(now, state["coefficients"][1])
 
 
-@property
-def intercept(model: Any) -> Any:
+def _intercept(model: Any) -> Any:
     """Intercept, a number or an array of shape (n_outputs,)."""
     now, state = saved(model)
     return shaped(now, state["coefficients"][0])
 
 
-@property
-def factor(model: Any) -> str:
+def _factor(model: Any) -> str:
     """Name of the factor in use: "inverse", "cholesky", "qr", …, or "svd" at ridge 0."""
     return model._serving().engine.factor
 
 
-@property
-def coef(model: Any) -> Any:
+def _coef(model: Any) -> Any:
     """Weights of the features, (n_features,) or (n_outputs, n_features); linear kernel only."""
     if model.kernel != "linear":
         raise AttributeError(f"coef_ is there for the linear kernel, not for {model.kernel!r}.")
@@ -167,8 +163,11 @@ def coef(model: Any) -> Any:
         return shaped(now, weights[1]).T
 
 
-@property
-def strength_c(model: Any) -> Any:
+def _strength_c(model: Any) -> Any:
     """C as given, or one over the ridge that was chosen."""
     now = model._fitted()
     return now.settings.C if not isinstance(now.settings.C, str) else 1.0 / now.choice.ridge
+
+
+dual_coef, intercept, coef = property(_dual_coef), property(_intercept), property(_coef)
+factor, strength_c = property(_factor), property(_strength_c)

@@ -316,7 +316,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     @property
     def _lock(self) -> Any:
         """One lock for each model, made when it is first needed."""
-        return vars(self).setdefault("_mutex", RLock())
+        return self.__dict__.setdefault("_mutex", RLock())
 
     def _fitted(self) -> Fitted:
         if "_now" not in vars(self):

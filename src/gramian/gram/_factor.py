@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -155,14 +155,17 @@ class SlotFactor(Factor):
     def matrix_diagonal(self) -> Array:
         return self._matrix.diagonal[self._matrix.slots]
 
-    multiply = rows = norm = None  # type: ignore[assignment]  # those of the storage, see `_take`
+    # Those of the storage, see `_take`.
+    multiply: Any = None
+    rows: Any = None
+    norm: Any = None
 
     def _take(self, matrix: SlotMatrix) -> None:
         """Stand on this storage. What reads A alone is the storage's own method."""
         self._matrix = matrix
-        self.multiply = matrix.multiply  # type: ignore[method-assign,assignment]
-        self.rows = matrix.rows  # type: ignore[method-assign,assignment]
-        self.norm = matrix.norm  # type: ignore[method-assign,assignment]
+        self.multiply = matrix.multiply
+        self.rows = matrix.rows
+        self.norm = matrix.norm
 
     def _cholesky(self) -> None:
         """Put R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""

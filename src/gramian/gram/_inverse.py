@@ -14,7 +14,7 @@ the matrix, an append makes one.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class LiveInverse(SlotFactor):
     """
 
     name: ClassVar[str] = "inverse"
+    _pending: Any
+    _signs: Any
 
     def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
         self._take(matrix)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Responses:
 
     values: Array
     """Of shape (n, t)."""
-    weight: Array | None = None
+    weight: Any = None
 
     @property
     def columns(self) -> Array:
@@ -80,7 +81,7 @@ class ClassTargets:
     labels: Array
     n_classes: int
     kind: str = "signs"
-    weight: Array | None = None
+    weight: Any = None
 
     @cached_property
     def columns(self) -> Array:

@@ -203,7 +203,7 @@ class BasisEngine:
     def state(self, held: Holdings) -> dict[str, Any]:
         calibration = None
         if self.calibration is not None:  # 0.1.0 had biases behind it, which were zero
-            calibration = self.calibration, np.zeros(len(held.classes))  # type: ignore[arg-type]
+            calibration = self.calibration, np.zeros(len(held.classes))
         return {
             "bases": [basis.state() for basis in self.bases],
             "weights": [basis.weights for basis in self.bases],
