@@ -168,17 +168,13 @@ def test_model_that_chose_on_all_samples_is_forgotten_or_as_it_was(estimator):
         return
     assert 3 not in model.ids_
     assert receipt.verified == (receipt.difference <= receipt.tolerance)
-    if hasattr(model, "seen_by_"):  # the estimators' own account; see gramian.io._bridge
-        assert receipt.seen_by
-        assert receipt.verified
+    assert receipt.seen_by
+    assert receipt.verified
 
 
-@pytest.mark.parametrize("name", gramian.estimators.__all__)
-def test_what_is_named_by_nothing_is_at_rounding_level(name):
+@pytest.mark.parametrize("cls", gramian.estimators.ESTIMATORS.values())
+def test_what_is_named_by_nothing_is_at_rounding_level(cls):
     """With numbers for all that can be given: what still was chosen is named."""
-    cls = getattr(gramian.estimators, name)
-    if not hasattr(cls, "seen_by_"):
-        pytest.skip("the estimators have no account of their own yet; see gramian.io._bridge")
     given = {"gamma": 0.5, "ridge": 0.1, "C": 10.0, "tune": False}
     known = cls().get_params()
     model = cls(**{key: value for key, value in given.items() if key in known})

@@ -20,7 +20,7 @@ from gramian.arrays._blas import (
     solve_upper,
     symmetric_product,
 )
-from gramian.arrays._blocks import BLOCK_BYTES, row_blocks
+from gramian.arrays._blocks import BLOCK_BYTES, row_blocks, without_rows
 
 __all__ = [
     "BLOCK_BYTES",
@@ -38,4 +38,5 @@ __all__ = [
     "solve_lower",
     "solve_upper",
     "symmetric_product",
+    "without_rows",
 ]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gramian.arrays import Array, factor_cholesky
+from gramian.arrays import Array, factor_cholesky, without_rows
 from gramian.engines._engine import Engine, noted
 from gramian.engines._holdings import Holdings
 from gramian.gram import (
@@ -171,8 +171,8 @@ class GramEngine:
         if after.classes is not None and len(after.classes) < len(self._columns):
             kept = np.flatnonzero(np.isin(self._columns, after.classes))
             self.system.select_columns(np.append(0, 1 + kept))
-        self._diagonal = np.delete(self._diagonal, positions)
-        self._weight = np.delete(self._weight, positions)
+        self._diagonal = without_rows(self._diagonal, positions)
+        self._weight = without_rows(self._weight, positions)
         self._columns = after.classes
         self.serves = after.version
         return self

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, without_rows
 from gramian.engines._rows import Rows
 
 
@@ -72,9 +72,9 @@ class Holdings:
         return replace(
             self,
             rows=self.rows.without(positions),
-            y=trimmed(np.delete(self.y, positions, axis=0)),
-            weight=np.delete(self.weight, positions),
-            ids=trimmed(np.delete(self.ids, positions)),
+            y=trimmed(without_rows(self.y, positions)),
+            weight=without_rows(self.weight, positions),
+            ids=trimmed(without_rows(self.ids, positions)),
             version=object(),
         )
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays import Array, row_blocks
+from gramian.arrays import Array, row_blocks, without_rows
 from gramian.kernels import GramSamples
 
 
@@ -98,7 +98,7 @@ class DenseRows:
 
     def without(self, positions: Array) -> DenseRows:
         buffer, places, end = self._store
-        stay = np.delete(np.arange(end) if places is None else places, positions)
+        stay = without_rows(np.arange(end) if places is None else places, positions)
         after = DenseRows(buffer, stay, end)
         if self._lent or 2 * len(stay) < end:
             return DenseRows(after._compact(0), None, len(stay))

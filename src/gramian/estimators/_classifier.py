@@ -132,7 +132,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             )
         if after.declared:
             present = np.union1d(present, np.asarray(after.declared))
-        return replace(after, classes=present)
+        return after if len(present) == len(after.classes) else replace(after, classes=present)
 
     def _get_state(self):
         declared = self._fitted().held.declared

@@ -105,7 +105,8 @@ def positions_of(held: Array, ids: Any) -> Array:
     if asked.dtype.kind != "i" or asked.ndim != 1 or not plain:
         asked = _as_ids(ids)
     alike = asked.dtype.kind == held.dtype.kind
-    positions = np.flatnonzero(np.isin(held, asked)) if alike else np.empty(0, dtype=int)
+    among = held == asked[0] if alike and len(asked) == 1 else np.isin(held, asked)
+    positions = np.flatnonzero(among) if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):
         return positions
     values, counts = np.unique(asked, return_counts=True)

@@ -124,6 +124,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
     (97, 946)
     """
 
+    cli_name = "orthogonal"
     _state_names = ("classes_", "gamma_")
     _state_keys = ("bases", "weights", "calibration")
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
@@ -263,6 +264,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
     (True, True)
     """
 
+    cli_name = "orthogonal-svr"
     _state_names = ("gamma_",)
     _state_keys = ("bases", "weights")
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")

@@ -20,7 +20,7 @@ from copy import copy
 
 import numpy as np
 
-from gramian.arrays import Array, row_blocks, symmetric_product
+from gramian.arrays import Array, row_blocks, symmetric_product, without_rows
 from gramian.gram._memory import require_memory
 
 RowBlock = Callable[[slice, slice], Array]
@@ -137,7 +137,7 @@ class SlotMatrix:
         self.buffer[slots, :] = 0.0
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
-        self.slots = np.delete(self.slots, positions)
+        self.slots = without_rows(self.slots, positions)
 
     def without(self, positions: Array) -> SlotMatrix:
         """What is left without these samples, in a buffer of its own."""

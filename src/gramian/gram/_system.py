@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays import Array, solve_lower
+from gramian.arrays import Array, solve_lower, without_rows
 from gramian.gram._cholesky import CholeskyFactor
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import Factor, SlotFactor
@@ -154,8 +154,8 @@ class LiveSystem:
             self._X = None
         else:
             change = W @ solve_lower(W[positions], self._X[positions])
-            self._X = np.delete(self._X - change, positions, axis=0)
-        self.B = np.delete(self.B, positions, axis=0)
+            self._X = without_rows(self._X - change, positions)
+        self.B = without_rows(self.B, positions)
 
     def select_columns(self, columns: Array) -> None:
         """Keep these columns of B and X only."""
