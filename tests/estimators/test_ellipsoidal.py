@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import EllipsoidalFuzzyClassifier
 from gramian.engines.ellipsoidal import _regions
@@ -628,28 +627,3 @@ def test_tau_below_the_rounding_errors():
 def test_before_fit(call):
     with pytest.raises(NotFittedError):
         call(make())
-
-
-# -- scikit-learn -------------------------------------------------------------------------------
-
-
-LEFT_OUT = (
-    "slopes and probabilities stand on left-out values, and a sample left out leaves with all of "
-    "its weight, while one of its copies leaves the others behind"
-)
-
-
-def expected_failures(model):
-    return {
-        "check_sample_weight_equivalence_on_dense_data": LEFT_OUT,
-        "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
-    }
-
-
-@parametrize_with_checks(
-    [EllipsoidalFuzzyClassifier(), EllipsoidalFuzzyClassifier(distance="input")],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn_checks(estimator, check):
-    """With the defaults; `conftest` has forms whose slopes are not tuned."""
-    check(estimator)

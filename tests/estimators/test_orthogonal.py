@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import (
     OrthogonalKernelClassifier,
@@ -661,25 +660,3 @@ def test_refactor_is_recorded(estimator):
     assert estimator.refactor() is estimator
     assert [event.reason for event in estimator.refactorizations_] == ["asked for"]
     close_values(values(estimator), before, updates=10)
-
-
-# -- scikit-learn -------------------------------------------------------------------------------
-
-DRAWN = (
-    "candidates are drawn among the rows, so that a sample given twice is drawn more often than "
-    "one of weight 2, and the centres differ; on one basis the sums are equal"
-)
-EXCUSES = {
-    "check_sample_weight_equivalence_on_dense_data": DRAWN,
-    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
-}
-CHECKED = [
-    OrthogonalKernelClassifier(gamma="scale"),
-    OrthogonalKernelClassifier(gamma="scale", basis="one-vs-rest"),
-    OrthogonalKernelRegressor(gamma="scale"),
-]
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: EXCUSES)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

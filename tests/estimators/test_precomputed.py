@@ -8,6 +8,9 @@ from sklearn.base import clone, is_classifier
 
 from gramian.estimators._samples import check_kernel_rows
 from tests.estimators.conftest import (
+    ESTIMATORS,
+    PRECOMPUTABLE,
+    REPEATABLE,
     assert_unchanged,
     close_values,
     make_samples,
@@ -15,6 +18,18 @@ from tests.estimators.conftest import (
     snapshot,
     values,
 )
+
+
+@pytest.fixture(params=PRECOMPUTABLE)
+def estimator(request):
+    """Each estimator that takes precomputed kernels, unfitted."""
+    return clone(ESTIMATORS[request.param])
+
+
+@pytest.fixture(params=[name for name in PRECOMPUTABLE if name in REPEATABLE])
+def repeatable(request):
+    """Each of them that takes the same sample twice, unfitted."""
+    return clone(ESTIMATORS[request.param])
 
 
 def rbf(X, Y, gamma):

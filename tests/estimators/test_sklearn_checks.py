@@ -9,52 +9,38 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.estimators.conftest import ESTIMATORS, close_values, make_samples, values
+from tests.estimators.conftest import (
+    ESTIMATORS,
+    ONE_OF_EACH,
+    PRECOMPUTABLE,
+    close_values,
+    make_samples,
+    values,
+)
 
-# On data of any scale. The checks have their own samples, for which a fixed width is too narrow.
-CHECKED = {name: clone(model).set_params(gamma="scale") for name, model in ESTIMATORS.items()}
+# One configuration of each estimator, on data of any scale: the checks have their own samples, for
+# which a fixed width is too narrow.
+CHECKED = {
+    **{name: clone(model).set_params(gamma="scale") for name, model in ONE_OF_EACH.items()},
+    "documented": clone(ESTIMATORS["documented"]).set_params(gamma="scale"),
+}
 
 # Checks that an estimator cannot pass, each with its reason.
 LEFT_OUT = (
     "predict_proba is calibrated on leave-one-out values, and a sample left out leaves with all of "
     "its weight, while one of its copies leaves the others behind; decision_function is equal"
 )
-REPEATS = "the samples of this check repeat, which ridge=0 refuses"
-WEIGHTED_PROBABILITIES = {
-    "check_sample_weight_equivalence_on_dense_data": LEFT_OUT,
-    "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
-}
-FISHER = {
-    "check_classifiers_train": "zero is the threshold of equally frequent classes for Fisher's "
-    "targets, and the probabilities count the classes as frequent as they are",
-    "check_class_weight_classifiers": "the levels of Fisher's targets undo class weights: "
-    "each class has the same sum of weight times target",
-}
-EXPECTED_FAILURES = {
-    "kda-fisher": FISHER,
-    "kfd-fisher": FISHER,
-    "kda-ridge-0": {
-        "check_fit_score_takes_y": REPEATS,
-        "check_positive_only_tag_during_fit": REPEATS,
-        "check_sample_weights_shape": REPEATS,
-        "check_sample_weights_not_overwritten": REPEATS,
-        "check_estimator_sparse_tag": REPEATS,
-        "check_estimator_sparse_array": REPEATS,
-        "check_estimator_sparse_matrix": REPEATS,
-        "check_class_weight_classifiers": "an interpolation meets every target, whatever its "
-        "weight",
-    },
-    "lsvc-iteration": {
-        "check_class_weight_classifiers": "a class weight of 1,000 is a C of 10,000, at which the "
-        "paper's iteration needs more than the 1,000 steps of this check; it warns",
-    },
-}
+DRAWN = "candidates for the basis are drawn among rows, of which copies make more"
+WEIGHTED = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
 
 
 def expected_failures(estimator):
-    name = next(name for name, checked in CHECKED.items() if checked is estimator)
-    weighted = WEIGHTED_PROBABILITIES if hasattr(estimator, "predict_proba") else {}
-    return weighted | EXPECTED_FAILURES.get(name, {})
+    if not is_classifier(estimator):
+        return {}
+    return dict.fromkeys(WEIGHTED, DRAWN if "max_basis" in estimator.get_params() else LEFT_OUT)
 
 
 @parametrize_with_checks(list(CHECKED.values()), expected_failed_checks=expected_failures)
@@ -77,7 +63,9 @@ def test_cross_validation(estimator):
     assert scores.mean() > (0.5 if is_classifier(estimator) else 0.0)
 
 
-def test_cross_validation_of_a_precomputed_kernel(estimator):
+@pytest.mark.parametrize("name", PRECOMPUTABLE)
+def test_cross_validation_of_a_precomputed_kernel(name):
+    estimator = clone(ESTIMATORS[name])
     X, y = make_samples(estimator)
     K = np.exp(-estimator.gamma * ((X[:, None] - X) ** 2).sum(axis=2))
     expected = cross_val_score(estimator.set_params(kernel="rbf"), X, y, cv=3)
