@@ -44,15 +44,19 @@ def interrupted(call, k, error=KeyboardInterrupt):
     return False
 
 
-def places(lines, every=None):
-    """Which lines to interrupt at: all, or each distinct one at its first and last execution."""
+def places(lines, every=None, most=150):
+    """Which lines to interrupt at: all, or distinct ones at their first execution, at most so many.
+
+    Where there are more distinct lines, those are spread evenly over the call.
+    """
     if every == "line":
         return range(len(lines))
-    first, last = {}, {}
+    first = {}
     for k, line in enumerate(lines):
         first.setdefault(line, k)
-        last[line] = k
-    return sorted({*first.values(), *last.values()})
+    found = sorted(first.values())
+    step = -(-len(found) // most)
+    return sorted({*found[::step], *found[-10:]})  # what comes last puts the edit in place
 
 
 def _traced(call, trace):

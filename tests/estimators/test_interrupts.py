@@ -49,7 +49,6 @@ EDITS = {
 }
 OWN_EDITS = {  # edits that only some estimators have
     ("fuzzy", "retune"): lambda model, X, y: model.retune(),
-    ("oks", "grow"): lambda model, X, y: model.grow(1),
     ("lsvc-iteration", "partial_fit"): EDITS["partial_fit"],
     ("lsvc-linear", "forget"): EDITS["forget"],
     ("kda-cholesky", "forget"): EDITS["forget"],
@@ -126,7 +125,7 @@ def test_an_interrupt_of_a_read_after_an_edit(name, read):
     edited = EDITS["forget"](twin(model), X, y)
     after = seen(twin(edited))
     lines = lines_of(lambda: READS[read](EDITS["forget"](twin(model), X, y), X, y))
-    for k in places(lines, EVERY):
+    for k in places(lines, EVERY, most=60):
         torn = EDITS["forget"](twin(model), X, y)
         interrupted(lambda torn=torn: READS[read](torn, X, y), k)
         assert equal(seen(torn), after), f"torn at {lines[k]}, line {k}"

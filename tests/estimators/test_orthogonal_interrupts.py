@@ -4,19 +4,15 @@ test_interrupts.py does the same for what all estimators have.
 """
 
 import pickle
-import sys
-from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-import gramian
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from tests.estimators.conftest import make_samples, queries, values
+from tests.interrupts import interrupted, lines_of, places
 
-INSIDE = str(Path(gramian.__file__).parent)
 SMALL = {"gamma": 0.5, "ridge": 0.1, "max_basis": 2, "patience": 2}
 MODELS = {
     "oks": OrthogonalKernelClassifier(**SMALL),
@@ -52,31 +48,6 @@ def seen(model):
     return model.ids_.tolist(), model.n_rows_, *(part.tobytes() for part in parts)
 
 
-def is_interrupted(line, edit):
-    """Run an edit, and raise KeyboardInterrupt at the so many-th line within gramian."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if not frame.f_code.co_filename.startswith(INSIDE):
-            return None
-        if event == "line":
-            lines += 1
-            if lines == line:
-                raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        edit()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
-
-
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_interrupt_leaves_the_model_before_or_after(name, edit):
@@ -90,16 +61,12 @@ def test_an_interrupt_leaves_the_model_before_or_after(name, edit):
     stored = pickle.dumps(model)
     before = seen(pickle.loads(stored))
     after = seen(EDITS[edit](pickle.loads(stored)))
-    # A selection has a thousand lines that change nothing: the regressor visits all of them.
-    long = name != "okr" and (edit == "grow" or name == "one-vs-rest")
-    for line in count(1, 9 if long else 1):
+    lines = lines_of(lambda: EDITS[edit](pickle.loads(stored)))
+    for number, k in enumerate(places(lines, most=80)):
         model = pickle.loads(stored)
-        if not is_interrupted(line, lambda model=model: EDITS[edit](model)):
-            break
+        assert interrupted(lambda model=model: EDITS[edit](model), k)
         found = seen(model)
-        assert found in (before, after), f"line {line}"
-        if line % 5 == 0:
+        assert found in (before, after), f"torn at {lines[k]}"
+        if number % 5 == 0:
             model.partial_fit(X[:2] + 1, y[[0, -1]], ids=[98, 99]).forget([98, 99])
             assert model.ids_.tolist() == found[0]
-    assert line > 10
-    assert seen(model) == after
