@@ -124,7 +124,7 @@ def forget(
 
     Notes
     -----
-    If an id is not held, the model is unchanged. With ``verify`` or ``reselect``, everything is done
+    If an id is not held, the model is unchanged. With ``verify`` or ``reselect``, everything runs
     on a copy first, so the model is also unchanged if the comparison or the search fails.
 
     Examples
