@@ -1,4 +1,4 @@
-"""The command line: from a table to a live model."""
+"""The command line: fit, update and apply models of tables."""
 
 import sys
 

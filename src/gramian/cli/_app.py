@@ -1,7 +1,7 @@
 """The commands and their options.
 
-Nothing heavy is imported here, so that ``gramian --help`` answers at once: each command is a module
-with a function `run`, which returns what there is to tell, and one `show`, which tells it.
+Nothing heavy is imported here, so that ``gramian --help`` answers at once. Each command is a module
+with a function `run`, which returns facts, and a function `show`, which prints them.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def app(context: click.Context, traceback: bool) -> None:
     gramian predict model.gram new.csv -o out.csv
     gramian forget model.gram --id 17 --receipt receipts.jsonl
 
-    Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet. Rows count
-    from 1. Exit codes: 0 done, 1 something is wrong with the data, 2 with the command.
+    Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet. Rows are
+    counted from 1. Exit codes: 0 success, 1 a problem with the data, 2 with the command.
     """
     context.obj = traceback
 
@@ -113,7 +113,7 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
 @json_option
 def fit(**options: Any) -> None:
-    """Learn from TABLE, tuned by exact leave-one-out."""
+    """Fit a model to TABLE; hyper-parameters are chosen by exact leave-one-out."""
     _run("fit", options)
 
 
@@ -137,7 +137,7 @@ def predict(**options: Any) -> None:
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @json_option
 def learn(**options: Any) -> None:
-    """Learn the rows of TABLE besides those that MODEL holds."""
+    """Learn the rows of TABLE in addition to those that MODEL holds."""
     _run("learn", options)
 
 
@@ -170,9 +170,9 @@ def forget(**options: Any) -> None:
               help="Relative difference that --refit allows.  [1e-8]")  # fmt: skip
 @json_option
 def verify(**options: Any) -> None:
-    """Check that MODEL is what the last line of RECEIPT says, and holds none of its ids.
+    """Check that MODEL is the model of the last receipt in RECEIPT and holds none of its ids.
 
-    Exit code 0 if so, 1 if not.
+    The exit code is 0 if both are true, otherwise 1.
     """
     _run("verify", options)
 
@@ -184,7 +184,7 @@ def verify(**options: Any) -> None:
               help="How many doubtful rows to list, with --loo.")  # fmt: skip
 @json_option
 def inspect(**options: Any) -> None:
-    """Show what MODEL is and holds."""
+    """Describe MODEL and what it holds."""
     _run("inspect", options)
 
 
@@ -195,7 +195,7 @@ def inspect(**options: Any) -> None:
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
 @json_option
 def report(**options: Any) -> None:
-    """Write a page on MODEL, with figures, that stands alone."""
+    """Write a self-contained HTML page about MODEL, with figures."""
     _run("report", options)
 
 

@@ -102,7 +102,7 @@ def sample_losses(machine: Any) -> np.ndarray:
 
 
 def doubtful(model: Any, count: int) -> list[Facts]:
-    """The samples that all others speak against most: likely errors of label or measurement."""
+    """The samples with the largest leave-one-out loss: likely errors of label or measurement."""
     machine = machine_of(model)
     losses, ids = sample_losses(machine), machine.ids_.tolist()
     y, predicted = machine.y_fit_.tolist(), machine.loo_predict().tolist()

@@ -1,4 +1,4 @@
-"""Data sets: generated, shipped with scikit-learn, read from a folder, or fetched and verified."""
+"""Data sets: generated, shipped with scikit-learn, read from a folder, or downloaded."""
 
 from gramian.datasets._dataset import Dataset, Partition
 from gramian.datasets._generators import (

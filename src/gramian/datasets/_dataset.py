@@ -14,11 +14,11 @@ class Partition(NamedTuple):
     Parameters
     ----------
     train, test : ndarray of int64
-        Row indices, disjoint and exhaustive.
+        Row indices; each row is in exactly one of them.
     official : bool
-        Published with the data; otherwise drawn at random.
+        Whether it was published with the data; otherwise it was drawn at random.
     number : int or None
-        Its number in the benchmark, from 1, where it is official and the number is known.
+        Number of an official partition in its benchmark, from 1; None if unknown.
     """
 
     train: np.ndarray
@@ -38,11 +38,11 @@ class Dataset:
     y : ndarray of shape (n_samples,)
         Class labels as int64, or targets as float64.
     train, test : ndarray of int64, of shapes (n_official, n_train) and (n_official, n_test)
-        One official partition a row, or None.
+        One official partition per row, or None.
     partition_numbers : tuple of (int or None)
-        The number of each row in the benchmark it comes from; None where it is not known.
+        Number of each official partition in its benchmark; None if unknown.
     n_partitions : int or None
-        How many partitions that benchmark has, of which `train` may hold only some.
+        Number of partitions of the benchmark, of which `train` may hold only some.
     feature_names, target_names : tuple of str, or None
         `target_names` are the classes in the order of their labels, or the name of the one target.
     description : str
@@ -92,16 +92,16 @@ class Dataset:
     ) -> list[Partition]:
         """The first ``n`` partitions: the official ones, then random ones of the same sizes.
 
-        For one seed, ``partitions(10)`` is how ``partitions(100)`` begins.
+        With the same seed, ``partitions(100)`` begins with ``partitions(10)``.
 
         Parameters
         ----------
         n : int
         random_state : int, Generator or None
-            Seed of the random ones.
+            Seed of the random partitions.
         n_train : int, optional
-            Size of the training part; needed where there is no official one. A size other than
-            the official one gives random partitions only.
+            Size of the training part; required if there is no official partition. With a size
+            other than the official one, all partitions are random.
         """
         size = self._train_size(n_train)
         taken = min(n, self.n_official) if size == self.n_train else 0

@@ -28,27 +28,27 @@ def names() -> list[str]:
 def load(name: str, data_home: str | os.PathLike | None = None, fetch: bool = True) -> Dataset:
     """Load a data set by name.
 
-    Sets that scikit-learn ships need nothing else. The others are looked for in ``data_home`` (or
-    the folder that the environment variable GRAMIAN_DATA names), then in the cache, as
-    ``NAME.npz`` or as the original text files; then fetched, where there is a public home. What
-    was read is checked against a SHA-256 of its content, wherever it came from.
+    Data sets shipped with scikit-learn need no file. The others are looked for in ``data_home`` (or
+    the folder in the environment variable GRAMIAN_DATA) and in the cache, as ``NAME.npz`` or as
+    the original text files. If they are not there, they are downloaded, provided that they have a
+    public address. The content is checked against a SHA-256, wherever it came from.
 
     Parameters
     ----------
     name : str
         One of `names`.
     data_home : path, optional
-        Folder to look in instead of the one that GRAMIAN_DATA names.
+        Folder to look in instead of the one in GRAMIAN_DATA.
     fetch : bool
-        Whether a set that is in no folder may be downloaded, into
+        Whether a data set that is in no folder may be downloaded, into
         ``$XDG_CACHE_HOME/gramian/datasets`` (``~/.cache`` by default).
 
     Raises
     ------
     FileNotFoundError
-        The set is in no folder and cannot be fetched.
+        If the data set is in no folder and cannot be downloaded.
     ValueError
-        The name is unknown, or a file does not hold what it should. Nothing fetched is kept.
+        If the name is unknown, or a file has another content. Such a download is not kept.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, locks on them, and text from them that is safe to show."""
+"""Files written completely or not at all, locks on files, and text that is safe to show."""
 
 from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
 from gramian.files._lock import FileInUseError, locked, user_name

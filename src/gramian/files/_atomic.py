@@ -22,18 +22,18 @@ _YOUNG = 60.0  # seconds in which a temporary file is left alone, locked or not
 
 @contextmanager
 def replacing(path: StrPath, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A binary stream whose content takes the place of ``path`` when the block ends.
+    """Context manager of a binary stream whose content replaces ``path`` at the end.
 
-    It is written to a new file in the same folder, forced to disk, and renamed over ``path``. If
-    the block raises, or the machine stops, the old file is as it was. What a killed process left
-    behind in the folder is removed.
+    The content is written to a new file in the same folder, forced to disk, and renamed over
+    ``path``. If the block raises, or the computer stops, the old file is unchanged. Temporary files
+    of killed processes in the folder are removed.
 
     Parameters
     ----------
     path : str or path
     private : bool
-        Whether a new file is for its owner alone (mode 600), from its first byte; otherwise it
-        gets what the umask allows. The permissions of a file that was there stay.
+        Whether a new file is readable by its owner only (mode 600), from its first byte; otherwise
+        it gets what the umask allows. An existing file keeps its permissions.
     """
     target = Path(os.path.realpath(path))  # through a link, so that the link stays one
     if not target.parent.is_dir():

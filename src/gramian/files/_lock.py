@@ -33,24 +33,24 @@ _mine = threading.local()  # the locks of this thread, so that a function may as
 
 
 class FileInUseError(OSError):
-    """A file that another process works on."""
+    """Another process is working on the file."""
 
 
 @contextmanager
 def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[None]:
-    """Hold the lock of a file for as long as the block takes.
+    """Context manager that holds the lock of a file.
 
     Parameters
     ----------
     path : str or path
-        It need not be there; its folder must.
+        The file need not exist, but its folder must.
     wait : float, optional
         Seconds to wait for another holder; `WAIT` by default.
 
     Raises
     ------
     FileInUseError
-        If another process holds it all that time; the message says which.
+        If another process holds the lock all that time; the message says which.
     """
     target = os.path.realpath(path)
     held = _mine.__dict__.setdefault("paths", set())

@@ -22,7 +22,7 @@ def without_controls(text: str, keep: str = "") -> str:
 
 
 def shown(value: Any, most: int = 80) -> str:
-    """A value of a file as a message may show it: no control characters, and not too long."""
+    """A value from a file, without control characters and shortened, for use in a message."""
     text = value if isinstance(value, str) else str(value)
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
     return without_controls(cut)
@@ -31,8 +31,8 @@ def shown(value: Any, most: int = 80) -> str:
 def csv_cell(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula and no terminal for a command.
 
-    Texts that begin with ``= + - @`` and are no numbers, or with a control character, get an
-    apostrophe before them.
+    A text that begins with ``= + - @`` and is not a number gets a leading apostrophe, and so does a
+    text that begins with a control character.
     """
     if not isinstance(value, str):
         return value

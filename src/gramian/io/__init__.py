@@ -1,4 +1,4 @@
-"""Model files, and receipts of what was forgotten."""
+"""Model files, and receipts of forgotten samples."""
 
 from gramian.files import FileInUseError
 from gramian.io._errors import ModelFileError

@@ -2,4 +2,4 @@
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model this version can read, or a model that no file can hold."""
+    """A file that this version cannot read as a model, or a model that cannot be saved."""

@@ -26,28 +26,28 @@ from gramian.io._origins import check_unchanged, remember
 
 
 def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
-    """Write a fitted model to a file, whole or not at all.
+    """Write a fitted model to a file, completely or not at all.
 
-    The file has what the model holds now: samples, targets, ids, coefficients, hyper-parameters.
-    Nothing of a forgotten sample is in it.
+    The file contains what the model holds now: samples, targets, ids, coefficients and
+    hyper-parameters. It contains nothing of a forgotten sample.
 
     Parameters
     ----------
     model : estimator of this package or TableModel
-        Its parameters must be values: a callable kernel or callback has no place in a file.
+        Its parameters must be plain values; a callable kernel or callback cannot be saved.
     path : str or path
-        Any suffix. A file that is there is replaced once the new one is on disk, and is left as
-        it was if anything fails. A new file is for its owner alone (mode 600), for it holds
-        samples; the permissions of a file that was there stay.
+        Any suffix. An existing file is replaced when the new one is on disk, and is unchanged if
+        anything fails. A new file is readable by its owner only (mode 600), because it holds
+        samples. An existing file keeps its permissions.
     overwrite : bool
-        Whether to replace a file that this model was loaded from, or saved to, and that someone
-        has changed since.
+        Whether to replace a file that has changed since this model was loaded from it or last
+        saved to it.
 
     Raises
     ------
     ModelFileError
-        If the model cannot be written; the message names the parameter that stands in the way. If
-        the file was changed since the model was loaded, and ``overwrite`` is False.
+        If the model cannot be saved; the message names the parameter that prevents it. Also if
+        the file has changed since the model was loaded and ``overwrite`` is False.
     FileInUseError
         An `OSError`, if another process works on the file for longer than ten seconds.
 
@@ -76,10 +76,11 @@ def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
 
 
 def load(path: StrPath) -> Any:
-    """Read a model that `save` wrote. It predicts bitwise the same, learns on and forgets.
+    """Read a model that `save` wrote; it can go on learning and forgetting.
 
-    No code of the file runs: it names classes of this package, and values for them. What updates
-    need (the factor of K + λI) is built when it is first needed, O(n³).
+    Its decision values are bitwise those of the saved model. No code of the file runs: the file
+    names classes of this package and values for them. The factor of K + λI, which updates need,
+    is built when it is first needed, O(n³).
 
     Raises
     ------
@@ -108,24 +109,24 @@ def load(path: StrPath) -> Any:
 
 
 def fingerprint(model: Any, *, key: bytes | None = None) -> str:
-    """SHA-256 of all that the model is: parameters, samples, ids, coefficients.
+    """SHA-256 of the whole model: parameters, samples, ids, coefficients.
 
-    Equal before `save` and after `load`. Two models of the same samples that came about in
-    different ways have different ones, for their coefficients differ by rounding.
+    It is the same before `save` and after `load`. Two models of the same samples that were reached
+    by different edits have different fingerprints, because their coefficients differ by rounding.
 
     Parameters
     ----------
     model : fitted estimator of this package or TableModel
     key : bytes, optional
-        Gives HMAC-SHA256 with this key instead. Without the key, nobody can find out by trial
-        which samples a model had.
+        Return the HMAC-SHA256 with this key instead. Without the key, nobody can find out by
+        trial which samples the model held.
     """
     text = canonical_json(_body(model)[0])
     return sha256(text).hexdigest() if key is None else hmac.digest(key, text, "sha256").hex()
 
 
 def file_facts(path: StrPath) -> dict[str, Any]:
-    """What a model file says of itself, verified: versions, class, fingerprint, size."""
+    """Versions, class, fingerprint and size of a model file, after checking the file."""
     document = _read(path).document
     body = {key: document[key] for key in ("model", "members")}
     return {

@@ -27,7 +27,7 @@ TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
 
 @dataclass(frozen=True)
 class Receipt:
-    """Proof of a `forget`; it holds nothing of the samples but their ids.
+    """Evidence of a `forget`. It holds the ids of the samples and nothing else of them.
 
     Attributes
     ----------
@@ -36,35 +36,34 @@ class Receipt:
     ids : tuple
     count : int
     n_before, n_after : int
-        Samples held.
+        Number of samples held before and after.
     seconds : float
-        Of forgetting (and reselecting), without the checks.
+        Time to forget (and reselect), without the checks.
     drift : float or None
-        Measured relative residual of the solution after it, in the true system of the samples that
-        stay; None for a model that has no such measure.
+        Measured relative residual of the solution afterwards, in the true system of the remaining
+        samples; None for a model that has no such measure.
     difference : float or None
-        With ``verify``: the largest difference of decision values on the held samples to those of
-        `refitted`, a model with the same choices that is built from these samples from scratch,
-        relative to the largest.
+        With ``verify``: the largest difference between the decision values of the model and of
+        ``model.refitted()``, a model with the same choices built from scratch, on the held samples,
+        relative to the largest value.
     tolerance : float or None
-        With ``verify``: what the difference may be.
+        With ``verify``: the largest difference allowed.
     verified : bool or None
-        With ``verify``: whether it is not more.
+        With ``verify``: whether the difference is within the tolerance.
     seen_by : tuple of str
-        What was chosen while the samples were there, and has stayed.
+        Names of what was chosen while the samples were there and has not changed.
     fingerprint_before : str
-        HMAC-SHA256 of the model before, with a secret key that is nowhere in the receipt. It shows
-        nothing to those without the key: from a plain hash and the model afterwards, a row of a
-        few categories could be guessed. Who gave the `key` can show with it, and with a copy of
-        the model as it was, that the receipt speaks of that model. Without one it is a random
-        number that names this receipt.
+        HMAC-SHA256 of the model before, with a secret key that is not in the receipt. It reveals
+        nothing without the key. (From a plain hash and the model afterwards, a row of a few
+        categories could be guessed.) With the `key` and a copy of the model before, you can prove
+        that the receipt is about that model. If no key was given, it is a random identifier.
     fingerprint_after : str
-        HMAC-SHA256 of the model afterwards, with `salt` as its key: whoever has the model can
-        compute it again, ``fingerprint(model, key=bytes.fromhex(receipt.salt))``.
+        HMAC-SHA256 of the model afterwards, with `salt` as its key. Anyone who has the model can
+        compute it again: ``fingerprint(model, key=bytes.fromhex(receipt.salt))``.
     salt : str
         32 random bytes, in hexadecimal digits.
     user : str
-        Who did it, as the system says.
+        Name of the user, as the operating system gives it.
     time : str
         UTC, ISO 8601.
     versions : dict of str
@@ -102,7 +101,7 @@ def forget(
     tolerance: float | None = None,
     key: bytes | None = None,
 ) -> Receipt:
-    """Forget samples, as ``model.forget(ids)``, and give a receipt.
+    """Forget samples, like ``model.forget(ids)``, and return a receipt.
 
     Parameters
     ----------
@@ -110,14 +109,14 @@ def forget(
         Changed in place.
     ids : id or array-like of ids
     verify : bool
-        Compare with a model that is built from scratch, O(n³).
+        Whether to compare with a model that is built from scratch, O(n³).
     reselect : bool
-        Choose anew, on the samples that stay, all that was chosen while the others were there.
+        Whether to make all choices again on the remaining samples.
     tolerance : float, optional
-        The relative difference that `verify` allows; by default 1e-8, and 1e-3 for samples of
-        single precision.
+        Relative difference that `verify` allows; by default 1e-8, or 1e-3 for samples in single
+        precision.
     key : bytes, optional
-        A secret of yours for `fingerprint_before`; a random one that is thrown away by default.
+        Your secret key for `fingerprint_before`; by default a random one that is discarded.
 
     Returns
     -------
@@ -125,8 +124,8 @@ def forget(
 
     Notes
     -----
-    If an id is not held, the model is as it was. With ``verify`` or ``reselect``, everything is
-    tried on a copy first: if the comparison or the search fails, the model is as it was, too.
+    If an id is not held, the model is unchanged. With ``verify`` or ``reselect``, everything runs
+    on a copy first, so the model is also unchanged if the comparison or the search fails.
 
     Examples
     --------

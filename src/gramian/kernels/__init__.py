@@ -8,10 +8,11 @@ poly          (gamma x·y + coef0)^degree     gamma, degree, coef0
 rbf           exp(−gamma ‖x − y‖²)           gamma
 laplacian     exp(−gamma ‖x − y‖₁)           gamma
 precomputed   given as a matrix              none
-a callable    f(X, Y, **params)              its own
+a callable    ``f(X, Y, **params)``          its own
 ============= ============================== =========================
 
-Dense and CSR samples are taken alike; the result is always a dense array.
+Samples may be dense or CSR; the result is always a dense array. A value k(x, y) depends on x and y
+alone, whatever other samples are passed in the same call.
 """
 
 from gramian.kernels._base import Kernel, checked_gamma

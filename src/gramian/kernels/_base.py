@@ -45,13 +45,13 @@ class Kernel(ABC):
         """k(x, x) for each sample, in the precision of X."""
 
     def with_gamma(self, gamma: Any) -> Kernel:
-        """The same kernel with another gamma; itself where gamma is None or no parameter of it."""
+        """The kernel with another gamma; itself if gamma is None or the kernel has no gamma."""
         if gamma is None or not self.takes_gamma:
             return self
         return replace(self, gamma=gamma)  # type: ignore[type-var]
 
     def typical_gamma(self, X: Any) -> float:
-        """One over the median distance between samples that differ; 1 where none do."""
+        """One over the median distance between different samples; 1 if all are equal."""
         raise TypeError(f"the {self.name} kernel has no width.")
 
     def gamma_gradient(self, K: Array, G: Array, X: Any) -> Array:
@@ -63,7 +63,7 @@ class Kernel(ABC):
 
 
 def float_type(X: Any) -> np.dtype:
-    """The type of the kernel values: that of the samples, or double precision for integers."""
+    """Type of the kernel values: that of the samples, or double precision for integers."""
     return X.dtype if X.dtype.kind == "f" else np.dtype(float)
 
 

@@ -14,7 +14,7 @@ from gramian.kernels._base import Kernel, float_type
 
 @dataclass(frozen=True)
 class CallableKernel(Kernel):
-    """k(x, y) by the function of a user.
+    """k(x, y) computed by a Python function.
 
     Parameters
     ----------

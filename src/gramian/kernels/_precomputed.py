@@ -22,7 +22,7 @@ class GramSamples:
     K : ndarray of shape (n, n)
         The kernel values of all samples.
     index : array-like of int, optional
-        Which of them are meant, from 0 to n − 1; all where not given.
+        Positions of these samples in K, from 0 to n − 1; by default all.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class GramSamples:
 
     @property
     def dtype(self) -> np.dtype:
-        """That of the kernel values."""
+        """Type of the kernel values."""
         return self.K.dtype
 
     def __len__(self) -> int:

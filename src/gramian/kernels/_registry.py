@@ -25,7 +25,7 @@ def make_kernel(
     coef0: float = 1.0,
     params: Mapping[str, Any] | None = None,
 ) -> Kernel:
-    """A kernel by its name, or from a function; the parameters it has are checked.
+    """Make a kernel from its name or from a function, and check its parameters.
 
     Examples
     --------

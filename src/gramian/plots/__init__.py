@@ -1,4 +1,4 @@
-"""Figures of a model, as displays in the way of scikit-learn. Drawing needs matplotlib."""
+"""Figures of a model, as displays like those of scikit-learn. Drawing needs matplotlib."""
 
 from gramian.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay

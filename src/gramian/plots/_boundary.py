@@ -18,9 +18,9 @@ _EVEN = np.log(2.0)
 class LeaveOneOutBoundaryDisplay(Display):
     """Regions of the predicted classes, and the held samples coloured by leave-one-out loss.
 
-    The loss is minus the log probability that the model without the sample gives its class. Those
-    above log 2 are drawn larger and on top: their own class has less than an even chance. They are
-    likely label errors, or where classes overlap.
+    The loss is minus the logarithm of the probability that the model without the sample gives to
+    its class. Samples with a loss above log 2 are drawn larger and on top: their class has a
+    probability below one half. They are often label errors, or lie where classes overlap.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class LeaveOneOutBoundaryDisplay(Display):
     classes : sequence of length c
     feature_names : tuple of two str
     n_fixed : int
-        Number of other features, which the regions hold at their means.
+        Number of other features, which are set to their means.
 
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class LeaveOneOutBoundaryDisplay(Display):
         Parameters
         ----------
         model : classifier
-            Of dense samples.
+            Fitted to dense samples.
         features : pair of int or str
-            Which two; the others are held at the means of the samples.
+            The two features to draw; the others are set to the means of the samples.
         grid_resolution : int, default=200
         ax : matplotlib Axes, optional
         """
@@ -93,7 +93,7 @@ class LeaveOneOutBoundaryDisplay(Display):
         ).plot(ax=ax)
 
     def plot(self, ax=None):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         for index in range(len(self.classes)):
             self._draw_region(ax, index)

@@ -37,7 +37,7 @@ class Reliability:
 
 
 def reliability(probability: Array, true: Array, n_bins: int) -> Reliability:
-    """In bins of equal width; those of few samples are joined with their neighbours."""
+    """Reliability in bins of equal width; bins of few samples are merged with neighbours."""
     bins = _bins(probability, n_bins)
     count = np.bincount(bins)
     predicted, observed = (np.bincount(bins, values) / count for values in (probability, true))
@@ -63,7 +63,7 @@ class CalibrationDisplay(Display):
     """Observed frequency over predicted probability; a calibrated model follows the diagonal.
 
     For two classes, the probability is that of the second class. For more, it is that of the
-    predicted class, or of ``pos_label``. Bins of fewer than ten samples are joined with their
+    predicted class, or of ``pos_label``. Bins of fewer than ten samples are merged with their
     neighbours; bars are Wilson's 95 % intervals.
 
     Parameters
@@ -71,12 +71,12 @@ class CalibrationDisplay(Display):
     curves : dict of str to Reliability
         One for each set of samples.
     quantity : str
-        What the probability is of.
+        Name of the event whose probability is drawn.
 
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class CalibrationDisplay(Display):
         ----------
         model : classifier
         X, y : array-like, optional
-            Test data, drawn besides the leave-one-out values.
+            Test data, drawn in addition to the leave-one-out values.
         pos_label : label, optional
         n_bins : int, default=10
         ax : matplotlib Axes, optional
@@ -123,7 +123,7 @@ class CalibrationDisplay(Display):
         return cls(curves, what).plot(ax=ax)
 
     def plot(self, ax=None):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="calibrated")
         styles = ((BLUE, "o"), (ORANGE, "s"))

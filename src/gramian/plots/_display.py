@@ -24,7 +24,7 @@ def pyplot() -> Any:
 
 
 class Display:
-    """A figure that keeps its data, so that it can be drawn again and elsewhere.
+    """A figure that keeps its data, so that it can be drawn again on other axes.
 
     Attributes
     ----------

@@ -12,24 +12,26 @@ from gramian.plots._display import BLUE, RED, Display
 
 
 class DriftRecorder:
-    """Passes edits on to a model and keeps its residual after each.
+    """Record of a model's measured residual after each edit.
 
-    The model itself keeps no history. Measuring costs O(n²), as much as an edit.
+    The recorder passes edits on to the model and measures `drift` after each.
+
+    A measurement costs O(n²), as much as an edit.
 
     Parameters
     ----------
     model : estimator
-        A fitted one, with `drift` and `refactorizations_`.
+        A fitted estimator of this package.
 
     Attributes
     ----------
     model : estimator
     edits : ndarray of shape (m,)
-        Samples that had entered or left at each measurement.
+        Number of samples learned or forgotten before each measurement.
     drift : ndarray of shape (m,)
-        ``model.drift()`` then.
+        ``model.drift()`` at each measurement.
     rebuilt : list of (int, str)
-        At which of those counts the factor was found rebuilt, and why.
+        After which number of edits the factor was rebuilt, and why.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class DriftRecorder:
         self.record(before - len(self.model.ids_))
 
     def record(self, edits: int = 0) -> None:
-        """Measure, after so many edits that were not made through the recorder."""
+        """Measure after ``edits`` edits that were made directly on the model."""
         self._edits.append(self._edits[-1] + edits)
         self._drift.append(self.model.drift())
         events = self.model.refactorizations_
@@ -84,7 +86,7 @@ class DriftRecorder:
 
 
 class DriftDisplay(Display):
-    """The measured relative residual over updates, with the rebuildings of the factor.
+    """The measured relative residual over edits, and when the factor was rebuilt.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ class DriftDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
     """
 
     def __init__(self, edits, drift, rebuilt=()):
@@ -105,11 +107,11 @@ class DriftDisplay(Display):
 
     @classmethod
     def from_recorder(cls, recorder, *, ax=None):
-        """Draw what a `DriftRecorder` has kept."""
+        """Draw the record of a `DriftRecorder`."""
         return cls(recorder.edits, recorder.drift, list(recorder.rebuilt)).plot(ax=ax)
 
     def plot(self, ax=None):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         drift = np.where(self.drift > 0, self.drift, np.nan)  # an exact 0 has no logarithm
         ax.plot(self.edits, drift, color=BLUE, linewidth=1.0, label="measured residual")

@@ -11,11 +11,11 @@ from gramian.plots._display import BLUE, GREY, RED, Display
 
 
 class InfluenceDisplay(Display):
-    """The samples whose departure would move the decision values farthest.
+    """The samples whose removal would change the decision values most.
 
-    A bar is the root mean square change of all held samples' decision values when that one sample
-    is forgotten, without a refit and equal to one. Samples that the model without them gets wrong
-    are marked: influential and wrong is what a label error looks like.
+    A bar is the root mean square change of the decision values of all held samples if that sample
+    is forgotten. It equals the result of a refit and needs none. Samples that the model without
+    them predicts wrongly are marked; an influential sample that is wrong is often a label error.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class InfluenceDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -53,9 +53,9 @@ class InfluenceDisplay(Display):
         Parameters
         ----------
         model : estimator
-            One that `sample_influence` takes.
+            An estimator that `sample_influence` accepts.
         n_samples : int, default=15
-            How many to show.
+            Number of samples to show.
         ax : matplotlib Axes, optional
         """
         influence = sample_influence(model).rms
@@ -63,7 +63,7 @@ class InfluenceDisplay(Display):
         return cls(model.ids_, influence, wrong).plot(n_samples=n_samples, ax=ax)
 
     def plot(self, ax=None, *, n_samples=15):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         top = np.argsort(-self.influence, kind="stable")[:n_samples]
         places = np.arange(len(top))

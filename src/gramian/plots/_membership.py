@@ -12,17 +12,17 @@ _LEVELS = (0.1, 0.5, 0.9)
 
 
 class MembershipDisplay(Display):
-    """Degrees of membership in each class, and where a sample is new.
+    """Degrees of membership in each class, and the region where samples are new.
 
-    Lines of equal degree at 0.1, 0.5 and 0.9, a colour for each class, and the held samples. Where
-    `novelty` exceeds its threshold the plane is grey: samples there lie outside every class.
+    The figure shows lines of equal degree at 0.1, 0.5 and 0.9, with one colour per class, and the
+    held samples. The plane is grey where `novelty` exceeds its threshold, outside every class.
 
     Parameters
     ----------
     grid : tuple of two ndarray of shape (g,)
         Values of the two features.
     degrees : ndarray of shape (c, g, g)
-        Of membership, row by row of the second feature.
+        Degrees of membership, row by row of the second feature.
     newness : ndarray of shape (g, g)
         Novelty over its threshold; above 1 is new.
     samples : ndarray of shape (n, 2)
@@ -31,12 +31,12 @@ class MembershipDisplay(Display):
     classes : sequence of length c
     feature_names : tuple of two str
     n_fixed : int
-        Number of other features, which the regions hold at their means.
+        Number of other features, which are set to their means.
 
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -69,9 +69,9 @@ class MembershipDisplay(Display):
         Parameters
         ----------
         model : EllipsoidalFuzzyClassifier
-            Of dense samples.
+            Fitted to dense samples.
         features : pair of int or str
-            Which two; the others are held at the means of the samples.
+            The two features to draw; the others are set to the means of the samples.
         grid_resolution : int, default=150
         ax : matplotlib Axes, optional
         """
@@ -94,7 +94,7 @@ class MembershipDisplay(Display):
         ).plot(ax=ax)
 
     def plot(self, ax=None):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         if self.newness.max() > 1.0:
             top = [1.0, float(self.newness.max())]

@@ -21,7 +21,7 @@ class PrequentialDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
     """
 
     def __init__(self, results):
@@ -43,7 +43,7 @@ class PrequentialDisplay(Display):
         return cls(dict(named)).plot(ax=ax)
 
     def plot(self, ax=None):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         for k, (name, result) in enumerate(self.results.items()):
             color, prefix = class_color(k), f"{name}, " if name else ""

@@ -34,7 +34,7 @@ class SelectionPathDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        Where it was last drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class SelectionPathDisplay(Display):
         return cls(selection).plot(ax=ax)
 
     def plot(self, ax=None):
-        """Draw it. Returns self."""
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         if len(np.unique(self.selection.ridges)) > 1:
             self._draw_ridges(ax)

@@ -1,4 +1,4 @@
-"""Width and ridge chosen by closed-form leave-one-out.
+"""Choice of kernel width and ridge by closed-form leave-one-out.
 
 `select` minimises a leave-one-out criterion of a `Problem`: a machine, its targets, samples and a
 kernel. No estimator is needed.

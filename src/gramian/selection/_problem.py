@@ -22,11 +22,11 @@ class Problem:
     ----------
     machine : Machine
     targets : ClassTargets or Responses
-        With the sample weights, if any.
+        Targets of the samples, with sample weights if any.
     samples : array-like of shape (n, d)
-        As the kernel takes them.
+        Samples in a form that the kernel takes.
     kernel : Kernel
-        Its gamma is replaced by the widths that are tried.
+        The search replaces its gamma by the widths that it tries.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from gramian.arrays import Array
 
 
 class Trial(NamedTuple):
-    """One setting and what it is worth; the callback is called with these."""
+    """One evaluated setting; `callback` is called with it."""
 
     stage: str
     """``"subsample"`` or ``"all samples"``."""
@@ -29,12 +29,12 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection:
-    """The chosen hyper-parameters, and every setting whose criterion was computed on the way.
+    """The chosen hyper-parameters, and every setting that was evaluated.
 
     Attributes
     ----------
     gamma : float, ndarray or None
-        Chosen or given; None for kernels without a width.
+        Kernel width, chosen or given; None for kernels without a width.
     ridge : float
     criterion : str
     value : float

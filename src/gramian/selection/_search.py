@@ -48,28 +48,29 @@ def select(
     ----------
     problem : Problem
     gamma : {"loo", "loo-ard"}, number, array or None
-        ``"loo"`` tunes one width, ``"loo-ard"`` one for each feature of an RBF kernel. Otherwise
-        it is taken as it is.
+        ``"loo"`` chooses one width, ``"loo-ard"`` one for each feature of an RBF kernel. Other
+        values are used as given.
     ridge : "loo" or number
     criterion : {"log", "squared", "hinge", "error"}, optional
-        The log-loss for classes, the squared error for responses.
+        By default the log-loss for classes and the squared error for responses.
     search : {"path", "nelder-mead", "gradient"}
-        How the search goes on, on all samples, from the width found on a subsample: over widths
-        with the best of a path of ridges each; by the simplex of saadi2004 or by L-BFGS over both.
-        ``"loo-ard"`` always takes the last.
+        How the search continues on all samples from the width found on a subsample. ``"path"``
+        tries widths, each with its best ridge; ``"nelder-mead"`` (the simplex of saadi2004) and
+        ``"gradient"`` (L-BFGS) search for both together. ``"loo-ard"`` always uses ``"gradient"``.
     start : (gamma, ridge), optional
-        Search from here, on all samples from the first.
+        Where to start the search; it then uses all samples from the beginning.
     random_state : int, RandomState or None
-        Draws the subsample.
+        Seed of the subsample.
     callback : callable, optional
         Called with a `Trial` after every evaluation.
 
     Notes
     -----
-    A prior keeps widths from running off where the criterion is flat, and from fitting its noise
+    A prior keeps widths bounded if the criterion is flat, and reduces over-fitting of the criterion
     (Cawley & Talbot 2010). Log gamma, or its mean over features, is normal around the log of one
-    over the median distance with deviation 2; the log gamma of each feature is normal around that
-    mean with deviation ½. The nats of the prior are added to n times the criterion.
+    over the median distance with standard deviation 2. The log gamma of each feature is normal
+    around that mean with standard deviation ½. Minus the log density is added to n times the
+    criterion.
     """
     _check(problem, gamma, ridge, search)
     trace, rule = Trace(callback), _criterion(criterion, problem, gamma, search)

@@ -25,17 +25,17 @@ METRICS: dict[str, Callable[[Any, Any], float]] = {
 class Prequential:
     """What a model predicted before it learned each sample.
 
-    Any other metric can be had from `y_true` and `y_pred`.
+    Other metrics can be computed from `y_true` and `y_pred`.
 
     Attributes
     ----------
     metric : str
     window : int
     n_seen : int
-        Samples in the stream.
+        Number of samples in the stream.
     steps : ndarray of shape (m,)
-        Places in the stream of the samples that were predicted; while a window has no model yet,
-        samples are learned without.
+        Positions in the stream of the samples that were predicted. While a window has no model
+        yet, samples are learned without a prediction.
     y_true, y_pred : ndarray of shape (m,) or (m, n_targets)
     scores : ndarray of shape (m,)
         The metric of each prediction.
@@ -80,11 +80,11 @@ def prequential(
     Parameters
     ----------
     model : SlidingWindow or fitted estimator
-        It learns the stream. An estimator that is not fitted cannot learn from a single class; a
-        `SlidingWindow` around it handles the start.
+        The model that learns the stream. An estimator must be fitted first, because a classifier
+        cannot learn from a single class; a `SlidingWindow` handles the start by itself.
     stream : iterable of (x, y) or (x, y, time)
-        One sample each, such as ``zip(X, y)``. With a time, what is too old by then leaves the
-        window before the prediction.
+        One sample at a time, such as ``zip(X, y)``. With a time, samples that are too old by then
+        leave the window before the prediction.
     metric : {"accuracy", "absolute error", "squared error"} or callable, optional
         A callable gives the score of one sample from ``(y, prediction)``. By default the accuracy
         for classifiers and the absolute error for regressors.

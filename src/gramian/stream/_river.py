@@ -103,11 +103,11 @@ class _River:
 
 
 class RiverClassifier(_River, base.Classifier):
-    """A classifier of Gramian's in a sliding window, as a River model.
+    """River model that holds a classifier of Gramian in a sliding window.
 
-    At any time the model is the one fitted to the last ``max_samples`` samples, exactly. Features
-    get their places in the order in which they appear; new ones may come at any time, and what a
-    sample lacks is 0. Features are taken as they are: put a scaler before it.
+    The model always equals one fitted to the last ``max_samples`` samples. Each feature gets a
+    fixed position when it first appears. New features may appear at any time, and a feature that
+    a sample lacks counts as 0. Features are not scaled: put a scaler before the model.
 
     While there is no model (too few samples, or one class only), probabilities are the frequencies
     of the labels in the window.
@@ -115,19 +115,19 @@ class RiverClassifier(_River, base.Classifier):
     Parameters
     ----------
     estimator
-        A classifier of Gramian's, by default a `KernelDiscriminant` that chooses its
+        A classifier of Gramian, by default a `KernelDiscriminant` that chooses its
         hyper-parameters by leave-one-out.
     max_samples
-        How many samples stay; None for all.
+        Number of latest samples to keep; None keeps all.
     min_samples
-        The number of samples from which on there is a model.
+        Number of samples from which on there is a model.
     reselect_every
-        Choose the hyper-parameters anew after so many samples; None for never.
+        Number of samples after which to choose the hyper-parameters again; None for never.
 
     Notes
     -----
-    When the vector of features is full, its length doubles and the model is fitted anew, with
-    hyper-parameters chosen anew. ``gamma="auto"`` counts the empty places too.
+    When the vector of features is full, its length doubles and the model is fitted again, with
+    hyper-parameters chosen again. ``gamma="auto"`` also counts the unused positions.
 
     Examples
     --------
@@ -192,22 +192,22 @@ class RiverClassifier(_River, base.Classifier):
 
 
 class RiverRegressor(_River, base.Regressor):
-    """A regressor of Gramian's in a sliding window, as a River model.
+    """River model that holds a regressor of Gramian in a sliding window.
 
-    As `RiverClassifier`; while there is no model, the prediction is the mean of the targets in the
-    window.
+    It works like `RiverClassifier`. While there is no model, the prediction is the mean of the
+    targets in the window.
 
     Parameters
     ----------
     estimator
-        A regressor of Gramian's, by default a `LeastSquaresSVR` that chooses its hyper-parameters
+        A regressor of Gramian, by default a `LeastSquaresSVR` that chooses its hyper-parameters
         by leave-one-out.
     max_samples
-        How many samples stay; None for all.
+        Number of latest samples to keep; None keeps all.
     min_samples
-        The number of samples from which on there is a model.
+        Number of samples from which on there is a model.
     reselect_every
-        Choose the hyper-parameters anew after so many samples; None for never.
+        Number of samples after which to choose the hyper-parameters again; None for never.
 
     Examples
     --------

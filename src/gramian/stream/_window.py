@@ -1,4 +1,4 @@
-"""A model of the samples that came last."""
+"""A model fitted to the latest samples of a stream."""
 
 from __future__ import annotations
 
@@ -42,40 +42,40 @@ class _Window(NamedTuple):
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
-    """An estimator that holds the samples that came last, by number or by age.
+    """Estimator fitted to the latest samples of a stream, limited by number or by age.
 
-    New samples enter the model and those that fall out of the window are forgotten, one exact
-    update each: at any time the model is the one fitted to the window's samples, up to rounding.
+    New samples are learned and samples that leave the window are forgotten, each by an exact
+    update. The model always equals one fitted to the samples in the window, up to rounding.
 
-    There is a model exactly while the window holds at least ``min_samples`` samples, of two
-    classes or more for a classifier. Before that, and again when too few are left, samples are
-    only kept: `estimator_` is None and `predict` raises NotFittedError.
+    There is a model while the window holds at least ``min_samples`` samples, for a classifier of
+    at least two classes. Otherwise the window only keeps the samples, `estimator_` is None and
+    `predict` raises NotFittedError.
 
     A call that fails leaves the window as it was.
 
     Parameters
     ----------
     estimator : estimator
-        One of Gramian's, with samples as input. It is cloned, never changed.
+        An estimator of Gramian that takes samples (no precomputed kernel). It is cloned.
     max_samples : int, optional
-        How many samples stay, counted from the last.
+        Number of latest samples to keep.
     max_age : number or timedelta, optional
-        How old a sample may be, in the unit of the ``times`` given with it: it leaves when
-        ``now − time > max_age``, with now the latest time seen. Samples may come out of order.
-        Without any limit the window grows.
+        Largest age of a sample, in the unit of the ``times`` given with it. A sample leaves when
+        ``now − time > max_age``, where now is the latest time seen. Samples may arrive out of
+        order. Without any limit the window keeps all samples.
     min_samples : int, default=20
-        The number of samples from which on there is a model. Where the estimator chooses its
-        hyper-parameters by leave-one-out, it does so on this many.
+        Number of samples from which on there is a model. If the estimator chooses its
+        hyper-parameters by leave-one-out, it does so on these samples.
     reselect_every : int, optional
-        Choose the hyper-parameters anew, by ``estimator_.reselect()``, after so many samples.
+        Number of samples after which ``estimator_.reselect()`` chooses the hyper-parameters again.
 
     Attributes
     ----------
     estimator_ : estimator or None
         The model of the window's samples. `loo_score`, `drift` and the like are its methods.
     ids_, times_, X_, y_ : ndarray
-        What the window holds, in order of arrival. The id of a sample counts the samples that
-        came before it; without ``max_age``, that is its time too.
+        What the window holds, in order of arrival. The id of a sample is the number of samples
+        that came before it. Without ``max_age``, the id is also its time.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def advance(self, time):
-        """Let time pass without samples: forget those that are too old at ``time``. Returns self.
+        """Move the time forward and forget samples that are too old at ``time``. Returns self.
 
         A time before the latest seen changes nothing.
         """
@@ -148,7 +148,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def forget(self, ids):
-        """Forget samples by id before their time is up. Returns self."""
+        """Forget samples by id, before they leave the window. Returns self."""
         held = self._require_samples()
         stay = np.delete(np.arange(len(held)), positions_of(held.ids, ids))
         self._hold(held.take(stay), self._state.now, self._state.next_id)
@@ -157,7 +157,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     # -- reading --------------------------------------------------------------------------------
 
     def predict(self, X):
-        """What the window's model predicts; NotFittedError while there is none."""
+        """Predictions of the window's model; NotFittedError while there is none."""
         return self._model().predict(self._check_queries(X))
 
     @available_if(_estimator_has("decision_function"))

@@ -1,4 +1,4 @@
-"""Tables as they come: what their columns mean, and models of them."""
+"""Models of tables with columns of numbers and text, and the encoding of such columns."""
 
 from gramian.tables._cells import (
     TableError,

@@ -1,4 +1,4 @@
-"""A model of a table: what its columns mean, and an estimator, in one."""
+"""A model of a table: the encoding of its columns and an estimator."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def _classifies(model: TableModel) -> bool:
 
 
 class TableModel(BaseEstimator):
-    """An estimator on the columns of a table; it needs nothing else to predict, learn and forget.
+    """An estimator together with the encoding of a table's columns.
 
-    Numbers are scaled and texts become one feature per level. A table is a dict of columns, a data
-    frame of pandas or polars, or a table of pyarrow; the columns that are used are held as they
-    came, besides their features, so that `reselect` can start from them.
+    Numeric columns are scaled, and text columns become one feature per level. A table is a dict of
+    columns, a data frame of pandas or polars, or a table of pyarrow. The model also holds the
+    original cells of the columns that it uses, so that `reselect` can encode them again.
 
     Parameters
     ----------
     estimator : estimator of this package
-        Cloned, never fitted itself.
+        It is cloned; the clone is fitted.
     target : str
         Name of the column to predict.
     id_column : str, optional
-        Column of unique names for the rows; without it they are 1, 2, 3, … in order of arrival.
+        Column with unique ids of the rows; without it they are 1, 2, 3, … in order of arrival.
     categorical : sequence of str
-        Columns to take as text even if they look like numbers.
+        Columns to treat as text even if they hold numbers.
     ignore : sequence of str
-        Columns to leave out. A column that is constant, and one of texts that are all different,
-        are left out anyway.
+        Columns to leave out. Constant columns, and text columns in which all values differ, are
+        always left out.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class TableModel(BaseEstimator):
     # -- edits: each leaves the model as it was or as it should be, wherever it is interrupted ----
 
     def fit(self, table):
-        """Learn what the columns mean and how they tell the target. Returns self."""
+        """Learn the encoding of the columns and fit the estimator. Returns self."""
         for name in (*self.categorical, *self.ignore):
             read_cells(table, name)  # a name that is not there is a mistake
         n = len(read_cells(table, self.target))
@@ -109,9 +109,9 @@ class TableModel(BaseEstimator):
         return self
 
     def forget(self, ids):
-        """Forget rows: the estimator exactly, and the names of levels that no other row has.
+        """Forget rows exactly, and the names of levels that no remaining row has. Returns self.
 
-        Means and deviations of columns have seen them, and stay until `reselect`. Returns self.
+        Means and deviations of columns were computed with them and stay until `reselect`.
         """
         held = self._agreed()
         self._held = replace(held, given=held.next_id)  # a number is never given twice
@@ -122,14 +122,14 @@ class TableModel(BaseEstimator):
         return self
 
     def reselect(self, *, fresh=True):
-        """Learn everything anew from the rows that are held: scales, levels, hyper-parameters.
+        """Choose scales, levels and hyper-parameters again on the rows held.
 
-        After this, nothing in the model has seen a row that was forgotten.
+        Afterwards nothing in the model depends on a row that was forgotten.
 
         Parameters
         ----------
         fresh : bool
-            False chooses only the hyper-parameters anew, starting from where they are.
+            False chooses only the hyper-parameters again, starting from the present ones.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class TableModel(BaseEstimator):
     # -- answers --------------------------------------------------------------------------------
 
     def predict(self, table):
-        """The class or the number of each row."""
+        """Predicted class or number of each row."""
         estimator, X = self._encoded(table)
         return estimator.predict(X)
 
@@ -169,7 +169,7 @@ class TableModel(BaseEstimator):
         return estimator.score(X, y)
 
     def loo_predict(self):
-        """What the model without it says of each held row, in the order of `ids_`."""
+        """Prediction for each held row by the model without it, in the order of `ids_`."""
         return self.estimator_.loo_predict()
 
     @available_if(_classifies)
@@ -190,7 +190,7 @@ class TableModel(BaseEstimator):
         return self.estimator_.drift()
 
     def refitted(self):
-        """Another model: the same columns and choices, the estimator built anew from its rows."""
+        """A model with the same columns and choices, its estimator built from scratch."""
         held, twin = self._agreed(), clone(self)
         twin._held = replace(held, estimator=held.estimator.refitted())
         return twin
@@ -219,12 +219,12 @@ class TableModel(BaseEstimator):
 
     @property
     def target_(self):
-        """What the column to predict is made of."""
+        """Name and kind of the column to predict."""
         return self._agreed().target
 
     @property
     def columns_(self):
-        """The columns that tell the target."""
+        """The columns that the model uses as features."""
         return list(self._agreed().columns)
 
     @property
@@ -239,7 +239,7 @@ class TableModel(BaseEstimator):
 
     @property
     def column_choices_(self):
-        """What was chosen on the columns of all rows at once, and stays until `reselect`."""
+        """Names of what was chosen on the columns of all rows and stays until `reselect`."""
         kinds = {type(column) for column in self.columns_}
         scales = ("means and deviations of columns",) if NumberColumn in kinds else ()
         levels = ("choice of levels of columns",) if CategoryColumn in kinds else ()
@@ -247,7 +247,7 @@ class TableModel(BaseEstimator):
 
     @property
     def seen_by_(self):
-        """What was chosen on the rows, and stays until `reselect`."""
+        """Names of what was chosen on the rows and stays when they are forgotten."""
         return (*self.estimator_.seen_by_, *self.column_choices_)
 
     def __sklearn_is_fitted__(self):
