@@ -37,7 +37,7 @@ def test_output_for_people_and_another_file(gramian, model, folder):
     rows[0][3], rows[1][4] = "quack", "bird"
     write_csv("more.csv", [["x" + row[0], *row[1:]] for row in rows])
     out = gramian("learn", model, "more.csv", "-o", "wiser.gram").stdout
-    assert "Learnt 3 rows; the model holds 43." in out
+    assert "Learned 3 rows. The model holds 43 rows." in out
     assert "does not know 'quack'" in out
     assert "said bird" in out
     assert "Saved wiser.gram" in out

@@ -39,7 +39,7 @@ def run(*, model, table, output, quiet) -> dict[str, Any]:
 def show(facts: dict[str, Any]) -> None:
     """For people."""
     rows = "row" if facts["learnt"] == 1 else "rows"
-    say(f"Learnt {facts['learnt']} {rows}; the model holds {facts['rows']}.")
+    say(f"Learned {facts['learnt']} {rows}. The model holds {facts['rows']} rows.")
     for line in describe_unknown(facts["unknown_texts"]):
         say(f"Note: {line}")
     show_leave_one_out(facts["leave_one_out"])

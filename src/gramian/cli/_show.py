@@ -58,7 +58,7 @@ def pairs(facts: Facts) -> None:
 
 def show_columns(facts: Facts) -> None:
     """Columns used and left out."""
-    heading(f"Columns that tell {facts['target']['column']}")
+    heading(f"Columns used to predict {facts['target']['column']}")
     table(*column_rows(facts))
     for name, reason in facts["ignored"].items():
         say(f"  left out: {name} ({reason})")
@@ -99,6 +99,6 @@ def show_doubtful(rows: list[Facts]) -> None:
     """The samples with the largest leave-one-out loss."""
     if not rows:
         return
-    heading("Most doubtful rows: what all the others say of them")
+    heading("Most doubtful rows: their target, and the prediction of a model without them")
     last = "probability of its target" if "probability" in rows[0] else "error"
-    table(["id", "target", "the others say", last], [list(row.values()) for row in rows])
+    table(["id", "target", "predicted without it", last], [list(row.values()) for row in rows])

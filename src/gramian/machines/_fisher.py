@@ -4,7 +4,7 @@
 
     min  Σ w_i (y_i − (Kα)_i − b)² + μ Σ α_i²/w_i + μ c b²          f(x) = k(x, X) α + b
 
-with c = 0 for eq. (4) and c = 1 for eq. (5); a weight w of k is k copies. Two roads lead there:
+with c = 0 for eq. (4) and c = 1 for eq. (5); a weight w of k is k copies. There are two ways to solve it:
 
 - the **resolvent** ``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, which samples enter and leave. Its
   moments are ``R = P Y``, ``s = P 1`` and ``p = diag P``, complex;
