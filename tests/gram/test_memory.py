@@ -35,6 +35,32 @@ def test_available_memory_reads_the_right_line(monkeypatch, tmp_path):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 9 kB\nMemFree: 2 kB\nMemAvailable:      3 kB\n")
     monkeypatch.setattr(memory, "_MEMINFO", meminfo)
+    monkeypatch.setattr(memory, "_LIMITS", ())
+    assert available_memory() == 3 * 1024
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_available_memory_knows_the_limit_of_a_container(monkeypatch, tmp_path, version):
+    files = [(tmp_path / f"limit{i}", tmp_path / f"usage{i}") for i in range(2)]
+    files[version][0].write_text("5000\n")
+    files[version][1].write_text("3000\n")
+    if version == 1:
+        files[0][0].write_text("max\n")
+        files[0][1].write_text("3000\n")
+    monkeypatch.setattr(memory, "_LIMITS", files)
+    assert available_memory() == 2000
+    (tmp_path / "memory.stat").write_text("anon 7\ninactive_file 500\nactive_file 9\n")
+    assert available_memory() == 2500
+
+
+def test_a_container_without_a_limit_changes_nothing(monkeypatch, tmp_path):
+    files = (tmp_path / "limit", tmp_path / "usage")
+    files[0].write_text("max\n")
+    files[1].write_text("3000\n")
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemAvailable: 3 kB\n")
+    monkeypatch.setattr(memory, "_LIMITS", [files])
+    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
     assert available_memory() == 3 * 1024
 
 

@@ -6,10 +6,26 @@ import os
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
+# Limit and usage of the container that the process runs in: version 2 of cgroups, then version 1.
+_LIMITS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+)
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated now, or None where the system does not tell."""
+    """Bytes that can be allocated now, or None where the system does not tell.
+
+    The smaller of what the machine has free and what is left of a container's limit.
+    """
+    known = [size for size in (_machine_memory(), _container_memory()) if size is not None]
+    return min(known, default=None)
+
+
+def _machine_memory() -> int | None:
     if _MEMINFO.exists():
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -17,6 +33,25 @@ def available_memory() -> int | None:
     if "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
+
+
+def _container_memory() -> int | None:
+    """What is left of the limit of a container; None without one."""
+    for limit, usage in _LIMITS:
+        try:
+            left = int(limit.read_text()) - int(usage.read_text())
+        except (OSError, ValueError):  # no such file, or "max": no limit
+            continue
+        return max(0, left + _cached_files(limit.with_name("memory.stat")))
+    return None
+
+
+def _cached_files(stat: Path) -> int:
+    """Bytes of cached files in a container's usage: they make room when memory is asked for."""
+    if not stat.exists():
+        return 0
+    lines = (line.split() for line in stat.read_text().splitlines())
+    return sum(int(words[1]) for words in lines if words[0] == "inactive_file")
 
 
 def require_memory(nbytes: int, purpose: str) -> None:
