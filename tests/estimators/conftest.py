@@ -53,6 +53,14 @@ ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
     name: ESTIMATORS[name]
     for name in ("kda", "kfd", "lssvc", "lssvr", "lsvc", "oks", "okr", "fuzzy")
 }
+# One form of each engine runs the whole contract; the other forms run what learning, forgetting and
+# leave-one-out promise (`every_form`).
+OTHER_FORMS = {
+    *("kda-inverse", "kda-qr", "kfd-fisher", "kfd-penalized", "lsvc-iteration", "lsvc-linear"),
+    *("fuzzy-svd", "lssvr-linear"),
+}
+MAIN = [name for name in ESTIMATORS if name not in OTHER_FORMS]
+every_form = pytest.mark.parametrize("estimator", ESTIMATORS, indirect=True)
 SQUARE = [  # hold a square matrix of their samples
     name for name, model in ESTIMATORS.items() if hasattr(type(model), "factor_")
 ]
@@ -88,25 +96,25 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.xfail(strict=True, reason=reason))
 
 
-@pytest.fixture(params=ESTIMATORS)
+@pytest.fixture(params=MAIN)
 def estimator(request):
-    """Each estimator, unfitted."""
+    """Each estimator, unfitted; in all its forms with `every_form`."""
     return clone(ESTIMATORS[request.param])
 
 
-@pytest.fixture(params=REPEATABLE)
+@pytest.fixture(params=[name for name in MAIN if name in REPEATABLE])
 def repeatable(request):
     """Each estimator that takes the same sample twice, unfitted."""
     return clone(ESTIMATORS[request.param])
 
 
-@pytest.fixture(params=CLASSIFIERS)
+@pytest.fixture(params=[name for name in MAIN if name in CLASSIFIERS])
 def classifier(request):
     """Each classifier, unfitted."""
     return clone(CLASSIFIERS[request.param])
 
 
-@pytest.fixture(params=REWEIGHABLE)
+@pytest.fixture(params=[name for name in MAIN if name in REWEIGHABLE])
 def reweighable(request):
     """Each classifier that takes class weights, unfitted."""
     return clone(CLASSIFIERS[request.param])

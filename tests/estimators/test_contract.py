@@ -16,6 +16,7 @@ from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,
     close_values,
+    every_form,
     make_samples,
     queries,
     refit,
@@ -42,6 +43,7 @@ def test_better_than_guessing(estimator):
     assert estimator.fit(X[:40], y[:40]).score(X[40:], y[40:]) > guess
 
 
+@every_form
 @pytest.mark.parametrize("cuts", [[29], [20], [12, 13, 20], range(12, 30)])
 def test_partial_fit_in_pieces_equals_fit(estimator, cuts):
     X, y = make_samples(estimator)
@@ -53,6 +55,7 @@ def test_partial_fit_in_pieces_equals_fit(estimator, cuts):
     assert_same_model(estimator, refit(estimator), updates=30)
 
 
+@every_form
 @pytest.mark.parametrize("gone", [[0], [29], [14, 3], range(5, 12), range(2, 28)])
 def test_forget_equals_refit_on_the_rest(estimator, gone):
     X, y = make_samples(estimator)
@@ -171,6 +174,7 @@ def test_integers_are_taken_as_float64(estimator):
     assert_same_model(model, estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]), updates=10)
 
 
+@every_form
 def test_csr_equals_dense(estimator):
     X, y = make_samples(estimator)
     X[np.abs(X) < 0.4] = 0.0
@@ -304,6 +308,7 @@ def test_parameters_set_after_fit_wait_for_the_next_fit(estimator):
     close_values(values(estimator.partial_fit(X[20:], y[20:])), expected, updates=10)
 
 
+@every_form
 def test_pickle_round_trip_goes_on_learning(estimator):
     X, y = make_samples(estimator)
     estimator.fit(X[:20], y[:20]).partial_fit(X[20:25], y[20:25]).forget(3)

@@ -12,6 +12,7 @@ from tests.estimators.conftest import (
     REPEATABLE,
     REWEIGHABLE,
     close_values,
+    every_form,
     make_samples,
     refit,
     values,
@@ -43,6 +44,7 @@ def without_weight(model, i):
     return twin.refitted()
 
 
+@every_form
 @pytest.mark.parametrize("classes", [2, 3])
 def test_equals_refits(estimator, classes):
     X, y = make_samples(estimator, 24, classes=classes)
@@ -50,6 +52,7 @@ def test_equals_refits(estimator, classes):
     close_values(estimator.loo_decision_function(), left_out(estimator), updates=24)
 
 
+@every_form
 def test_equals_refits_after_edits(estimator):
     X, y = make_samples(estimator, 40, classes=3)
     estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).forget(range(3, 19))
@@ -69,6 +72,7 @@ def test_class_of_one_sample(classifier, counts):
     assert not (classifier.loo_predict() == y)[single].any()
 
 
+@every_form
 @pytest.mark.parametrize("classes", [2, 3])
 def test_weighted_equals_refits(estimator, classes):
     X, y = make_samples(estimator, 24, classes=classes)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
-from tests.estimators.conftest import ESTIMATORS
+from tests.estimators.conftest import ESTIMATORS, ONE_OF_EACH
 from tests.tables.conftest import table, table_model
 
 __all__ = ["table", "table_model"]
@@ -20,8 +20,8 @@ VARIANTS = {
     "chosen by feature": LeastSquaresSVR(gamma="loo-ard", random_state=0),
     "linear": KernelDiscriminant(kernel="linear"),
 }
-MODELS = {**ESTIMATORS, **VARIANTS}
-del MODELS["documented"]  # a file holds estimators of the library
+FORMS = ("fuzzy-svd", "kda-ridge-0", "kfd-penalized", "lssvc-linear", "lsvc-linear", "lssvr-linear")
+MODELS = {**ONE_OF_EACH, **{name: ESTIMATORS[name] for name in FORMS}, **VARIANTS}
 
 
 @pytest.fixture(params=MODELS)

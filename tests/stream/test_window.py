@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
 from gramian.stream import SlidingWindow
-from tests.estimators.conftest import ESTIMATORS
+from tests.estimators.conftest import ONE_OF_EACH
 from tests.stream.conftest import assert_equals_refit, make_stream
 from tests.tolerance import tolerance
 
@@ -22,9 +22,9 @@ SVR = LeastSquaresSVR(gamma=0.5, C=10.0)
 # -- what stays ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_by_count_one_by_one(name):
-    estimator = ESTIMATORS[name]
+    estimator = ONE_OF_EACH[name]
     X, labels, responses = make_stream(classes=3)
     y = labels if is_classifier(estimator) else responses
     window = SlidingWindow(estimator, max_samples=25, min_samples=5)
