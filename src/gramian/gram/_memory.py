@@ -1,4 +1,4 @@
-"""Ask for memory before taking it."""
+"""Check the available memory before an allocation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated now, or None where the system does not tell."""
+    """Bytes that can be allocated now, or None if the system does not report them."""
     if _MEMINFO.exists():
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -20,10 +20,10 @@ def available_memory() -> int | None:
 
 
 def require_memory(nbytes: int, purpose: str) -> None:
-    """Raise MemoryError, saying how much is missing, if ``nbytes`` cannot be had.
+    """Raise MemoryError with the amounts if ``nbytes`` are not available.
 
-    Nothing is allocated. Where the system does not tell what is free, nothing is checked either,
-    and NumPy's own error comes at the allocation.
+    Allocates nothing. If the system does not report free memory, nothing is checked, and NumPy
+    raises its own error at the allocation.
     """
     free = available_memory()
     if free is not None and nbytes > free:

@@ -1,4 +1,4 @@
-"""Leave-one-out of KDA/RMSE by actual removal (kim2006, Alg. 7): what the closed form replaces."""
+"""Leave-one-out of KDA/RMSE by removal (kim2006, Alg. 7), the reference for the closed form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gramian.arrays import Array
 
 
 def loo_by_removal(K: Array, targets: Array, ridge: float) -> Array:
-    """Leave-one-out decision values, each sample removed from one QR decomposition in turn.
+    """Leave-one-out decision values, by removing each sample in turn from one QR decomposition.
 
     ::
 
@@ -23,10 +23,10 @@ def loo_by_removal(K: Array, targets: Array, ridge: float) -> Array:
     ----------
     K : ndarray of shape (n, n)
     targets : ndarray of shape (n,) or (n, t)
-        They stay as they are when a sample leaves; for Fisher targets give the class indicators
+        They do not change when a sample is removed; for Fisher targets pass the class indicators
         and combine the values by `ClassTargets.combine_left_out`.
     ridge : float
-        λ > 0, or 0 where K is positive definite.
+        λ > 0, or 0 if K is positive definite.
 
     Returns
     -------
