@@ -1,8 +1,8 @@
 """In-place operations on one triangle of a square buffer, and work in blocks of bounded memory.
 
-The layers above call these functions and never BLAS or LAPACK themselves, so that they do not know
-where an array lives. Everything works on the *upper* triangle of a square Fortran-ordered buffer
-and leaves the strict lower triangle as it is, so that one buffer can hold two symmetric matrices.
+The layers above call these functions instead of BLAS or LAPACK, so they do not depend on where an
+array lives. All functions work on the *upper* triangle of a square Fortran-ordered buffer and keep
+the strict lower triangle unchanged, so one buffer can hold two symmetric matrices.
 """
 
 from gramian.arrays._blas import (

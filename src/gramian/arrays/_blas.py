@@ -1,9 +1,9 @@
 """The array operations for NumPy, by BLAS and LAPACK.
 
-Everything below works on the *upper* triangle of a square Fortran-ordered buffer and leaves the
-strict lower triangle as it is, so that one buffer can hold two symmetric matrices. The buffer is
-always passed whole: SciPy's wrappers silently copy a view of a larger array, and an update of
-the copy would be lost.
+All functions work on the *upper* triangle of a square Fortran-ordered buffer and keep the strict
+lower triangle unchanged, so one buffer can hold two symmetric matrices. Always pass the whole
+buffer: SciPy's wrappers silently copy a view of a larger array, and an update of the copy would
+be lost.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 Array = NDArray[Any]
 
-# Up to this many right-hand sides, one matrix-vector product each is faster than a matrix-matrix
-# product, which packs the matrix first. Complex ones take two triangular products each.
+# For up to this many right-hand sides, one matrix-vector product each is faster than a matrix
+# product, which packs the matrix first. A complex one needs two triangular products.
 _FEW_COLUMNS = 6
 _FEW_COMPLEX_COLUMNS = 3
 _UNBLOCKED = 32
@@ -39,7 +39,7 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
 
 
 def _complex_symv(alpha: float, buffer: Array, x: Array, *, lower: bool) -> Array:
-    """The product that BLAS has for real and Hermitian matrices only, as ``T x + Tᵀ x``."""
+    """``S x`` as ``T x + Tᵀ x``, because BLAS lacks this product for complex symmetric S."""
     (trmv,) = get_blas_funcs(("trmv",), (buffer,))
     both = trmv(buffer, x, lower=lower) + trmv(buffer, x, lower=lower, trans=1)
     return alpha * (both - buffer.diagonal() * x)
@@ -55,7 +55,7 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
 
 
 def factor_cholesky(buffer: Array) -> int:
-    """``S = RᵀR``: R replaces S in the upper triangle. Returns 0, or the 1-based bad pivot."""
+    """Replace S by R with ``S = RᵀR`` in the upper triangle; return 0 or the 1-based bad pivot."""
     (potrf,) = get_lapack_funcs(("potrf",), (buffer,))
     factor, info = potrf(buffer, lower=0, clean=0, overwrite_a=1)
     assert factor.ctypes.data == buffer.ctypes.data, "the factorisation must happen in place"
@@ -63,14 +63,14 @@ def factor_cholesky(buffer: Array) -> int:
 
 
 def invert_cholesky(buffer: Array) -> None:
-    """``(RᵀR)⁻¹`` replaces R in the upper triangle."""
+    """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
     (potri,) = get_lapack_funcs(("potri",), (buffer,))
     inverse, info = potri(buffer, lower=0, overwrite_c=1)
     assert info == 0 and inverse.ctypes.data == buffer.ctypes.data
 
 
 def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
-    """R of ``RᵀR + rowsᵀ rows`` replaces R: the backward-stable positive update, by Householder."""
+    """Replace R by the R of ``RᵀR + rowsᵀ rows``: a backward-stable update by Householder."""
     (tpqrt,) = get_lapack_funcs(("tpqrt",), (buffer,))
     block = min(32, buffer.shape[0])
     factor, _, _, info = tpqrt(
@@ -88,7 +88,7 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
 
 
 def invert_upper(R: Array) -> Array:
-    """``R⁻¹`` of an upper triangular R with zeros below, in its own storage."""
+    """``R⁻¹`` of an upper triangular R with zeros below; overwrites R."""
     (trtri,) = get_lapack_funcs(("trtri",), (R,))
     inverse, info = trtri(R, lower=0, overwrite_c=1)
     assert info == 0
@@ -113,9 +113,9 @@ def small_cholesky(S: Array) -> tuple[Array, int]:
 def complex_cholesky(S: Array) -> Array:
     """Lower L of a small complex symmetric ``S = L Lᵀ``, not conjugated and without pivoting.
 
-    Where one of the real and imaginary parts is definite and the other semi-definite, no pivot
-    vanishes and no entry grows threefold (docs/maths/fisher.md). Otherwise a pivot of zero gives
-    numbers that are not finite; the caller looks at the diagonal.
+    If one of the real and imaginary parts is definite and the other semi-definite, no pivot is
+    zero and no entry grows threefold (docs/maths/fisher.md). Otherwise a zero pivot yields
+    non-finite numbers; the caller must check the diagonal.
     """
     if len(S) > _UNBLOCKED:
         return _blocked_complex_cholesky(S)
@@ -128,7 +128,7 @@ def complex_cholesky(S: Array) -> Array:
 
 
 def _blocked_complex_cholesky(S: Array) -> Array:
-    """The same by halves, so that products of matrices do most of the work."""
+    """`complex_cholesky` by halves, so that matrix products do most of the work."""
     half = len(S) // 2
     L = np.zeros_like(S)
     L[:half, :half] = complex_cholesky(S[:half, :half])

@@ -1,4 +1,4 @@
-"""Work on large Gram matrices in row blocks of bounded size, and rows that leave an array."""
+"""Row blocks of bounded size for large matrices, and arrays without some of their rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def row_blocks(
 ) -> Iterator[slice]:
     """Yield slices that cut ``n_rows`` rows into blocks of at most ``budget`` bytes each.
 
-    A block has at least one row, so a single row longer than the budget still comes through.
+    A block has at least one row, even if a single row exceeds the budget.
 
     Parameters
     ----------
     n_rows, n_cols, itemsize, budget : int
     square : bool
-        Keep blocks to a sixteenth of the whole matrix, for work on a matrix that is held already.
+        Limit blocks to a sixteenth of the matrix, for work on a matrix that is already in memory.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def row_blocks(
 
 
 def without_rows(array: Any, positions: Any) -> Any:
-    """A copy of an array without the rows at some positions; quick for a single one."""
+    """Return a copy of an array without the rows at some positions; fast for a single one."""
     if len(positions) == 1:
         i = positions[0]
         return np.concatenate([array[:i], array[i + 1 :]])

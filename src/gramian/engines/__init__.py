@@ -1,7 +1,7 @@
-"""The live state of the machines: holdings, and the engines that serve them.
+"""The updatable state of the machines: holdings, and the engines that follow them.
 
-A model's `Holdings` are the truth: samples, targets, weights and ids, replaced by one assignment.
-An engine follows them by exact updates and says which version of them it serves.
+`Holdings` store the samples, targets, weights and ids of a model; an edit replaces them in one
+assignment. An engine follows them by exact updates and records which version it is valid for.
 """
 
 from gramian.engines._engine import Engine, Reader, noted

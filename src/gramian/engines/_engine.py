@@ -1,4 +1,4 @@
-"""What an engine is: the live state of a machine, which follows the holdings of a model."""
+"""The protocol of engines: the state of a machine that follows the holdings of a model."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from gramian.gram import Refactorization
 
 
 class Reader(Protocol):
-    """All that predictions of one version need. It never changes, so that threads may share it."""
+    """Computes predictions of one version. It never changes, so threads may share it."""
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t); one column for two classes."""
 
 
 class Engine(Protocol):
-    """The live state of a machine.
+    """The updatable state of a machine.
 
-    An edit returns the engine that serves the new holdings: itself, changed in place, or another
-    one. An engine that changes in place serves no version (`serves` is None) from before the first
-    change until after the last, so that an interrupt in between is noticed, and the model builds a
-    new engine from its holdings. An edit that is refused leaves the engine as it was.
+    An edit returns the engine for the new holdings: itself, changed in place, or a new one. An
+    engine that changes in place sets `serves` to None before its first change and to the new
+    version after the last. The model thereby notices an interrupted edit and builds a new engine
+    from its holdings. An edit that raises leaves the engine as it was.
     """
 
     serves: object
-    """Version of the holdings that this engine is right for; None for none."""
+    """Version of the holdings that this engine is valid for, or None."""
 
     past: tuple[Refactorization, ...]
-    """What was rebuilt before this engine was made."""
+    """Records of rebuilds before this engine was created."""
 
     @property
     def history(self) -> tuple[Refactorization, ...]:
-        """When and why something was rebuilt."""
+        """Records of when and why something was rebuilt."""
 
     @property
     def factor(self) -> str:
-        """Name of what updates change, as records of a rebuild give it."""
+        """Name of the updated factor, for records of a rebuild."""
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """Let the samples enter that ``after`` has behind those of ``before``."""
+        """Add the samples that ``after`` has in addition to ``before``, at its end."""
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """Let the samples leave that stood at these ascending positions of ``before``."""
+        """Remove the samples at these ascending positions of ``before``."""
 
     def reader(self, held: Holdings) -> Reader:
-        """What predictions need."""
+        """Return an object that computes predictions."""
 
     def loo(self, held: Holdings) -> Array:
         """Exact leave-one-out outputs of the held samples, of shape (n, t)."""
@@ -56,23 +56,23 @@ class Engine(Protocol):
         """Measured relative error of the present solution."""
 
     def refactor(self, held: Holdings, reason: str) -> Engine:
-        """Rebuild what updates have changed from the holdings, and record why."""
+        """Rebuild the updated state from the holdings, and record why."""
 
     def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
-        """Another engine with the same choices, built from the holdings alone."""
+        """Return a new engine with the same hyper-parameters, built from the holdings alone."""
 
     def frozen(self, held: Holdings) -> Any:
-        """What a pickle holds in place of the engine."""
+        """Return the object that a pickle stores in place of the engine."""
 
     def seen_by(self) -> tuple[str, ...]:
-        """Names of what the engine itself chose on samples and keeps when they leave."""
+        """Names of what the engine itself chose on samples and keeps when they are removed."""
 
     def state(self, held: Holdings) -> dict[str, Any]:
-        """What a model file holds besides the holdings, as plain values and arrays."""
+        """Return what a model file stores besides the holdings, as plain values and arrays."""
 
 
 def noted(engine: Any, reason: str | None, n: int) -> Any:
-    """The engine, just built, with a record of why; without one where there is no reason."""
+    """Return a newly built engine with a record of the reason, if there is one."""
     if reason is None:
         return engine
     past = (*engine.past, Refactorization(reason, n, getattr(engine, "edits", 0), engine.factor))

@@ -1,4 +1,4 @@
-"""The engine on the n×n Gram matrix: kernel, live system and machine, brought together."""
+"""The engine on the n×n Gram matrix: joins a kernel, a live system and a machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class GramPlan:
-    """What was chosen for a machine on the Gram matrix: all that its engine is made with.
+    """The hyper-parameters of a machine on the Gram matrix, from which engines are built.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class GramPlan:
     ridge : float
     factor : {"auto", "inverse", "cholesky", "qr"}
     kind : {"signs", "fisher"}
-        Targets of a classifier.
+        Targets of a classifier: ±1 or Fisher's.
     class_weight : dict, "balanced" or None
         Multiplies the weights of a classifier's samples.
     gamma : float, ndarray or None
-        Width of the kernel, where it has one.
+        Width of the kernel, if it has one.
     selection : Selection or None
-        The searched path, where something was searched.
+        The searched path, or None if nothing was searched.
     seen_by : tuple of str
-        Which of these were chosen on samples.
+        Names of the hyper-parameters that were chosen on samples.
     """
 
     machine: Machine
@@ -64,7 +64,7 @@ class GramPlan:
     seen_by: tuple[str, ...] = ()
 
     def targets(self, held: Holdings) -> Targets:
-        """The targets of the held samples, with the weights that the machine sees."""
+        """Return the targets of the held samples, with sample weights times class weights."""
         weight = held.weight if self.class_weight is None else self.weights(held)
         if held.classes is None:
             return Responses(held.y.reshape(len(held), -1), weight)
@@ -85,7 +85,7 @@ class GramPlan:
         return held.weight * per_class[held.labels]
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
-        """An engine for these holdings, built from scratch."""
+        """Build an engine for these holdings from scratch."""
         if self.ridge > 0:
             return GramEngine(self, held, history)
         size = 3 * len(held) ** 2 * held.rows.dtype.itemsize
@@ -93,16 +93,16 @@ class GramPlan:
         return MinimumNormEngine(self, held, history)
 
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
-        """What predictions need, ``f(x) = k(x, held) Z + b``, from the `state` of an engine."""
+        """Return the reader of ``f(x) = k(x, held) Z + b`` from the `state` of an engine."""
         intercept, Z = state["coefficients"]
         return KernelExpansion(self.kernel, held.rows.samples(lend=True), Z, intercept)
 
 
 class GramEngine:
-    """``A = K + shift``, as a `LiveSystem` for a column of ones and the target columns.
+    """Solves with ``A = K + shift``: a `LiveSystem` for a column of ones and the target columns.
 
-    A classifier's columns are the class indicators: targets are linear combinations of them whose
-    weights follow the class sizes, so that Fisher targets stay right as classes grow and shrink.
+    The columns of a classifier are the class indicators. Targets are linear combinations of them
+    with weights that follow the class sizes, so Fisher targets stay correct after every edit.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class GramEngine:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """O(n²) for one sample; a kernel that is not positive definite is refused."""
+        """Add samples, O(n²) for one; raises if the kernel is not positive definite."""
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         n, X, kernel = len(before.ids), after.rows.samples(), self.plan.kernel
@@ -151,7 +151,7 @@ class GramEngine:
         serves, self.serves = self.serves, None
         try:
             self.system.append(cross, corner, np.column_stack([np.ones(len(columns)), columns]))
-        except NotPositiveDefiniteError:  # refused before anything was changed
+        except NotPositiveDefiniteError:  # raised before anything was changed
             self.serves = serves
             raise
         if order is not None:
@@ -163,7 +163,7 @@ class GramEngine:
         return self
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """O(n) for one sample, by the explicit inverse."""
+        """Remove samples, O(n) for one with the explicit inverse."""
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         self.serves = None
@@ -222,11 +222,11 @@ class GramEngine:
         return self._reading(lambda: self.system.solve(B)).real
 
     def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
-        """The same machine built from scratch."""
+        """Return the same machine built from scratch."""
         return noted(self.plan.engine(held, self.history), reason, len(held))
 
     def frozen(self, held: Holdings) -> Unbuilt:
-        """What a pickle holds: no matrix."""
+        """Return what a pickle stores: coefficients without a matrix."""
         return Unbuilt(self.plan, self.state(held), self.history)
 
     def seen_by(self) -> tuple[str, ...]:
@@ -238,14 +238,14 @@ class GramEngine:
     # -- inside ---------------------------------------------------------------------------------
 
     def _reading(self, read: Callable[[], T]) -> T:
-        """A read may fold updates and refine in place, so that an interrupt must be noticed too."""
+        """Run a read that may change the system in place, so that an interrupt is noticed."""
         serves, self.serves = self.serves, None
         found = read()
         self.serves = serves
         return found
 
     def _columns_of(self, after: Holdings, n: int) -> tuple[Array, Array | None]:
-        """Columns of the new samples, the known classes first; and how to sort them, if needed."""
+        """Target columns of new samples, known classes first, and the order that sorts them."""
         if after.classes is None:
             return after.y[n:].reshape(len(after) - n, -1), None
         order = np.concatenate([self._columns, np.setdiff1d(after.classes, self._columns)])
@@ -254,7 +254,7 @@ class GramEngine:
 
 
 class MinimumNormEngine:
-    """The unregularised machine, ridge 0: `minimum_norm` anew for every version, O(n³)."""
+    """The machine with ridge 0, which solves `minimum_norm` for every version in O(n³)."""
 
     factor = "svd"
 
@@ -301,7 +301,7 @@ class MinimumNormEngine:
         return targets.combine_left_out(F).astype(self._K.dtype)
 
     def drift(self, held: Holdings) -> float:
-        """Residual of the normal equations, which a least-squares solution makes zero."""
+        """Relative residual of the normal equations, which is zero for a least-squares solution."""
         G = np.column_stack([np.ones(len(self._K)), self._K])
         Y, weight = self._targets.columns, self._targets.weight
         residual = weight[:, None] * (Y - G @ np.vstack(self._solved()))
@@ -324,9 +324,9 @@ class MinimumNormEngine:
 
 @dataclass(frozen=True, eq=False)
 class Unbuilt:
-    """Stands in for the engine of a model that comes from a file or a pickle.
+    """Placeholder for the engine of a model that comes from a file or a pickle.
 
-    It knows what predictions need. Everything else asks for an engine, which is then built.
+    It stores what predictions need. Any other call first builds the engine by `fresh`.
     """
 
     plan: Any
@@ -338,7 +338,7 @@ class Unbuilt:
         return self.plan.reader(held, self.saved)
 
     def fresh(self, held: Holdings, reason: str | None = None) -> Any:
-        """The engine itself."""
+        """Build the engine."""
         return self.plan.engine(held, self.history)
 
     def frozen(self, held: Holdings) -> Unbuilt:
@@ -349,7 +349,7 @@ class Unbuilt:
 
 
 def _check_distinct(K: Array) -> None:
-    """Raise ValueError if two samples coincide in the feature space: no ridge tells them apart."""
+    """Raise ValueError if two samples coincide in feature space, which ridge 0 forbids."""
     norms = np.diagonal(K)
     squared = norms[:, None] + norms[None, :] - 2.0 * K
     np.fill_diagonal(squared, np.inf)
@@ -362,7 +362,7 @@ def _check_distinct(K: Array) -> None:
 
 
 def check_semidefinite(K: Array, scale: float | None = None) -> None:
-    """Raise ValueError if K has an eigenvalue clearly below zero, by a Cholesky attempt, O(n³)."""
+    """Raise ValueError if K has a clearly negative eigenvalue; tries a Cholesky factor, O(n³)."""
     n, eps = len(K), float(np.finfo(K.dtype).eps)
     scale = float(np.abs(np.diagonal(K)).max()) if scale is None else float(scale)
     shifted = np.array(K, order="F")

@@ -1,4 +1,4 @@
-"""What a model holds: the truth that an engine serves."""
+"""The samples, targets, weights and ids that a model holds."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from gramian.engines._rows import Rows
 class Holdings:
     """Samples, targets, weights and ids that a model holds, in order of arrival.
 
-    Never changed: an edit makes another one with a new version, which takes the place of the old
-    one by a single assignment.
+    Immutable: an edit creates new holdings with a new version and replaces the old ones in a single
+    assignment.
 
     Parameters
     ----------
     rows : Rows
         The samples.
     y : ndarray of shape (n,) or (n, t)
-        Labels, or numbers.
+        Labels or numbers.
     weight : ndarray of shape (n,)
         > 0; a weight of k means k copies.
     ids : ndarray of shape (n,)
     next_id : int
-        The first number that was not yet given to a sample that came without an id.
+        The next number for a sample without an id.
     classes : ndarray of shape (c,), optional
-        Sorted labels that a classifier tells apart; None for a regressor.
+        Sorted labels that a classifier distinguishes; None for a regressor.
     declared : tuple
-        Labels that stay among the classes without samples.
+        Labels that stay classes even without samples.
     version : object
-        A token that no other holdings have; an engine names the holdings that it serves by it.
+        A unique token, by which an engine records the holdings that it is valid for.
     """
 
     rows: Rows
@@ -56,7 +56,7 @@ class Holdings:
         return np.searchsorted(self.classes, self.y)
 
     def appended(self, X: Any, y: Array, weight: Array, ids: Array, next_id: int) -> Holdings:
-        """With more samples at the end; the classes stay as they are."""
+        """Return holdings with more samples at the end and the same classes."""
         return replace(
             self,
             rows=self.rows.appended(X),
@@ -68,7 +68,7 @@ class Holdings:
         )
 
     def without(self, positions: Array) -> Holdings:
-        """Without the samples at these positions; the classes stay as they are."""
+        """Return holdings without the samples at these positions and with the same classes."""
         return replace(
             self,
             rows=self.rows.without(positions),
@@ -80,7 +80,7 @@ class Holdings:
 
 
 def trimmed(array: Array) -> Array:
-    """Text in a type as wide as its longest entry, so that no width tells of one that has left."""
+    """Narrow a string dtype to its longest entry, so the width reveals no removed string."""
     if array.dtype.kind != "U" or len(array) == 0:
         return array
     longest = max(1, int(np.char.str_len(array).max()))

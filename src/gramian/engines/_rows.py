@@ -1,9 +1,9 @@
-"""Storage of samples in order of arrival, as values that an edit never changes.
+"""Storage of samples in order of arrival, in objects that edits do not change.
 
-Three kinds of samples, one interface. `appended` and `without` return another store and leave the
-old one readable, so that an edit that is interrupted has lost nothing. Stores of one model share a
-buffer: new samples go behind the end of the old store, and a removed sample is overwritten by
-`scrub` once nobody needs the store that still has it.
+Three kinds of samples share one interface. `appended` and `without` return a new store and leave
+the old one readable, so an interrupted edit loses nothing. The stores of one model share a buffer:
+new samples are written behind the end of the old store, and `scrub` overwrites removed samples
+once the store that contains them is no longer needed.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ class Rows(Protocol):
 
     dtype: np.dtype
     width: int
-    """Number of features; of a precomputed kernel, of samples."""
+    """Number of features; number of samples for a precomputed kernel."""
 
     def __len__(self) -> int: ...
 
     def samples(self, *, lend: bool = False) -> Any:
-        """All samples, as a kernel takes them; with ``lend`` to be read also after later edits."""
+        """All samples as a kernel takes them; with ``lend``, they stay readable after edits."""
 
     def shown(self) -> Any:
-        """A copy for the caller."""
+        """A copy of the samples for the caller."""
 
     def take(self, positions: Array) -> Any:
-        """Some of the samples."""
+        """The samples at these positions."""
 
     def adopt(self, X: Any) -> Any:
-        """Other samples, dense or CSR, in the form of those held."""
+        """Convert other samples, dense or CSR, to the form of those held."""
 
     def appended(self, X: Any) -> Rows:
-        """A store with more samples at its end."""
+        """Return a store with more samples at its end."""
 
     def without(self, positions: Array) -> Rows:
-        """A store without the samples at these positions."""
+        """Return a store without the samples at these positions."""
 
     def scrub(self) -> None:
-        """Overwrite what has left."""
+        """Overwrite removed samples."""
 
 
 class DenseRows:
     """Dense samples in a buffer with spare room; O(k d) amortised to append and to remove.
 
-    Removing leaves a gap, which `scrub` overwrites with zeros. Reading all samples closes the
-    gaps in a new buffer. A buffer that was lent out is never written to again where a reader may
-    look: removing from it copies what stays.
+    A removal leaves a gap, which `scrub` overwrites with zeros. Reading all samples closes the
+    gaps in a new buffer. Rows of a lent buffer that a reader may access are never overwritten: a
+    removal from it copies the remaining samples.
     """
 
     def __init__(self, buffer: Array, places: Array | None, end: int) -> None:
-        # Places say where the samples stand; None: at the beginning, without a gap. One tuple, so
-        # that it is replaced at once.
+        # `places` holds the row of each sample; None means the first rows without gaps. A single
+        # tuple, so that one assignment replaces all of it.
         self._store = buffer, places, end
         self.dtype, self.width = buffer.dtype, buffer.shape[1]
         self._lent = False
@@ -115,7 +115,7 @@ class DenseRows:
             self._scrubbed = True
 
     def _compact(self, spare: int) -> Array:
-        """The samples without gaps in a new buffer, with room for so many more."""
+        """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
         (held, places, _), n = self._store, len(self)
         buffer = np.zeros((n + spare, self.width), dtype=self.dtype)
         for block in row_blocks(n, self.width, self.dtype.itemsize):
@@ -123,7 +123,7 @@ class DenseRows:
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without spare room and gaps, in which something may be left."""
+        """Omit spare rows and gaps, which may still contain removed samples."""
         store = self.shown(), None, len(self)
         return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
 
@@ -158,18 +158,18 @@ class SparseRows:
         return SparseRows(self._X[stay])
 
     def scrub(self) -> None:
-        """Nothing to do: the store with the removed samples is gone."""
+        """Do nothing: the store with the removed samples no longer exists."""
 
 
 class GramRows:
-    """Samples known by their kernel matrix, in a square buffer with spare room.
+    """Samples of which the kernel matrix is known, in a square buffer with spare room.
 
-    New samples come as rows of their values to those held and then to each other. O(n k) to append
-    within the spare room, O(n) to remove; reading with gaps copies the matrix.
+    A new sample comes as a row of kernel values to the held samples and then to the new ones.
+    O(n k) to append within the spare room, O(n) to remove; reading with gaps copies the matrix.
     """
 
     def __init__(self, buffer: Array, places: Array) -> None:
-        self._store = buffer, places  # one tuple, so that it is replaced at once
+        self._store = buffer, places  # one tuple, so that one assignment replaces both
         self.dtype, self.width = buffer.dtype, len(places)
         self._lent = False
         self._scrubbed = True
@@ -230,13 +230,13 @@ class GramRows:
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without spare room and gaps, in which something may be left."""
+        """Omit spare rows and gaps, which may still contain removed samples."""
         store = self.shown(), np.arange(len(self))
         return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
 
 
 def make_rows(X: Any, *, precomputed: bool = False) -> Rows:
-    """A store with a copy of validated samples: a kernel matrix, CSR, or dense."""
+    """Store a copy of validated samples: a kernel matrix, CSR, or dense."""
     if precomputed:
         return GramRows(np.array(X), np.arange(len(X)))
     return SparseRows(X.copy()) if sparse.issparse(X) else DenseRows(np.array(X), None, len(X))

@@ -1,10 +1,10 @@
-"""The engine for the linear kernel with n ≫ d: sums of d + 1 numbers in place of the n×n matrix.
+"""The engine for the linear kernel with n ≫ d: a (d+1)×(d+1) matrix in place of the n×n one.
 
 By the identity of Sherman, Morrison and Woodbury (duan2008, section 2), with ``X̃ = [X 1]``::
 
     (K + λD)⁻¹ = (W − W X̃ M⁻¹ X̃ᵀ W) / λ,      M = λ + X̃ᵀ W X̃,      W = D⁻¹ = diag(weight)
 
-so that everything reads off the (d+1)×(d+1) matrix M, which samples enter and leave in O(d²).
+All results follow from the (d+1)×(d+1) matrix M, to which an edit costs O(d²) per sample.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class LinearReader:
 
 @dataclass(frozen=True, eq=False)
 class LinearPlan(GramPlan):
-    """A plan for the linear kernel, which may hold sums in place of the Gram matrix."""
+    """A plan for the linear kernel, which may store sums in place of the Gram matrix."""
 
     def sums_up(self, n: int, d: int) -> bool:
-        """Whether sums serve n samples of d features; "auto" takes them for n > 2 (d + 1)."""
+        """Whether to store sums for n samples of d features; "auto" does so for n > 2 (d + 1)."""
         return self.factor == SUMS or (self.factor == "auto" and n > 2 * (d + 1))
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
-        """The engine that suits the number of samples."""
+        """Build the engine that suits the number of samples."""
         summed = self.sums_up(len(held), held.rows.width)
         return SumsEngine(self, held, history) if summed else LinearGramEngine(self, held, history)
 
@@ -82,7 +82,7 @@ class SumsEngine:
         M [w; b] = X̃ᵀ W Y,      z_i = weight_i (y_i − f(x_i)) / λ
         f₋ᵢ = y_i − (y_i − f(x_i)) / (1 − h_i),      h_i = weight_i x̃ᵢᵀ M⁻¹ x̃ᵢ
 
-    An edit makes another engine, O(d²); the sums of this one stay as they are.
+    An edit returns a new engine in O(d²); the sums of this one do not change.
     """
 
     factor = SUMS
@@ -104,7 +104,7 @@ class SumsEngine:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """O(d²) for each sample."""
+        """Add samples, O(d²) each."""
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         new = np.arange(len(before), len(after))
@@ -121,7 +121,7 @@ class SumsEngine:
         return twin
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """O(d²) for each sample."""
+        """Remove samples, O(d²) each."""
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         twin, targets = self._twin(after, len(positions)), self.plan.targets(before)
@@ -133,11 +133,11 @@ class SumsEngine:
         return twin
 
     def refactor(self, held: Holdings, reason: str) -> Engine:
-        """Sum again from the samples, O(n d²)."""
+        """Compute the sums again from the samples, O(n d²)."""
         return self.fresh(held, reason)
 
     def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
-        """The same machine summed again from the samples."""
+        """Return the same machine with sums computed again from the samples."""
         return noted(SumsEngine(self.plan, held, self.past), reason, len(held))
 
     # -- reads ----------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class SumsEngine:
         return LinearReader(*self.feature_weights(held))
 
     def frozen(self, held: Holdings) -> SumsEngine:
-        """Itself: it never changes, and holds no sample."""
+        """Return this engine: it never changes and holds no sample."""
         return self
 
     def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
@@ -154,18 +154,19 @@ class SumsEngine:
         B, dtype = self._solution(held), held.rows.dtype
         intercept = B[-1] - self._shift @ B[:-1]
         combine = self.plan.targets(held).combine
-        # Contiguous, as they come from a file: the layout may decide how a product is rounded.
+        # Contiguous, as when read from a file: the memory layout can affect the rounding of a
+        # product.
         return combine(intercept).astype(dtype), np.ascontiguousarray(combine(B[:-1]), dtype=dtype)
 
     def coefficients(self, held: Holdings) -> tuple[Array, Array]:
-        """Intercepts (t,) and coefficients of the samples (n, t), one pass over them."""
+        """Intercepts (t,) and coefficients of the samples (n, t), in one pass over the samples."""
         targets = self.plan.targets(held)
         Z = self._residuals(held, targets, self._solution(held))
         Z *= targets.weight[:, None] / self.plan.ridge
         return self.feature_weights(held)[0], targets.combine(Z).astype(held.rows.dtype)
 
     def loo(self, held: Holdings) -> Array:
-        """One pass over the samples, O(n d²)."""
+        """Leave-one-out outputs in one pass over the samples, O(n d²)."""
         targets = self.plan.targets(held)
         residuals = self._residuals(held, targets, self._solution(held))
         N = self._normal.inverse()
@@ -177,7 +178,7 @@ class SumsEngine:
     def drift(self, held: Holdings) -> float:
         """Residual of the normal equations, summed again from the samples, O(n d).
 
-        ``max |X̃ᵀ W (Y − X̃ B) − Λ B|``, each entry relative to the size of the terms it is made of.
+        ``max |X̃ᵀ W (Y − X̃ B) − Λ B|``, each entry relative to the size of its terms.
         """
         B, targets = self._solution(held), self.plan.targets(held)
         weighted = self._residuals(held, targets, B) * targets.weight[:, None]
@@ -196,7 +197,7 @@ class SumsEngine:
     # -- inside ---------------------------------------------------------------------------------
 
     def _twin(self, after: Holdings, edits: int) -> SumsEngine:
-        """This engine with sums of its own, for other holdings."""
+        """Return a copy of this engine with its own sums, for other holdings."""
         twin = copy(self)
         twin._normal, twin._classes = self._normal.copy(), after.classes
         twin.serves, twin._edits = after.version, self._edits + edits
@@ -233,15 +234,15 @@ def augmented(X: Any, shift: Array) -> Array:
 
 
 def augmented_blocks(X: Any, shift: Array) -> Iterator[tuple[slice, Array]]:
-    """Row blocks of `augmented`, of bounded memory."""
+    """Yield row blocks of `augmented`, of bounded memory."""
     for rows in row_blocks(X.shape[0], X.shape[1] + 1):
         yield rows, augmented(X[rows], shift)
 
 
 def centre(X: Any) -> Array:
-    """The median of each feature over up to 64 rows: near enough to the middle to centre by.
+    """The median of each feature over up to 64 rows, used to centre the samples.
 
-    A few outliers do not move it, so that nothing is lost when they leave.
+    A few outliers do not move it, so removing them loses no precision.
     """
     some = X[:: -(-X.shape[0] // 64)]
     return np.median(some.toarray() if sparse.issparse(some) else some, axis=0).astype(float)

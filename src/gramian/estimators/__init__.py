@@ -1,7 +1,7 @@
-"""Scikit-learn estimators that learn, forget and know their own leave-one-out error.
+"""Scikit-learn estimators that learn and forget samples and compute exact leave-one-out errors.
 
-`ESTIMATORS` has each of them by name: the command line, model files, tests and documentation find
-them there.
+`ESTIMATORS` maps each class name to its class. The command line, model files, tests and
+documentation look the estimators up there.
 """
 
 from typing import Any

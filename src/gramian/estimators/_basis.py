@@ -1,4 +1,4 @@
-"""What the orthogonal least squares classifier and regressor share: settings, reads and edits."""
+"""Settings, attributes and edits that the orthogonal least squares estimators share."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from gramian.estimators._samples import VECTORS
 from gramian.kernels import KERNELS, Kernel
 from gramian.machines import RIDGES, ForwardRules
 
-# gamma="cv" tries these multiples of "scale", then the neighbours of the best.
+# gamma="cv" tries these multiples of "scale", then these multiples of the best one.
 _WIDTHS = 4.0 ** np.arange(-3, 4)
 _NEIGHBOURS = np.array([0.5, 2.0])
 
 
 @dataclass(frozen=True, eq=False)
 class BasisChoice:
-    """What was chosen on samples: width, λ, and the plan that bases are chosen with."""
+    """The width and λ that were chosen, and the plan by which bases are selected."""
 
     gamma: Any
     ridge: str | float
@@ -37,7 +37,7 @@ class BasisChoice:
     seen_by: tuple[str, ...]
 
     def engine(self, held: Holdings, history: tuple = ()) -> BasisEngine:
-        """Bases chosen on these holdings."""
+        """Select bases on these holdings and return their engine."""
         plan = self.plan
         bases = tuple(plan.select(held, group, self.ridge) for group in plan.groups(held))
         return BasisEngine(plan, bases, held, history)
@@ -50,11 +50,11 @@ class BasisSettings:
     Parameters
     ----------
     widths : tuple of KernelSettings
-        One, or one for each gamma of a list.
+        One, or one for each entry of a list of gammas.
     listed : bool
         Whether gamma is a list.
     plan : BasisPlan
-        Its kernels are not known yet.
+        Its kernels are filled in once the widths are chosen.
     """
 
     widths: tuple[KernelSettings, ...]
@@ -64,7 +64,7 @@ class BasisSettings:
 
     @classmethod
     def of(cls, model: Any, **own: Any) -> BasisSettings:
-        """The checked parameters of an estimator."""
+        """Return the checked parameters of an estimator."""
         for name in ("tol", "epsilon", "patience"):
             if not is_number(getattr(model, name)):
                 raise ValueError(f"{name} must be a number >= 0, got {getattr(model, name)!r}.")
@@ -78,7 +78,7 @@ class BasisSettings:
         return cls(_widths(model, listed), listed, replace(plan, **own))
 
     def choose(self, held: Holdings, past: BasisChoice | None) -> BasisChoice:
-        """Width and λ for these holdings, by trials those that are "cv"."""
+        """Choose width and λ for these holdings; trials choose those that are "cv"."""
         first = self.widths[0]
         searched = isinstance(first.gamma, str) and first.gamma == "cv"
         widths = (replace(first, gamma="scale"),) if searched else self.widths
@@ -100,7 +100,7 @@ class BasisSettings:
         return self.chosen(gamma, ridge if rule == "cv" else rule)
 
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[BasisChoice, BasisEngine]:
-        """Choice and engine of a model file."""
+        """Return the choice and the engine stored in a model file."""
         choice = self.chosen(public["gamma_"])
         pairs = zip(state["bases"], state["weights"], strict=True)
         bases = tuple(FixedBasis.from_state(choice.plan.kernels, *pair) for pair in pairs)
@@ -120,7 +120,7 @@ class BasisSettings:
 
 
 def _ridge_on_the_way(model: Any) -> str | float:
-    """λ of the selection, whose penalty is the orthogonal one whatever that of the weights."""
+    """λ during the selection, which always uses the orthogonal penalty."""
     if model.penalty == "orthogonal" and model.ridge != "cv":
         return model.ridge
     return "loo" if "loo" in (model.ridge, model.stopping) else "gcv"
@@ -149,7 +149,7 @@ def _widths(model: Any, listed: bool) -> tuple[KernelSettings, ...]:
 
 
 def _each(read, doc, several=list):
-    """A property of each basis; that of one stands for itself."""
+    """A property of each basis: a single value for one basis, ``several`` values for more."""
 
     def shown(model):
         found = [read(basis) for basis in model._fitted().engine.bases]
@@ -159,7 +159,7 @@ def _each(read, doc, several=list):
 
 
 def _over_all(read, doc):
-    """A property of all bases together."""
+    """A property computed from all bases together."""
     return property(lambda model: read([*model._fitted().engine.bases]), doc=doc)
 
 
@@ -200,13 +200,13 @@ basis_kernels_ = _over_all(
 
 
 def basis_(model):
-    """The centres, of shape (n_basis, n_features), in the order in which they were chosen."""
+    """The centres, of shape (n_basis, n_features), in the order of their selection."""
     centres = [basis.centres.points for basis in model._fitted().engine.bases]
     return (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
 
 
 def basis_ids_(model):
-    """Ids of the centres that are samples which the model holds."""
+    """Ids of the centres that the model still holds as samples."""
     now = model._fitted()
     samples = np.concatenate([basis.centres.samples for basis in now.engine.bases])
     return now.held.ids[samples[samples >= 0]]
@@ -224,7 +224,7 @@ def intercept_(model):
 
 
 def _shown(model: Any, values: Any) -> Any:
-    """Rows of values for each output as a caller sees them."""
+    """Select and order the columns of the outputs as the public attributes show them."""
     now = model._fitted()
     shown = values[:, now.engine.order()].astype(now.held.rows.dtype)
     return shown[:, 0] if shown.shape[1] == 1 else shown
@@ -235,16 +235,16 @@ def _shown(model: Any, values: Any) -> Any:
 
 @edits
 def grow(self, k=None):
-    """Go on with the selection, on the samples that the model holds now.
+    """Select more centres on the samples that the model holds now.
 
-    The centres stay, and more are chosen as `fit` would. The columns are made orthogonal on the
-    samples held, and λ is estimated anew: after this, nothing but the choice of the old centres
-    has seen samples that were forgotten. Cost of a fit with as many centres.
+    The present centres stay, and more are chosen as in `fit`. The columns are made orthogonal on
+    the samples held, and λ is estimated again. Forgotten samples then have no influence left except
+    on the choice of the old centres. The cost is that of a fit with as many centres.
 
     Parameters
     ----------
     k : int, optional
-        At most so many more for each basis; ``max_basis`` by default.
+        Largest number of new centres for each basis; ``max_basis`` by default.
 
     Returns
     -------
@@ -258,14 +258,14 @@ def grow(self, k=None):
 
 @edits
 def reselect(self, *, fresh=False):
-    """Choose width, centres and λ anew on the samples that the model holds, as `fit` does.
+    """Choose width, centres and λ again on the samples held now, as `fit` does.
 
-    After this, nothing in the model has seen a sample that was forgotten.
+    Afterwards no forgotten sample has any influence on the model.
 
     Parameters
     ----------
     fresh : bool
-        Makes no difference: the search always starts from nothing.
+        Has no effect: the search always starts from scratch.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def reselect(self, *, fresh=False):
 
 
 def _holding_all(model: Any, method: str) -> Any:
-    """The present version of a model that holds all that it has learned; else ValueError."""
+    """Return the fitted state; raise ValueError if some learned samples are not held."""
     now = model._fitted()
     if not now.engine.holds_all(now.held):
         raise ValueError(

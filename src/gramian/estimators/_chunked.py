@@ -1,8 +1,8 @@
 """Orthogonal least squares over more rows than one machine holds: Dask arrays.
 
-Centres, width and U are chosen on rows that fit into memory; then the normal equations of that
-basis are summed over all chunks. The rows themselves are not held: they have no ids, and are
-forgotten by being given again, to `forget_rows`. Nothing of Dask is imported here.
+Centres, width and U are chosen on a random part of the rows that fits into memory. The normal
+equations of that basis are then summed over all chunks. The rows themselves are not stored and
+have no ids; `forget_rows` forgets rows that are passed again. Dask is not imported here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gramian.estimators._live import Fitted, LiveEstimator, edits
 from gramian.estimators._regressor import LiveRegressor
 from gramian.estimators._samples import with_weight
 
-# Centres of a Dask array are chosen on so many rows at most.
+# Largest number of rows of a Dask array on which centres are chosen.
 CHOSEN_ON = 20_000
 
 
@@ -66,10 +66,10 @@ def learn(self, X, y, sample_weight, ids, classes=()):
 
 @edits
 def forget_rows(self, X, y, sample_weight=None):
-    """Forget rows of Dask arrays, which the model does not hold and must be given again.
+    """Forget rows of Dask arrays, which must be passed again because the model does not hold them.
 
-    Exact, if they are given as they were learned; that they were learned cannot be checked. A
-    centre that is among them leaves the basis.
+    The result is exact if the rows are the same as when they were learned; the model cannot check
+    that they were learned. A centre that equals one of the rows leaves the basis.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def loo_decision_function(self, X=None, y=None, sample_weight=None):
     Parameters
     ----------
     X, y, sample_weight : Dask arrays, optional
-        Rows that the model has learned and does not hold, given again. The values are then those
-        of the model without each of them, as a lazy Dask array.
+        Learned rows that the model does not hold, passed again. The result is then a lazy Dask
+        array with the value of each row by the model without it.
     """
     if X is None:
         return (LiveClassifier if is_classifier(self) else LiveRegressor).loo_decision_function(
@@ -118,15 +118,15 @@ def loo_decision_function(self, X=None, y=None, sample_weight=None):
 def _left_out(
     engine: BasisEngine, dtype: Any, flat: bool, X: Any, y: Array, weight: Array, numbers: Array
 ) -> Array:
-    """Leave-one-out values of the rows of a chunk, as they are shown."""
+    """Leave-one-out values of the rows of a chunk, in the public shape."""
     found = engine.loo_rows(X.astype(dtype, copy=False), y, weight)
     return (found[:, 0] if flat else found).astype(dtype)
 
 
 def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
-    """A method of the model on each chunk of queries, a lazy Dask array.
+    """Apply a method of the model to each chunk of queries; returns a lazy Dask array.
 
-    The model is sent to where the queries are without its samples.
+    The workers receive the model without its samples.
     """
     now = model._serving()
     engine = now.engine
@@ -138,7 +138,7 @@ def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
 
 
 def width_of(now: Fitted) -> int | None:
-    """Columns of what is shown; None for one dimension."""
+    """Number of columns of the public outputs; None if they are one-dimensional."""
     t = len(now.engine.order())
     flat = t == 1 and (now.held.classes is not None or now.held.y.ndim == 1)
     return None if flat else t
@@ -156,9 +156,10 @@ def _aligned(X: Any, y: Any, sample_weight: Any, ids: Any) -> RowChunks:
 
 
 def _labels_of(model: Any, chunks: RowChunks, held: Holdings | None) -> tuple:
-    """All labels, which stay as classes since their rows are not held; none of a regressor.
+    """All labels of the chunks, which stay declared classes as their rows are not held.
 
-    Raises ValueError if the targets are not like those held.
+    Returns an empty tuple for a regressor. Raises ValueError if the targets do not match those
+    held.
     """
     if is_classifier(model):
         return tuple(model._check_targets(chunks.labels(), held).tolist())

@@ -1,4 +1,4 @@
-"""What classifiers share: classes that come and go, decisions, probabilities, leave-one-out."""
+"""Methods of all classifiers: changing classes, decisions, probabilities, leave-one-out."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from gramian.machines import fit_calibration, probabilities
 
 
 class LiveClassifier(ClassifierMixin, LiveEstimator):
-    """Labels, decisions and probabilities from outputs: one per class, or one for two classes."""
+    """Classifier with one output per class, or a single output for two classes."""
 
     _state_names: tuple[str, ...] = ("classes_",)
 
     @property
     def classes_(self):
-        """Sorted labels that the model tells apart."""
+        """Sorted labels that the model distinguishes."""
         return self._fitted().held.classes.copy()
 
     @edits
     def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
-        """Learn more samples; the model becomes the one fitted to all of them at once.
+        """Learn more samples; the result equals one fit to all samples.
 
-        Hyper-parameters are chosen on the first call and stay until they are chosen anew.
+        The first call chooses the hyper-parameters; `reselect` chooses them again.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
         y : array-like of shape (n_samples,)
-            May bring new classes.
+            May contain new classes.
         classes : array-like, optional
-            Classes to be kept in `classes_` even while they have no samples.
+            Classes that stay in `classes_` even without samples.
         ids : array-like of shape (n_samples,), optional
-            Unique integers or strings; the next numbers by default.
+            Unique integers or strings; the next free numbers by default.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -63,9 +63,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def predict_proba(self, X):
         """Class probabilities, calibrated on the exact leave-one-out decision values.
 
-        ``softmax(a z)`` with the scale a fitted to the left-out values; shape (n_samples,
-        n_classes). The largest probability is that of the class that `predict` names. With Fisher
-        targets both take the classes as equally frequent.
+        Returns ``softmax(a z)`` of shape (n_samples, n_classes), with the scale a fitted to the
+        leave-one-out values. The most probable class is the one that `predict` returns. With Fisher
+        targets both treat the classes as equally frequent.
         """
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
@@ -79,14 +79,14 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             return _shown(self._fitted(), self._loo_outputs())
 
     def loo_predict(self):
-        """The class of each held sample by the model without it, in the order of `ids_`."""
+        """Class of each held sample by the model without it, in the order of `ids_`."""
         with self._lock:
             return _labels(self._fitted(), self._loo_outputs())
 
     def loo_predict_proba(self):
-        """What `predict_proba` says of each held sample without it, in the order of `ids_`.
+        """Class probabilities of each held sample by the model without it, in the order of `ids_`.
 
-        The decision values are left out; the scale of the calibration is that of the model.
+        The decision values are leave-one-out values; the scale a is that of `predict_proba`.
         """
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
@@ -151,7 +151,7 @@ def _check_kind(held, new, name="y"):
 
 
 def _shown(now: Fitted, outputs):
-    """A copy in the precision of the samples; one output stands for itself."""
+    """Copy the outputs in the dtype of the samples, one-dimensional for a single output."""
     flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
     return flat.astype(now.held.rows.dtype)
 
@@ -164,9 +164,9 @@ def _labels(now: Fitted, outputs):
 
 
 def _calibrated(now: Fitted):
-    """The largest finite left-out value, and the scale of probabilities.
+    """Return the largest finite leave-one-out value and the scale of the probabilities.
 
-    The largest stands for infinite values, which classes without samples have.
+    The largest value replaces infinite ones, which occur for classes without samples.
     """
     if "loo" not in now.cache:
         now.cache["loo"] = now.engine.loo(now.held)

@@ -17,44 +17,45 @@ from gramian.machines import KDA_RMSE, TARGETS
 class KernelDiscriminant(LiveClassifier):
     """Kernel discriminant analysis that learns and forgets samples exactly.
 
-    KDA/RMSE (kim2006, eqs. 16 to 20): the minimum-norm solution of
+    A good default for classification with up to some ten thousand samples when the model must be
+    updated. KDA/RMSE (kim2006, eqs. 16 to 20) computes the minimum-norm solution of
 
         min ‖[1, K + λI] [β; z] − y‖₂,        f(x) = k(x, X) z + β.
 
-    With ``P = (K + λI)⁻¹``, ``r = P y`` and ``s = P 1`` it is ``β = sᵀr / (1 + sᵀs)`` and
-    ``z = r − β s``, so that a sample enters and leaves by one rank-one update of P: Algorithms 5
-    and 6 in O(n²) and O(n). Leave-one-out values (Algorithm 7) come in closed form, all of them in
-    O(n²). Several classes are so many outputs, one against the rest, on the same P.
+    With ``P = (K + λI)⁻¹``, ``r = P y`` and ``s = P 1`` the solution is ``β = sᵀr / (1 + sᵀs)`` and
+    ``z = r − β s``. Fitting costs O(n³) and O(n²) memory. One rank-one update of P learns a sample
+    in O(n²) or forgets one in O(n) (Algorithms 5 and 6). All leave-one-out values together cost
+    O(n²) in closed form (Algorithm 7). Several classes are separate outputs, one against the rest,
+    that share P.
 
-    ``ridge=0`` is KDA/MSE, the minimum-norm solution by the singular value decomposition (eq. 14),
-    whose part in the range of the total scatter is, for two classes and Fisher targets, the
-    direction of kernel linear discriminant analysis by generalised singular values, also where the
-    scatter matrices are singular. It is solved anew after every edit.
+    ``ridge=0`` is KDA/MSE, the minimum-norm solution by the singular value decomposition (eq. 14).
+    It also exists when the scatter matrices are singular. For two classes and Fisher targets, its
+    component in the range of the total scatter is the direction of kernel linear discriminant
+    analysis by generalised singular values. Each edit solves it again in O(n³).
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` chooses it by leave-one-out, ``"loo-ard"`` one per feature.
+        Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     ridge : {"loo"} or float, default="loo"
-        Regularisation λ ≥ 0.
+        Regularisation λ ≥ 0. ``"loo"`` chooses it by leave-one-out.
     targets : {"signs", "fisher"}, default="signs"
         ±1, or ``n/n₁`` and ``−n/n₂``, for which z is the direction of Fisher's discriminant.
     factor : {"auto", "inverse", "cholesky", "qr"}, default="auto"
-        How P is held. ``"auto"`` takes the explicit inverse, and the Cholesky factor when the
-        measured condition of K + λI asks for it.
+        How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
+        measured condition number of K + λI is too large for the inverse.
     class_weight : dict or "balanced", optional
-        Multiplies the sample weights. ``"balanced"`` depends on all samples, so that every edit
-        then is a rebuild in O(n³).
+        Factors for the sample weights. ``"balanced"`` rebuilds the model in O(n³) at every edit.
     criterion : {"log", "squared", "hinge", "error"}, optional
-        What leave-one-out minimises; the log-loss by default.
+        Leave-one-out loss that the search minimises; the log-loss by default.
     random_state : int, RandomState or None
-        Of the subsample on which the search by leave-one-out begins.
+        Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
 
@@ -62,13 +63,13 @@ class KernelDiscriminant(LiveClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
-        What was chosen or given.
+        The values in use, whether given or chosen.
     selection_ : Selection or None
-        The searched path, where something was searched.
+        The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     factor_ : str
     refactorizations_ : list
         When and why the factor was rebuilt.

@@ -14,31 +14,32 @@ from gramian.machines import memberships, novelties, novelty_units, weighted_qua
 
 
 class EllipsoidalFuzzyClassifier(LiveClassifier):
-    """Fuzzy classifier with an ellipsoid for each class, which learns and forgets exactly.
+    """Fuzzy classifier with one ellipsoid per class, which learns and forgets samples exactly.
 
-    A sample belongs to class i to the degree ``exp(−δᵢ²(x)/αᵢ)`` (kaieda2004, eqs. 9 and 10). δᵢ is
-    its Mahalanobis distance from the class in the feature space of the kernel::
+    Use it when you need degrees of membership or the detection of samples unlike every class. The
+    membership of a sample in class i is ``exp(−δᵢ²(x)/αᵢ)`` (kaieda2004, eqs. 9 and 10), where δᵢ
+    is its Mahalanobis distance from the class in the feature space of the kernel::
 
         δ² = Σⱼ yⱼ² / max(λⱼ, ε)
 
     over the kernel principal components y of the class. They are computed in the coordinates of
-    *independent vectors*, picked from the class by a Cholesky factorisation: a sample whose
-    squared distance from the span of those before it, its Schur complement, is below τ adds none.
-    The slopes αᵢ are tuned until the training samples are recognised best (§7), up to a common
-    factor, which gives half of them a degree of ½ or more in their own class. A sample goes to the
-    class with the largest degree, which is the smallest *tuned distance* δᵢ²/αᵢ. Decision
-    values are ``−log(δᵢ²/αᵢ)``, −709.78 for a class without samples; of two classes their
-    difference, second less first.
+    *independent vectors*: members that a Cholesky factorisation picks because their squared
+    distance from the span of the members picked before, the Schur complement, is at least τ. The
+    slopes αᵢ are tuned to recognise as many training samples as possible (§7), then scaled by a
+    common factor so that half of the samples have a degree of ½ or more in their own class.
+    `predict` returns the class with the largest degree, that is the smallest *tuned distance*
+    δᵢ²/αᵢ. Decision values are ``−log(δᵢ²/αᵢ)``, and −709.78 for a class without samples; for two
+    classes the value is their difference, second minus first.
 
-    A sample enters and leaves its own class only, and the result is that of a fit to the same
-    samples in order of arrival, with the same hyper-parameters. An edit leaves the slopes as they
-    are, and gives a new class their mean; `retune` tunes them to what the model holds. Values by
-    leave-one-out are those of the ellipsoid without the sample, and the slopes as they are.
+    An edit changes the class of the sample only. The result equals a fit to the same samples in
+    order of arrival with the same hyper-parameters and slopes. An edit keeps the slopes and gives a
+    new class their mean; call `retune` to tune them to the present samples. Leave-one-out values
+    use the ellipsoid without the sample and the present slopes.
 
-    Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to enter,
-    O(n m) to leave (O(n m²) for an independent vector), and O(m²) for a query. All leave-one-out
-    values, on which ``tune="loo"``, `predict_proba` and `novelty` stand, cost O(n m²), and O(n m² +
-    m³) more for each sample in whose place another becomes an independent vector.
+    Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to learn a
+    sample, O(n m) to forget one (O(n m²) for an independent vector) and O(m²) for a query. All
+    leave-one-out values cost O(n m²), and O(n m² + m³) more for each sample whose removal makes
+    another sample independent; ``tune="loo"``, `predict_proba` and `novelty` need these values.
 
     Parameters
     ----------
@@ -47,47 +48,47 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     gamma : {"scale", "auto", "cv"}, float or array, default="scale"
         Width of the kernel.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     normalize : bool, default=False
-        Take ``gamma / n_features`` (rbf, eq. 73), or divide by the largest value for features in
-        [0, 1] (poly, eq. 72): for many features.
+        For many features: use ``gamma / n_features`` (rbf, eq. 73), or divide the kernel by its
+        largest value for features in [0, 1] (poly, eq. 72).
     distance : {"kpca", "svd", "input"}, default="kpca"
-        By kernel principal components; by the decomposition of the class's Gram matrix, which all
-        samples take part in (eq. 25), O(n³) after every edit and O(n⁴) for leave-one-out values,
-        which is minutes at a thousand samples in a class; or of the samples themselves without a
-        kernel (§2.1).
+        ``"kpca"`` uses kernel principal components. ``"svd"`` decomposes the Gram matrix of all
+        samples of the class (eq. 25): O(n³) after every edit and O(n⁴) for leave-one-out values,
+        minutes for a thousand samples in a class. ``"input"`` uses the samples without a kernel
+        (§2.1).
     transductive : {"queries", "basis", None}, default="queries"
-        Directions of variance ε besides those of the class, for ``distance="kpca"``: those of the
-        unit vectors of the input space and of the query itself (§6.3, "KPCA III"), of the unit
-        vectors alone (§6.2, "KPCA II"), or none ("KPCA I"). No prediction depends on other
-        queries; see `transduce`. A precomputed kernel has no input space, and needs None.
+        Directions of variance ε that ``distance="kpca"`` adds to those of the class: the unit
+        vectors of the input space and the query itself (§6.3, "KPCA III"), the unit vectors alone
+        (§6.2, "KPCA II"), or none ("KPCA I"). A prediction never depends on other queries; see
+        `transduce` for that. A precomputed kernel has no input space and needs None.
     tau : float or "cv", default=1e-5
         τ, in units of the kernel's values.
     epsilon : float or "cv", default=1e-4
-        ε, the least variance of a direction, for ``distance="kpca"``.
+        ε, the smallest variance of a direction, for ``distance="kpca"``.
     sigma : float or "cv", default=1e-8
-        σ, the least variance for ``distance="svd"``.
+        σ, the smallest variance for ``distance="svd"``.
     inverse_of_small : {"sigma", "zero"}, default="sigma"
-        What the inverse of a variance below σ is: 1/σ (eq. 27) or 0.
+        Inverse of a variance below σ: 1/σ (eq. 27) or 0.
     zeta : float or "cv", default=1e-6
-        ζ, the least pivot of the covariance for ``distance="input"``.
+        ζ, the smallest pivot of the covariance for ``distance="input"``.
     tune : {"loo", True, False}, default="loo"
-        Tune the slopes in `fit` to distances that samples have when left out of their own class;
-        or to distances from all classes as they are, which is the paper's way, O(n m²), and does
-        harm where most samples are independent vectors; or leave them at 1. Where "loo" takes too
-        long with ``distance="svd"``, take True, or ``distance="kpca"``; with True, `predict_proba`
-        and `novelty` still take the leave-one-out values when they are first asked.
+        How `fit` tunes the slopes. ``"loo"`` uses distances of samples left out of their own class.
+        True uses distances from the complete classes, as the paper does: O(n m²), but harmful where
+        most samples are independent vectors. False leaves the slopes at 1. If "loo" is too slow
+        with ``distance="svd"``, use True or ``distance="kpca"``; the first call of `predict_proba`
+        or `novelty` still computes the leave-one-out values.
     max_sacrifice : int, default=10
-        l_M: a change of a slope may give up the samples at ``l_M − 1`` bounds, for more others.
+        l_M: changing a slope may give up the samples at ``l_M − 1`` bounds to win more others.
     eta : float, default=0.1
-        Where in the interval of equally good values a slope comes to lie, in (0, 1).
+        Position of a slope within the interval of equally good values, in (0, 1).
     novelty_quantile : float, default=0.95
         Share of held samples, each left out, that lie below `novelty_threshold_`.
     random_state : int, RandomState or None, default=0
-        Of the folds of "cv": five, stratified, the same for all candidates. Parameters are chosen
-        one after the other, gamma, tau, epsilon, by the accuracy on left-out samples (§8).
+        Draws the five stratified folds of "cv", the same for all candidates. "cv" chooses gamma,
+        tau and epsilon one after the other by the accuracy on left-out samples (§8).
 
     Attributes
     ----------
@@ -95,14 +96,14 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     slopes_ : ndarray of shape (n_classes,)
         α, in the order of `classes_`, which is also the order in which they are tuned.
     gamma_, tau_, epsilon_, sigma_, zeta_ : float
-        What was chosen or given.
+        The values in use, whether given or chosen.
     cv_scores_ : dict
         For each parameter chosen by "cv", the candidates and their accuracies.
     novelty_threshold_ : float
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     refactorizations_ : list
-        When and why the independent vectors were selected anew.
+        When and why the independent vectors were selected again.
 
     References
     ----------
@@ -189,7 +190,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
 
-        Finite also where a class has no samples.
+        The values are finite even for a class without samples.
         """
         return _finite(super().decision_function(X))
 
@@ -200,7 +201,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     def mahalanobis(self, X):
         """Squared Mahalanobis distances δ² from each class, shape (n_samples, n_classes).
 
-        A class without samples is infinitely far.
+        The distance from a class without samples is infinite.
         """
         now, reader = self._reading()
         return reader.distances(now.settings.samples.queries(self, now.held, X))
@@ -208,19 +209,19 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     def predict_membership(self, X):
         """Degrees of membership ``exp(−δ²/α)``, in [0, 1], shape (n_samples, n_classes).
 
-        They need not add up to 1. Far from all classes every degree rounds to 0; `predict` still
-        tells the nearest.
+        They need not add up to 1. Far from all classes every degree rounds to 0, but `predict`
+        still returns the nearest class.
         """
         now, reader = self._reading()
         X = now.settings.samples.queries(self, now.held, X)
         return memberships(reader.distances(X), reader.slopes)
 
     def novelty(self, X):
-        """How far samples lie outside every class; 1 is usual for samples of a class.
+        """How far each sample lies outside every class, where 1 is typical for members of a class.
 
-        ``minᵢ δᵢ²(x)/mᵢ`` with mᵢ the median of the leave-one-out distances of class i. A sample is
-        new if this exceeds `novelty_threshold_`. Its part outside the span of a class counts as
-        for ``transductive="queries"``, whatever `transductive` is.
+        Returns ``minᵢ δᵢ²(x)/mᵢ`` with mᵢ the median leave-one-out distance of class i. A sample is
+        new if the value exceeds `novelty_threshold_`. The part of a sample outside the span of a
+        class counts as with ``transductive="queries"``, whatever `transductive` is.
         """
         with self._lock:
             units, _ = self._derived("novelty", _novelty)
@@ -234,11 +235,11 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         return self._derived("novelty", _novelty)[1]
 
     def transduce(self, X):
-        """The classes of a batch of samples that enter the training as unlabelled, all at once.
+        """Predict the classes of a batch whose samples join the training set without labels.
 
-        KPCA III as the paper evaluates it (§8.1.1): samples that the span of a class does not
-        hold add directions to it, in their order, and the slopes are tuned anew. So a prediction
-        depends on the whole batch. The model itself is not changed.
+        This is KPCA III as the paper evaluates it (§8.1.1): samples outside the span of a class add
+        directions to it, in their order, and the slopes are tuned again. A prediction therefore
+        depends on the whole batch. The model itself does not change.
         """
         with self._lock:
             now, classes = self._serving(), self.classes_
@@ -255,7 +256,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
     @edits
     def retune(self):
-        """Tune the slopes to what the model holds (kaieda2004, §7.6). Returns self."""
+        """Tune the slopes to the samples held now (kaieda2004, §7.6) and return self."""
         now = self._serving()
         self._now = now.moved(now.held, now.engine.retuned(now.held, self._settings().tuning))
         return self
@@ -273,7 +274,7 @@ def _finite(decision):
 
 
 def _novelty(now: Fitted):
-    """Units of the classes, and the threshold."""
+    """Return the unit of distance of each class and the novelty threshold."""
     held = now.held
     distances = now.engine.held_distances(held, True, left_out=True)
     own = distances[np.arange(len(held)), held.labels]

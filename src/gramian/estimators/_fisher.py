@@ -21,45 +21,44 @@ SEARCHES = ("path", "nelder-mead", "gradient")
 class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LiveClassifier):
     """Kernel Fisher discriminant that learns and forgets samples exactly.
 
-    Fisher's discriminant in the feature space of a kernel is a ridge regression on the columns of
-    the kernel matrix (saadi2004, eqs. 4 and 5)::
+    Use it for classification, or to project samples on discriminant directions with `transform`.
+    Fisher's discriminant in the feature space of a kernel is a ridge regression
+    on the columns of the kernel matrix (saadi2004, eqs. 4 and 5)::
 
         min ‖y − Kα − b1‖² + μ‖α‖²,    f(x) = k(x, X) α + b
 
     With the complex ``P = (K + i√μ I)⁻¹``, ``r = P y`` and ``s = P 1`` the solution is
-    ``b = Im 1ᵀr / Im 1ᵀs`` and ``α = Re (r − b s)``. Learning a sample adds a row and a column to
-    ``K + i√μ I``, so that samples enter and leave by one rank-one update of P, in O(n²) and O(n).
-    Leave-one-out values are in closed form too, O(n) after an update. Several classes are so many
-    outputs, one against the rest, on the same P.
+    ``b = Im 1ᵀr / Im 1ᵀs`` and ``α = Re (r − b s)``. Fitting costs O(n³) and O(n²) memory. One
+    rank-one update of P learns a sample in O(n²) or forgets one in O(n); leave-one-out values then
+    cost O(n). Several classes are separate outputs, one against the rest, that share P.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` chooses it by leave-one-out, ``"loo-ard"`` one per feature.
+        Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     ridge : {"loo"} or float, default="loo"
-        Regularisation μ > 0 of the coefficients.
+        Regularisation μ > 0 of the coefficients. ``"loo"`` chooses it by leave-one-out.
     targets : {"signs", "fisher"}, default="signs"
-        ±1, or ``n/n₁`` and ``−n/n₂``. The direction is Fisher's with both. A threshold of zero
-        makes the fewest errors with the first, and takes classes as equally frequent with the
-        second.
+        ±1, or ``n/n₁`` and ``−n/n₂``. Both give Fisher's direction. Predictions with "signs"
+        minimise errors; with "fisher" they treat the classes as equally frequent.
     search : {"path", "nelder-mead", "gradient"}, default="path"
-        How gamma and ridge are sought: the width in an outer loop, the ridge in an inner one; both
-        by the simplex of the paper's §2.4; or both along analytic gradients.
+        How gamma and ridge are searched: a path of ridges for each width, the simplex method of the
+        paper (§2.4) for both, or analytic gradients for both.
     penalize_bias : bool, default=False
-        Whether μ b² is added to what is minimised (eq. 5), or b is free (eq. 4).
+        Whether to add μ b² to the objective (eq. 5), or to leave b free (eq. 4).
     class_weight : dict or "balanced", optional
-        Multiplies the sample weights. ``"balanced"`` depends on all samples, so that every edit
-        then is a rebuild in O(n³).
+        Factors for the sample weights. ``"balanced"`` rebuilds the model in O(n³) at every edit.
     criterion : {"log", "squared", "hinge", "error"}, optional
-        What leave-one-out minimises; the log-loss by default, the error rate in the paper.
+        Leave-one-out loss that the search minimises; the log-loss by default, the error rate in the
+        paper.
     random_state : int, RandomState or None
-        Of the subsample on which the search by leave-one-out begins.
+        Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
 
@@ -67,13 +66,13 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     ----------
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
-        What was chosen or given.
+        The values in use, whether given or chosen.
     selection_ : Selection or None
-        The searched path, where something was searched.
+        The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     factor_ : str
         ``"resolvent"``.
     refactorizations_ : list
@@ -81,9 +80,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     Notes
     -----
-    Gamma and ridge are chosen by the leave-one-out of the paper, which keeps the left-out sample
-    among the centres of the kernel: its whole path of ridges comes from one eigendecomposition.
-    The ``loo_`` methods say what a fit without the sample would. docs/maths/fisher.md derives both.
+    The search for gamma and ridge uses the paper's leave-one-out, which keeps the left-out sample
+    as a kernel centre, because one eigendecomposition gives its values for all ridges. The ``loo_``
+    methods return what a fit without the sample would predict. docs/maths/fisher.md derives both.
 
     References
     ----------
@@ -144,8 +143,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def transform(self, X):
         """Projections of samples on the discriminant directions, of shape (n_samples, n_outputs).
 
-        The decision values as columns: one for two classes, else one per class. Those of several
-        classes lie on a plane of one dimension less while the bias is free.
+        These are the decision values as columns: one for two classes, else one per class. With a
+        free bias the values of several classes lie on a hyperplane.
         """
         return self._outputs(X)[1]
 

@@ -1,4 +1,4 @@
-"""Settings of the machines on the Gram matrix: what is read at fit, chosen, and built."""
+"""Settings of the machines on the Gram matrix: from parameters to a plan for the engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gramian.machines import Machine
 from gramian.selection import LinearProblem, Problem, Selection, select, subsample
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
-# Samples on which the ridge of a linear kernel is searched; more of them would not change it.
+# Largest number of samples in the search for the ridge of a linear kernel; more change nothing.
 _SEARCHED = 20_000
 
 
@@ -27,15 +27,15 @@ class GramSettings:
     machine : Machine
     ridge : float or "loo"
     C : float or "loo", optional
-        Of a machine whose ridge is given by one over it.
+        For a machine whose ridge is 1/C.
     factor : str
-        "woodbury" asks for sums over features, and "auto" allows them, where ``sums`` is True.
+        If ``sums`` is True, "woodbury" requires sums over features and "auto" allows them.
     kind : {"signs", "fisher"}
     class_weight : dict, "balanced" or None
     criterion, search, random_state, callback
-        Of `gramian.selection.select`.
+        Passed to `gramian.selection.select`.
     sums : bool
-        Whether the machine can hold sums in place of the matrix of a linear kernel.
+        Whether the machine can store sums in place of the Gram matrix of a linear kernel.
     """
 
     kernel: KernelSettings
@@ -63,7 +63,7 @@ class GramSettings:
             )
 
     def choose(self, held: Holdings, past: GramPlan | None) -> GramPlan:
-        """Width and ridge for these holdings, by leave-one-out those that are "loo"."""
+        """Choose width and ridge for these holdings; leave-one-out chooses those that are "loo"."""
         gamma = self.kernel.resolve(held)
         if not isinstance(gamma, str) and not isinstance(self.ridge, str):
             return self._plan(gamma, self.ridge)
@@ -80,7 +80,7 @@ class GramSettings:
         return self._plan(found.gamma, found.ridge, found)
 
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[GramPlan, Unbuilt]:
-        """Choice and engine of a model file; the engine is built when it is first needed."""
+        """Return the plan and an engine stored in a model file; the engine is built on demand."""
         ridge = public["ridge_"] if self.C is None else 1.0 / public["C_"]
         plan = self._plan(public["gamma_"], ridge, public["selection_"])
         kept = {"coefficients": tuple(state["coefficients"]), "weights": state.get("weights")}
@@ -111,20 +111,20 @@ class GramSettings:
 
 
 def _start(past: GramPlan | None) -> tuple[Any, float] | None:
-    """The present hyper-parameters, unless there is no width or no ridge to start from."""
+    """Hyper-parameters at which the search starts, or None without a width or a ridge."""
     if past is None or past.gamma is None or past.ridge == 0:
         return None
     return past.gamma, past.ridge
 
 
 def shaped(now: Any, values: Any) -> Any:
-    """Values of the outputs (..., t) as a caller sees them: one output stands for itself."""
+    """Copy values (..., t) in their public shape, without the last axis for a single output."""
     one = values.shape[-1] == 1 and now.held.y.ndim == 1
     return (values[..., 0] if one else values).copy()
 
 
 def saved(model: Any) -> tuple[Any, Any]:
-    """One version of a model, and what its engine saves: coefficients, and weights of features."""
+    """Return one version of a model and the state that its engine saves."""
     with model._lock:
         now = model._fitted()
         now = now if isinstance(now.engine, Unbuilt) else model._serving()

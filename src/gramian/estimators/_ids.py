@@ -1,4 +1,4 @@
-"""Ids: the names by which samples are forgotten."""
+"""Ids: the integers or strings that identify samples."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gramian.arrays import Array
 
 
 def check_ids(ids: Any, n: int) -> Array:
-    """Caller's ids as a one-dimensional array of unique integers or strings.
+    """Return the caller's ids as a one-dimensional array of unique integers or strings.
 
     Raises
     ------
     ValueError
-        If there are not n of them, if one comes twice, or if they are of another type.
+        If there are not n of them, if one occurs twice, or if they have another type.
     """
     array = _as_ids(ids)
     if len(array) != n:
@@ -51,15 +51,15 @@ def _kind(value: Any) -> str:
 
 
 def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
-    """Numbers for n samples that came without ids, and the number after them.
+    """Return ids for n samples that came without ids, and the next number to use.
 
-    They go on from ``start``, behind every number that is held now. No number tells of an id of
-    the caller's own that has left.
+    The numbers continue from ``start`` and exceed every integer id held now. They do not reveal
+    ids of the caller's own that have been forgotten.
 
     Raises
     ------
     ValueError
-        If the held samples are named by strings, or if the numbers have come to an end.
+        If the held samples have string ids, or if the integers are used up.
     """
     if held.dtype.kind == "U":
         raise ValueError(
@@ -75,7 +75,7 @@ def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
 
 
 def check_new(held: Array, new: Array) -> None:
-    """Raise ValueError unless ``new`` ids are of the same kind as the held and not among them."""
+    """Raise ValueError unless ``new`` ids have the type of the held ids and are not among them."""
     if held.dtype.kind != new.dtype.kind:
         kinds = {"i": "integers", "U": "strings"}
         raise ValueError(
@@ -91,7 +91,7 @@ def check_new(held: Array, new: Array) -> None:
 
 
 def positions_of(held: Array, ids: Any) -> Array:
-    """Where the given ids stand among the held, ascending, O(n) for one.
+    """Return the ascending positions of the given ids among the held ones, O(n) for one id.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How far each sample moves the decision values of all."""
+"""How far each sample moves the decision values of all samples."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from gramian.machines import decision_changes
 
 
 class Influence(NamedTuple):
-    """What the departure of each held sample does to the decision values of the held samples.
+    """How far the decision values of the held samples move when each held sample is removed.
 
-    Distances are Euclidean over the outputs. All of shape (n,), in the order of ``ids_``.
+    Distances are Euclidean over the outputs. All arrays have shape (n,), in the order of ``ids_``.
     """
 
     rms: Array
-    """Root mean square over all held samples, the leaving one included."""
+    """Root mean square over all held samples, including the removed one."""
     largest: Array
     """The largest over the other samples."""
     own: Array
-    """That of the sample itself: from its fitted to its leave-one-out value."""
+    """Distance of the sample itself, from its fitted to its leave-one-out value."""
 
 
 def sample_influence(model: Any) -> Influence:
-    """How far decision values move when one sample leaves, exactly, for every held sample.
+    """Compute exactly how far decision values move when each held sample is removed.
 
-    Equal to n refits, from the closed form of `gramian.machines.decision_changes`: O(n² t) for t
-    outputs where the model holds an explicit inverse, O(n³) otherwise. Balanced class weights
-    stay those of all samples.
+    Equals n refits, but uses the closed form of `gramian.machines.decision_changes`: O(n² t) for t
+    outputs if the model holds an explicit inverse, O(n³) otherwise. Balanced class weights are not
+    recomputed without the sample.
 
     Parameters
     ----------
     model : estimator
-        One that solves with all of its samples: KernelDiscriminant with a ridge above 0,
+        A model that solves a system of all its samples: KernelDiscriminant with a ridge above 0,
         KernelFisherDiscriminant, LeastSquaresSVC or LeastSquaresSVR.
 
     Examples
@@ -72,7 +72,7 @@ def _influence(engine: GramEngine, held: Any) -> Influence:
     for block in row_blocks(n, n * R.shape[1]):
         at = np.arange(n)[block]
         delta = decision_changes(leaving, at, engine.system.factor.columns(at).T, s, shift)
-        # The class levels of Fisher's targets change with the sample that leaves, too.
+        # The levels of Fisher's targets also change when a sample is removed.
         before = targets.combine(fitted[at])[:, None]
         moved = targets.combine_left_out(fitted[at][:, None] + delta) - before
         distance = np.linalg.norm(moved, axis=2)

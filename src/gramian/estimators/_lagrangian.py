@@ -37,8 +37,8 @@ SOLVERS = ("pivot", "lagrangian")
 class LagrangianSettings(GramSettings):
     """The parameters as `fit` read them.
 
-    ``choose`` is that of kernel ridge regression, which the machine is on its support: it would
-    take "loo" for C and gamma, if the estimator let the word through.
+    ``choose`` is that of kernel ridge regression, because the machine is kernel ridge regression
+    on its support vectors. The estimator rejects "loo" for C and gamma before it gets here.
     """
 
     iteration: tuple[float, float, int] | None = None
@@ -51,7 +51,7 @@ class LagrangianSettings(GramSettings):
 
 
 def augmented_kernel(kernel: Kernel) -> Kernel:
-    """The kernel of samples with a constant: duan2008's ``[A −e]`` in place of A."""
+    """The kernel of samples extended by a constant: duan2008's ``[A −e]`` in place of A."""
     if isinstance(kernel, Linear):
         return Polynomial(gamma=1.0, degree=1, coef0=1.0)
     if isinstance(kernel, Polynomial):
@@ -62,25 +62,25 @@ def augmented_kernel(kernel: Kernel) -> Kernel:
 class LagrangianSVC(LiveClassifier):
     """Lagrangian support vector classifier that learns and forgets samples exactly.
 
-    The support vector machine with squared errors and a penalised bias (duan2008, eqs. 1 and 2)::
+    Use it when few samples are support vectors, because most edits then change nothing. It is
+    the support vector machine with squared errors and a penalised bias (duan2008, eqs. 1 and 2)::
 
         min ½(‖w‖² + b²) + C/2 Σ ξ_i²,      y_i f(x_i) ≥ 1 − ξ_i,      f(x) = k(x, X) diag(y) α
         min ½ αᵀQα − 1ᵀα,   α ≥ 0,          Q = I/C + diag(y) K diag(y)
 
-    Its solution is the least-squares solution on the support vectors, the samples with α > 0,
-    alone: the others are as good as forgotten. So a sample beyond the margin may come, and one
-    that is no support vector may go, and nothing changes; for the rest, the support is found from
-    the present one, by principal pivoting on a live inverse of the support. Several classes are
-    so many machines, one against the rest, on the same kernel matrix.
+    The solution is the least-squares solution on the support vectors alone, the samples with α > 0.
+    Learning a sample beyond the margin, or forgetting one that is no support vector, therefore
+    changes nothing. Every other edit starts from the present support and finds the new one by
+    principal pivoting on an updated inverse. Several classes are separate machines, one against the
+    rest, that share the kernel matrix.
 
-    The bias is in the kernel, by the paper's augmentation of the samples with a constant,
-    ``[A −e]``: the linear kernel becomes x·y + 1 and the polynomial one
-    ``(γ (x·y + 1) + coef0)^degree``. RBF and Laplacian kernels read differences of samples, from
-    which a constant vanishes: they have no bias. Callable and precomputed kernels are taken as
-    they are.
+    The kernel includes the bias, because the paper extends each sample by a constant, ``[A −e]``:
+    the linear kernel becomes x·y + 1 and the polynomial one ``(γ (x·y + 1) + coef0)^degree``. RBF
+    and Laplacian kernels depend on differences of samples, where the constant cancels: they have no
+    bias. Callable and precomputed kernels are used unchanged.
 
-    Leave-one-out is exact too: outside the support ``f₋ᵢ = f(x_i)``; a support vector is removed,
-    and pivoting goes on from the present support.
+    Leave-one-out values are exact: outside the support ``f₋ᵢ = f(x_i)``; for a support vector,
+    pivoting continues from the support without it.
 
     Parameters
     ----------
@@ -89,29 +89,29 @@ class LagrangianSVC(LiveClassifier):
     gamma : {"scale", "auto"}, float or array, default="scale"
         Width of the kernel.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     C : float, default=1.0
-        Weight of the errors, 1/λ. Neither it nor gamma can be ``"loo"``: there is no closed form
-        along a path of them.
+        Weight of the errors, 1/λ. Neither C nor gamma can be ``"loo"``, because leave-one-out has
+        no closed form along a path of them.
     solver : {"pivot", "lagrangian"}, default="pivot"
         Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
-        and 10) from the previous α, with Q⁻¹ of all samples.
+        and 10), which starts at the previous α and needs Q⁻¹ of all samples.
     step : float, default=1.9
         γ of the iteration in units of 1/C (of 1/(C weight), with weights); it converges for
         0 < step < 2.
     tol : float, default=1e-6
-        The iteration ends when α changes by no more than this.
+        The iteration stops when α changes by no more than this.
     max_iter : int, default=10000
-        Or after this many steps, with a warning.
+        The iteration stops with a warning after this many steps.
     factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
-        How the inverse is held. ``"woodbury"`` is for the linear kernel: sums of (d+1)×(d+1)
-        numbers and passes over the samples in place of the n×n matrix; ``"auto"`` takes it for
-        more than 2 (d+1) samples.
+        How the inverse is stored. ``"woodbury"``, for the linear kernel with d features, stores
+        (d+1)×(d+1) sums in place of the n×n matrix and makes passes over the samples; ``"auto"``
+        uses it for more than 2 (d+1) samples.
     class_weight : dict or "balanced", optional
-        Multiplies the sample weights. ``"balanced"`` depends on all samples, so that every edit
-        then starts from scratch.
+        Factors for the sample weights. ``"balanced"`` depends on all samples, so every edit starts
+        from scratch.
 
     Attributes
     ----------
@@ -126,11 +126,11 @@ class LagrangianSVC(LiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         The bias of the linear kernel, 0 for the others.
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        With the linear kernel.
+        Weights of the features; linear kernel only.
     n_iter_ : int
-        Exchanges or iterations that the present solution took.
+        Number of exchanges or iterations that led to the present solution.
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     factor_ : str
     refactorizations_ : list
         When and why a factor was rebuilt.
@@ -211,7 +211,7 @@ class LagrangianSVC(LiveClassifier):
 
     @property
     def n_iter_(self):
-        """Exchanges or iterations that the present solution took."""
+        """Number of exchanges or iterations that led to the present solution."""
         return self._serving().engine.n_iter
 
     def _settings(self):

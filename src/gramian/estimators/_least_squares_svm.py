@@ -27,43 +27,43 @@ from gramian.machines import LS_SVM
 class LeastSquaresSVC(LiveClassifier):
     """Least squares support vector classifier that learns and forgets samples exactly.
 
-    LS-SVM (duan2008, eqs. 4 to 7) replaces the inequalities of the support vector machine by
-    equations::
+    Use it for classification with up to some ten thousand samples, or with any number of samples
+    and a linear kernel. LS-SVM (duan2008, eqs. 4 to 7) replaces the inequalities of the support
+    vector machine by equations::
 
         min ½‖w‖² + C/2 Σ ξ_i²,    w·φ(x_i) + b = y_i − ξ_i y_i,    f(x) = k(x, X) α + b
 
     With ``P = (K + I/C)⁻¹``, ``r = P y`` and ``s = P 1`` the solution is ``b = 1ᵀr / 1ᵀs`` and
-    ``α = r − b s``, so that samples enter and leave by one low-rank update of P: the paper's
-    decrement (section 3.3) in O(n) for one sample, and the increment, which it does not have, in
-    O(n²). Several classes are so many outputs, one against the rest, on the same P.
+    ``α = r − b s``. Fitting costs O(n³) and O(n²) memory. A low-rank update of P forgets a sample
+    in O(n), the paper's decrement (section 3.3), or learns one in O(n²), which the paper does not
+    have. Several classes are separate outputs, one against the rest, that share P.
 
     Leave-one-out values are ``f₋ᵢ = y_i − α_i / (p_i − s_i² / 1ᵀs)`` with ``p = diag P``. Updates
-    carry all three, so that `loo_score` after an update costs O(n).
+    maintain α, s and p, so `loo_score` costs O(n) after an update.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` chooses it by leave-one-out, ``"loo-ard"`` one per feature.
+        Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     C : {"loo"} or float, default="loo"
-        Weight of the errors, 1/λ.
+        Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
     factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
-        How P is held. ``"auto"`` takes the explicit inverse, and the Cholesky factor when the
-        measured condition of K + I/C asks for it. ``"woodbury"`` is for the linear kernel: sums of
-        (d+1)×(d+1) numbers, which samples enter and leave in O(d²) whatever n; ``"auto"`` takes it
-        for more than 2 (d+1) samples. C="loo" is then chosen on 20,000 of them at most.
+        How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
+        condition number of K + I/C is too large. ``"woodbury"``, for the linear kernel, stores
+        (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
+        2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
     class_weight : dict or "balanced", optional
-        Multiplies the sample weights. ``"balanced"`` depends on all samples, so that every edit
-        then is a rebuild in O(n³).
+        Factors for the sample weights. ``"balanced"`` rebuilds the model in O(n³) at every edit.
     criterion : {"log", "squared", "hinge", "error"}, optional
-        What leave-one-out minimises; the log-loss by default.
+        Leave-one-out loss that the search minimises; the log-loss by default.
     random_state : int, RandomState or None
-        Of the subsample on which the search by leave-one-out begins.
+        Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
 
@@ -71,15 +71,15 @@ class LeastSquaresSVC(LiveClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     gamma_, C_ : float
-        What was chosen or given.
+        The values in use, whether given or chosen.
     selection_ : Selection or None
-        The searched path, where something was searched.
+        The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        With the linear kernel.
+        Weights of the features; linear kernel only.
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     factor_ : str
     refactorizations_ : list
         When and why the factor was rebuilt.
@@ -143,45 +143,45 @@ class LeastSquaresSVC(LiveClassifier):
 class LeastSquaresSVR(LiveRegressor):
     """Least squares support vector regression that learns and forgets samples exactly.
 
-    The machine of `LeastSquaresSVC` with numbers for targets, one or several per sample on the same
-    P: kernel ridge regression with λ = 1/C and a free intercept.
+    Kernel ridge regression with λ = 1/C and a free intercept, for one or several targets per
+    sample. The equations and costs are those of `LeastSquaresSVC`.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` chooses it by leave-one-out, ``"loo-ard"`` one per feature.
+        Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     C : {"loo"} or float, default="loo"
-        Weight of the errors, 1/λ.
+        Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
     factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
-        How P is held. ``"auto"`` takes the explicit inverse, and the Cholesky factor when the
-        measured condition of K + I/C asks for it. ``"woodbury"`` is for the linear kernel: sums of
-        (d+1)×(d+1) numbers, which samples enter and leave in O(d²) whatever n; ``"auto"`` takes it
-        for more than 2 (d+1) samples. C="loo" is then chosen on 20,000 of them at most.
+        How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
+        condition number of K + I/C is too large. ``"woodbury"``, for the linear kernel, stores
+        (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
+        2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
     criterion : {"squared"}, optional
-        What leave-one-out minimises: the squared error.
+        Leave-one-out loss that the search minimises: the squared error.
     random_state : int, RandomState or None
-        Of the subsample on which the search by leave-one-out begins.
+        Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
 
     Attributes
     ----------
     gamma_, C_ : float
-        What was chosen or given.
+        The values in use, whether given or chosen.
     selection_ : Selection or None
-        The searched path, where something was searched.
+        The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
     intercept_ : float or ndarray of shape (n_targets,)
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        With the linear kernel.
+        Weights of the features; linear kernel only.
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     factor_ : str
     refactorizations_ : list
         When and why the factor was rebuilt.

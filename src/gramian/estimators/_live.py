@@ -1,9 +1,9 @@
-"""What every estimator shares: learning, forgetting and reading, each as one version of the model.
+"""The base of all estimators: learning, forgetting and reading one version of a model at a time.
 
 A fitted estimator has one private attribute besides its parameters, `_now`: a frozen `Fitted` with
-settings, choices, holdings and engine. Every edit prepares another one and puts it in place by a
-single assignment, so that an exception or an interrupt leaves the model before the edit or after
-it. Edits and reads of the engine take turns by a lock; predictions then run on their own.
+settings, choices, holdings and engine. Every edit prepares a new `Fitted` and assigns it in one
+step, so an exception or an interrupt leaves the model either before or after the edit. A lock
+serialises edits and reads of the engine; predictions then run without it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Fitted:
     Attributes
     ----------
     settings : object
-        The parameters as `fit` read them, frozen. ``choose`` picks hyper-parameters for given
-        holdings, ``restore`` takes them and an engine from a model file.
+        The parameters as `fit` read them, frozen. ``choose`` selects hyper-parameters for given
+        holdings; ``restore`` reads them and an engine from a model file.
     choice : object
-        What was chosen and stays until `reselect`. ``engine`` builds an engine with it,
-        ``seen_by`` names what of it was chosen on samples.
+        The hyper-parameters, which stay until `reselect`. ``engine`` builds an engine with them;
+        ``seen_by`` names those that were chosen on samples.
     held : Holdings
     engine : Engine
     names : ndarray of str, optional
-        Of the features.
+        Feature names.
     cache : dict
-        What was derived from this version.
+        Values derived from this version.
     """
 
     settings: Any
@@ -53,12 +53,12 @@ class Fitted:
     cache: dict[str, Any] = field(default_factory=dict)
 
     def moved(self, held: Holdings, engine: Engine) -> Fitted:
-        """The model after an edit."""
+        """Return the model after an edit."""
         return replace(self, held=held, engine=engine, cache={})
 
 
 def edits(method: Callable) -> Callable:
-    """A method that changes the model: one at a time, and a refused sample says in which call."""
+    """Decorate a method that changes the model: lock it, and name it in errors about samples."""
 
     @wraps(method)
     def locked(self, *args, **kwargs):
@@ -73,7 +73,7 @@ def edits(method: Callable) -> Callable:
 
 
 def learned(name: str, doc: str) -> property:
-    """A property that shows what was chosen."""
+    """Return a property that reads a hyper-parameter from the present choice."""
 
     def read(self):
         return getattr(self._fitted().choice, name)
@@ -82,27 +82,27 @@ def learned(name: str, doc: str) -> property:
 
 
 class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
-    """An estimator that learns one more sample and forgets one, by id.
+    """Base class of estimators that learn and forget single samples by id.
 
-    A machine fills in `_settings`, which reads and checks the parameters.
+    Subclasses implement `_settings`, which reads and checks the parameters.
     """
 
     cli_name: ClassVar[str]
     """Name on the command line."""
 
     _now: Fitted
-    _state_names: tuple[str, ...] = ()  # learned attributes that a model file holds
-    _state_keys: tuple[str, ...] = ("coefficients",)  # what its engine adds to them
+    _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
+    _state_keys: tuple[str, ...] = ("coefficients",)  # entries that the engine adds to them
 
     @abstractmethod
     def _settings(self) -> Any:
-        """The parameters as one frozen object; ValueError if one cannot be used."""
+        """Return the parameters as one frozen object; raise ValueError if one is invalid."""
 
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
     def fit(self, X, y, sample_weight=None, ids=None):
-        """Learn from scratch.
+        """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
         ----------
@@ -110,10 +110,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             With ``kernel="precomputed"``, the square kernel matrix of the samples.
         y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of k means the same as k copies of the sample. Samples of weight 0 are not
-            held.
+            A weight of k equals k copies of the sample. Samples of weight 0 are not stored.
         ids : array-like of shape (n_samples,), optional
-            Unique integers or strings to forget samples by; 0, 1, 2, … by default.
+            Unique integers or strings by which `forget` finds the samples; 0, 1, 2, … by default.
 
         Returns
         -------
@@ -126,8 +125,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def forget(self, ids):
         """Forget samples exactly: the model becomes the one that never saw them.
 
-        What was chosen on samples has seen them and stays until `reselect` or `fit`: `seen_by_`
-        names it.
+        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`; `seen_by_`
+        names them.
 
         Parameters
         ----------
@@ -144,7 +143,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         after = self._left(now.held, now.held.without(positions))
         try:
             engine = now.engine.remove(now.held, after, positions)
-        except np.linalg.LinAlgError as error:  # what stays can always be built from scratch
+        except np.linalg.LinAlgError as error:  # the remaining samples can always be refitted
             engine = now.engine.fresh(after, f"forgetting by an update failed: {error}")
         self._now = now.moved(after, engine)
         after.rows.scrub()
@@ -152,21 +151,21 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     @edits
     def refactor(self):
-        """Rebuild from the samples what updates have changed; the cost of a fit. Returns self."""
+        """Rebuild the updated state from the samples, at the cost of a fit. Returns self."""
         now = self._serving()
         self._now = now.moved(now.held, now.engine.refactor(now.held, "asked for"))
         return self
 
     @edits
     def reselect(self, *, fresh=False):
-        """Choose the hyper-parameters anew on what the model holds.
+        """Choose the hyper-parameters again on the samples that the model holds.
 
         Parameters
         ----------
         fresh : bool
-            False may search from where they are, which takes fewer evaluations; samples forgotten
-            since then had a say in where that is. True searches as `fit` does: after this,
-            nothing in the model has seen a sample that was forgotten.
+            False may start the search at the present values, which needs fewer evaluations but
+            lets samples forgotten since then influence the result. True searches as `fit` does;
+            afterwards no forgotten sample has any influence on the model.
 
         Returns
         -------
@@ -202,22 +201,22 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     @property
     def y_fit_(self):
-        """Their labels or targets, in the order of `ids_`."""
+        """Labels or targets of the held samples, in the order of `ids_`."""
         return self._fitted().held.y.copy()
 
     @property
     def sample_weight_(self):
-        """Their weights, in the order of `ids_`."""
+        """Weights of the held samples, in the order of `ids_`."""
         return self._fitted().held.weight.copy()
 
     @property
     def n_features_in_(self):
-        """Number of features; of a precomputed kernel, of samples."""
+        """Number of features; number of samples for a precomputed kernel."""
         return self._fitted().held.rows.width
 
     @property
     def feature_names_in_(self):
-        """Names of the features, if they were all strings."""
+        """Feature names, if all of them were strings."""
         names = self._fitted().names
         if names is None:
             raise AttributeError("the samples came without names of features.")
@@ -230,23 +229,23 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     @property
     def seen_by_(self):
-        """Names of what was chosen on samples and stays as it is when they are forgotten.
+        """Names of values that were chosen on samples and stay when samples are forgotten.
 
-        After `forget`, these have seen the forgotten samples, until ``reselect(fresh=True)``.
+        After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
         """
         now = self._fitted()
         return (*now.choice.seen_by, *self._serving().engine.seen_by())
 
     def drift(self):
-        """Measured relative error of the present solution in the true system."""
+        """Measured relative residual of the present solution in the true system."""
         with self._lock:
             now = self._serving()
             return now.engine.drift(now.held)
 
     def refitted(self):
-        """A model of the same choices, built from scratch from what this one holds.
+        """Return a model with the same hyper-parameters, rebuilt from the samples held now.
 
-        Its decision values are what this model's should be: `gramian.forget` compares them.
+        Its decision values are the reference for this model's: `gramian.forget` compares them.
         """
         with self._lock:
             now = self._serving()
@@ -263,15 +262,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _check_targets(self, y: Any, held: Holdings | None) -> Any:
-        """Targets as an array that goes with those held; ValueError if it does not."""
+        """Return targets as an array like the held ones; raise ValueError if they do not match."""
 
     @abstractmethod
     def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
-        """Holdings with new samples, their classes brought up to date; ValueError if unfit."""
+        """Return holdings with updated classes after samples were added; ValueError if invalid."""
 
     @abstractmethod
     def _left(self, before: Holdings, after: Holdings) -> Holdings:
-        """Holdings that samples have left, with their classes; ValueError if too few are left."""
+        """Return holdings with updated classes after a removal; ValueError if too few are left."""
 
     def _begin(self, X, y, sample_weight, ids, classes):
         """Fit from scratch."""
@@ -289,7 +288,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self._now = Fitted(settings, choice, held, choice.engine(held), names)
 
     def _learn(self, X, y, sample_weight, ids, classes=()):
-        """Learn more samples; the first call learns from scratch."""
+        """Learn more samples; an unfitted model learns them from scratch."""
         if "_now" not in vars(self):
             self._begin(X, y, sample_weight, ids, classes)
             return
@@ -315,7 +314,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     @property
     def _lock(self) -> Any:
-        """One lock for each model, made when it is first needed."""
+        """The lock of this model, created on first use."""
         return self.__dict__.setdefault("_mutex", RLock())
 
     def _fitted(self) -> Fitted:
@@ -324,7 +323,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self._now
 
     def _serving(self) -> Fitted:
-        """The model with an engine that serves its holdings, which is built if it does not."""
+        """Return the model with an engine for its holdings, building the engine if needed."""
         if "_now" not in vars(self):
             check_is_fitted(self)
         now = self._now
@@ -338,7 +337,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return now
 
     def _reading(self) -> tuple[Fitted, Any]:
-        """One version of the model, and what its predictions need."""
+        """Return one version of the model and the reader that computes its predictions."""
         with self._lock:
             now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
@@ -347,7 +346,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             return now, now.cache["reader"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
-        """A value of the present version, computed once."""
+        """Return a value of the present version, computed on first use."""
         with self._lock:
             now = self._serving()
             if name not in now.cache:
@@ -355,18 +354,18 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             return now.cache[name]
 
     def _outputs(self, X) -> tuple[Fitted, Any]:
-        """One version of the model, and its outputs for queries, of shape (n, t)."""
+        """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, reader = self._reading()
         return now, reader.outputs(now.settings.samples.queries(self, now.held, X))
 
     def _loo_outputs(self) -> Any:
-        """Exact leave-one-out outputs of the held samples, of shape (n, t)."""
+        """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
         return self._derived("loo", lambda now: now.engine.loo(now.held))
 
     # -- state ----------------------------------------------------------------------------------
 
     def _get_state(self):
-        """All that the fitted model is, as plain values and arrays: for model files."""
+        """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
             held = now.held
@@ -379,7 +378,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return {"held": kept, "X": held.rows.shown(), "public": public, **added}
 
     def _set_state(self, state):
-        """The inverse of `_get_state`, on an estimator with the same parameters."""
+        """Restore what `_get_state` returned, on an estimator with the same parameters."""
         settings, kept, public = self._settings(), state["held"], state["public"]
         rows = make_rows(state["X"], precomputed=settings.samples.precomputed)
         held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
@@ -411,7 +410,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
 
 def _built_after(refused: NotPositiveDefiniteError, engine: Engine, after: Holdings) -> Engine:
-    """The engine with samples that an update refused: what `fit` takes, `partial_fit` takes too."""
+    """Build the engine from scratch with samples that an update refused; else raise its error."""
     try:
         return engine.fresh(after, f"learning by an update was refused: {refused}")
     except np.linalg.LinAlgError:

@@ -14,36 +14,37 @@ from gramian.estimators._live import learned
 from gramian.estimators._parameters import check_choice
 from gramian.estimators._regressor import LiveRegressor
 
-# Stands for infinite left-out values where those of a model's own samples are not to be had.
+# Replaces infinite left-out values in a model that does not hold the samples they come from.
 _LARGE = 1e100
 
 
 class OrthogonalKernelClassifier(LiveClassifier):
     """Sparse kernel classifier that learns and forgets samples exactly, in memory O(n m).
 
+    Use it when the n×n kernel matrix does not fit into memory or when predictions must be fast.
     Forward selection picks m samples as *centres* (andelic2007, Alg. 1)::
 
         f(x) = w_0 + Σ_j w_j k(x, x_j),    min Σ_i v_i (y_i − f(x_i))² + λ ‖f‖²
 
-    Each new column is made orthogonal to those before, ``K_m = Q U``, so that a step costs O(n m)
-    and its ridge regression one division; its λ is re-estimated on the way. Only columns of K that
-    are candidates are ever computed. Targets are ±1, one output per class.
+    Each new column is made orthogonal to the earlier ones, ``K_m = Q U``. A step then costs O(n m),
+    its ridge regression is one division, and λ is re-estimated at each step. Only the columns of
+    candidate centres are ever computed. Targets are ±1, one output per class.
 
-    The basis then stays: centres and λ. Samples enter and leave the sums of the m×m normal
-    equations in O(m²), and the result is that of solving anew over the samples held. A centre that
-    is forgotten leaves the basis with its weight, in O(m³). λ and the choice of the other centres
-    have seen it, as hyper-parameters have, until `grow` or `reselect`; so has U with
-    ``penalty="orthogonal"``.
+    Centres and λ then stay fixed. Learning or forgetting a sample changes the sums of the m×m
+    normal equations in O(m²), and the result equals a new solution over the samples held.
+    Forgetting a centre also removes it from the basis with its weight, in O(m³). The forgotten
+    sample has still influenced λ, the choice of the other centres and, with
+    ``penalty="orthogonal"``, U, until you call `grow` or `reselect`.
 
-    Leave-one-out values are ``y_i − e_i / (1 − h_i)``: the sample leaves the sums, while the
-    centres, itself among them, stay.
+    Leave-one-out values are ``y_i − e_i / (1 − h_i)``: the sample leaves the sums, but all centres
+    stay, even if the sample is one.
 
-    `fit`, `partial_fit` and predictions also take Dask arrays, whose rows are not held and have no
-    ids: `forget_rows` forgets them when they are given again. Width, centres and λ are chosen on
-    20,000 rows at random; with ``ridge`` ``"gcv"`` or ``"loo"``, λ is then estimated by generalised
-    cross-validation over all rows.
+    `fit`, `partial_fit` and predictions also accept Dask arrays. Their rows are not stored and have
+    no ids; pass them again to `forget_rows` to forget them. Width, centres and λ are chosen on
+    20,000 random rows; with ``ridge`` ``"gcv"`` or ``"loo"``, generalised cross-validation over all
+    rows then estimates λ.
 
-    Cost: O(n m² + 64 n m) to fit, O(n m) memory; O(m²) to learn or forget a sample; O(m) for a
+    Cost: O(n m² + 64 n m) to fit and O(n m) memory; O(m²) to learn or forget a sample; O(m) for a
     query; O(n m²) for all leave-one-out values.
 
     Parameters
@@ -51,41 +52,42 @@ class OrthogonalKernelClassifier(LiveClassifier):
     kernel : {"rbf", "linear", "poly", "laplacian"} or callable, default="rbf"
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
-        Width of the kernel. ``"cv"`` chooses among nine by cross-validation on 2,000 samples and
-        with 200 centres at most. An array has one width per feature (RBF). In a list of widths,
-        each centre takes the one that helps most.
+        Width of the kernel. ``"cv"`` chooses among nine widths by cross-validation with at most
+        2,000 samples and 200 centres. An array has one width per feature (RBF). With a list of
+        widths, each centre uses the one that helps most.
     degree, coef0 : float
-        Of the polynomial kernel.
+        Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     max_basis : int or None, default=500
-        Largest number of centres of a basis; None: as many as samples.
+        Largest number of centres of a basis; None allows as many as samples.
     tol : float, default=1e-3
         Smallest relative improvement that counts.
     stopping : {"gcv", "loo", "bic", "lambda"}, default="gcv"
-        Stop when the criterion has not improved for ``patience`` centres, and go back to the size
-        where it was best. ``"loo"`` takes fewer centres. ``"lambda"`` (the paper's): when λ
-        settles; far too early for many classes, and only with ``ridge`` ``"cv"`` or ``"gcv"``.
+        Stop when the criterion has not improved for ``patience`` centres, and return to the size
+        where it was best. ``"loo"`` chooses fewer centres. ``"lambda"`` (the paper's) stops when λ
+        settles: far too early for many classes, and only with ``ridge`` ``"cv"`` or ``"gcv"``.
     selection : {"gain", "residual"}, default="gain"
-        The next centre: the largest gain among 64 candidates, or the sample with the largest
-        residual (the paper's).
+        The next centre is the one with the largest gain among 64 candidates, or the sample with
+        the largest residual (the paper's).
     penalty : {"kernel", "orthogonal"}, default="kernel"
         λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
         paper's), which shrinks little where the kernel is smooth.
     ridge : {"cv", "loo", "gcv"} or float, default="cv"
-        λ, by cross-validation, by leave-one-out, or by generalised cross-validation (the paper's).
-        The closed forms do not know that the centres were chosen to suit these samples, and take
-        it too small where samples are few. With more than 2,000, of which ``"cv"`` would try a
-        part only, it is ``"loo"``. A number is taken as it is.
+        λ, or how to choose it: by cross-validation, leave-one-out or generalised cross-validation
+        (the paper's). The last two ignore that the centres were chosen on the same samples, and
+        give too small a λ for few samples. ``"cv"`` tries at most 2,000 samples; for more it is
+        replaced by ``"loo"``.
     basis : {"shared", "one-vs-rest"}, default="shared"
-        One basis for all classes, which predicts faster, or one for each (the paper's).
+        One basis for all classes, which predicts faster, or one per class (the paper's).
     epsilon : float, default=0.0
         Added to the diagonal of K, where a centre meets itself.
     patience : int, default=20
+        Number of centres without improvement after which the selection stops.
     penalize_bias : bool, default=False
-        Whether λ also acts on the bias, as in the paper.
+        Whether λ also penalises the bias, as in the paper.
     random_state : int, RandomState or None, default=0
-        Of the candidates of ``selection="gain"`` and the samples of ``"cv"``.
+        Draws the candidates of ``selection="gain"`` and the samples of ``"cv"``.
 
     Attributes
     ----------
@@ -94,16 +96,16 @@ class OrthogonalKernelClassifier(LiveClassifier):
         The centres.
     n_basis_ : int
     basis_ids_ : ndarray
-        Ids of the centres, in the order of `basis_`; a sample that is a centre for several classes
-        (``"one-vs-rest"``) stands there several times.
+        Ids of the centres, in the order of `basis_`. With ``"one-vs-rest"``, the id of a sample
+        that is a centre for several classes occurs several times.
     dual_coef_ : ndarray of shape (n_basis,) or (n_basis, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
     gamma_ : float, array or list
     ridge_ : float, or ndarray of one for each basis
     gcv_path_, path_, stop_reason_
-        Of the selection, whose penalty is the orthogonal one.
+        Records of the selection, which uses the orthogonal penalty.
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     refactorizations_ : list
 
     References
@@ -192,7 +194,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
     def predict_proba(self, X):
         """Class probabilities, calibrated on leave-one-out decision values.
 
-        Of a model fitted to Dask arrays, on those of the rows that its centres were chosen on.
+        A model fitted to Dask arrays uses the rows on which its centres were chosen.
         """
         if is_chunked(X):
             return chunked.lazily(self, "predict_proba", X, len(self.classes_), float)
@@ -219,15 +221,15 @@ class OrthogonalKernelClassifier(LiveClassifier):
 class OrthogonalKernelRegressor(LiveRegressor):
     """Sparse kernel regressor that learns and forgets samples exactly, in memory O(n m).
 
-    The machine of `OrthogonalKernelClassifier` with numbers for targets, one or several per sample
-    on one basis.
+    Selection, updates and costs are those of `OrthogonalKernelClassifier`. Targets are numbers, one
+    or several per sample, that share one basis.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0, kernel_params, max_basis, tol, stopping, selection, penalty
-        As those of `OrthogonalKernelClassifier`.
+        See `OrthogonalKernelClassifier`.
     ridge, epsilon, patience, penalize_bias, random_state
-        The same.
+        See `OrthogonalKernelClassifier`.
 
     Attributes
     ----------
@@ -241,9 +243,9 @@ class OrthogonalKernelRegressor(LiveRegressor):
     gamma_ : float, array or list
     ridge_ : float
     gcv_path_, path_, stop_reason_
-        Of the selection, whose penalty is the orthogonal one.
+        Records of the selection, which uses the orthogonal penalty.
     ids_, X_fit_, y_fit_ : ndarray
-        What the model holds now, in order of arrival.
+        The samples that the model holds now, in order of arrival.
     refactorizations_ : list
 
     References

@@ -1,4 +1,4 @@
-"""Parameters that several estimators have, checked and read once."""
+"""Checks of the parameters that several estimators share."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gramian.kernels import Kernel, Precomputed, checked_gamma, default_gamma, m
 
 
 def is_number(value) -> bool:
-    """Whether a parameter is a real number; True and False are not."""
+    """Whether a parameter is a real number and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def check_positive(name: str, value: Any, *words: str, zero: bool = False) -> Any:
-    """The value, a finite number > 0 (>= 0 with ``zero``) or one of the words; else ValueError."""
+    """Return a finite number > 0 (>= 0 with ``zero``) or one of the words; else ValueError."""
     if isinstance(value, str) and value in words:
         return value
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
@@ -31,14 +31,14 @@ def check_positive(name: str, value: Any, *words: str, zero: bool = False) -> An
 
 
 def check_choice(name: str, value: Any, known: tuple) -> Any:
-    """The value if it is one of those known; else ValueError."""
+    """Return the value if it is one of ``known``; else raise ValueError."""
     if not (value is None or isinstance(value, str)) or value not in known:
         raise ValueError(f"{name} must be one of {known}, got {value!r}.")
     return value
 
 
 def check_class_weight(weights: Any, kind: str = "signs") -> None:
-    """Raise ValueError unless class weights are "balanced" or numbers > 0 by label."""
+    """Raise ValueError unless class weights are "balanced" or a dict from labels to numbers > 0."""
     balanced = isinstance(weights, str) and weights == "balanced"
     numbers = isinstance(weights, dict) and all(0 < w < np.inf for w in weights.values())
     if not (balanced or numbers):
@@ -64,18 +64,18 @@ class KernelSettings:
     params : dict or None
         Keyword arguments of a callable kernel.
     words : tuple of str
-        What gamma may be besides numbers, ``"scale"`` and ``"auto"``: how it is searched.
+        Names of searches that gamma accepts besides numbers, ``"scale"`` and ``"auto"``.
 
     Attributes
     ----------
     base : Kernel
-        The kernel with the width that was given, or 1.
+        The kernel with the given width, or with width 1.
     takes_gamma : bool
         Whether gamma is a parameter of this kernel.
     samples : VectorSamples or KernelSamples
-        How samples come.
+        Whether samples are vectors or rows of a precomputed kernel.
     seen_by : tuple of str
-        What is chosen on samples here: gamma, unless it is a number or of no use.
+        ("gamma",) if gamma is chosen on samples, else empty.
     """
 
     kernel: Any
@@ -107,14 +107,14 @@ class KernelSettings:
             params=self.params,
         )
         if not named and isinstance(self.kernel, str) and self.kernel == "linear":
-            checked_gamma(self.gamma, "linear")  # of no use here, but a mistake is a mistake
+            checked_gamma(self.gamma, "linear")  # unused, but an invalid value is still an error
         vars(self)["base"] = kernel
         vars(self)["takes_gamma"] = kernel.takes_gamma
         vars(self)["samples"] = KERNEL_ROWS if isinstance(kernel, Precomputed) else VECTORS
         vars(self)["seen_by"] = ("gamma",) if kernel.takes_gamma and named else ()
 
     def resolve(self, held: Holdings) -> Any:
-        """A width, or the word for a search; None for kernels without gamma."""
+        """Return a width, or the name of a search; None for kernels without gamma."""
         if not self.takes_gamma:
             return None
         if not isinstance(self.gamma, str):
@@ -126,7 +126,7 @@ class KernelSettings:
 
 
 def check_widths(gamma: Any, n_features: int) -> Any:
-    """Gamma as it is; ValueError if it has another number of widths than there are features."""
+    """Return gamma; raise ValueError if it has neither one width nor one per feature."""
     if np.ndim(gamma) and len(gamma) != n_features:
         raise ValueError(
             f"gamma must be one number, or one per feature: got {len(gamma)} for "

@@ -1,4 +1,4 @@
-"""Settings of the fuzzy classifier: what is read at fit, chosen by cross-validation, and built."""
+"""Settings of the fuzzy classifier: read at fit, chosen by cross-validation, built into regions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from gramian.kernels import GramSamples, default_gamma
 from gramian.machines import kernel_normalize
 
 CV = "cv"
-# What each distance is made with, in the order in which "cv" chooses (kaieda2004, §8).
+# Parameters of each distance, in the order in which "cv" chooses them (kaieda2004, §8).
 _MADE_WITH = {
     "input": ("zeta",),
     "svd": ("gamma", "sigma"),
     "kpca": ("gamma", "tau", "epsilon"),
 }
-# What a floor is while one before it is chosen, and the candidates of "cv", the smoother first;
-# those of gamma are multiples of "scale".
+# Values of the floors while an earlier parameter is chosen, and the candidates of "cv", smoother
+# ones first; candidates of gamma are multiples of "scale".
 _PROVISIONAL = {"tau": 1e-5, "epsilon": 1e-7, "sigma": 1e-8, "zeta": 1e-6}
 _FLOORS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 _CANDIDATES = {
@@ -62,7 +62,7 @@ class RegionChoice:
     settings: RegionSettings
 
     def engine(self, held: Holdings, past: tuple = ()) -> RegionsEngine:
-        """An engine for these holdings, its slopes tuned if they are to be."""
+        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
         return self.settings.build(held, self, past)
 
 
@@ -109,21 +109,21 @@ class RegionSettings:
 
     @property
     def floors(self) -> dict[str, Any]:
-        """The least variances and pivots: numbers or "cv"."""
+        """The smallest variances and pivots: numbers or "cv"."""
         return {name: getattr(self, name) for name in _PROVISIONAL}
 
     @property
     def samples(self) -> Any:
-        """How samples come."""
+        """Whether samples are vectors or rows of a precomputed kernel."""
         return self.kernel_settings.samples
 
     @property
     def tuning(self) -> Tuning:
-        """How the slopes are tuned, now or later."""
+        """How `fit` and `retune` tune the slopes."""
         return Tuning(isinstance(self.tune, str), self.max_sacrifice, self.eta)
 
     def choose(self, held: Holdings, past: RegionChoice | None) -> RegionChoice:
-        """Numbers for all parameters, by cross-validation for those that are "cv"."""
+        """Choose numbers for all parameters; cross-validation chooses those that are "cv"."""
         values = {**self.floors, "gamma": self._width(held)}
         asked = [name for name in _MADE_WITH[self.distance] if _is_cv(values[name])]
         values |= {name: floor for name, floor in _PROVISIONAL.items() if _is_cv(values[name])}
@@ -137,23 +137,23 @@ class RegionSettings:
         )
 
     def chosen(self, values: Mapping[str, Any], scores: Scores | None = None) -> RegionChoice:
-        """A choice of these numbers."""
+        """Return the choice with these numbers."""
         names = _MADE_WITH[self.distance]
         named = self.kernel_settings.seen_by if "gamma" in names else ()
         seen_by = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
         return RegionChoice(**values, cv_scores=scores or {}, seen_by=seen_by, settings=self)
 
     def build(self, held: Holdings, choice: RegionChoice, past: tuple = ()) -> RegionsEngine:
-        """An engine for these holdings, its slopes tuned if they are to be."""
+        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
         engine = RegionsEngine.of(self._empty(held, choice), held, past=past)
         if self.tune:
             engine = engine.retuned(held, self.tuning)
-        elif not self.samples.precomputed:  # now, so that a kernel's errors are fit's
+        elif not self.samples.precomputed:  # so that errors of the kernel occur in `fit`
             engine.reader(held).distances(held.rows.take(np.arange(1)))
         return engine
 
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[RegionChoice, Any]:
-        """Choice and engine of a model file."""
+        """Return the choice and the engine stored in a model file."""
         values = {name: public[f"{name}_"] for name in ("gamma", *self.floors)}
         choice, slopes = self.chosen(values, public["cv_scores_"]), public["slopes_"]
         tuned = bool(self.tune) or bool(np.any(slopes != 1.0))
@@ -165,7 +165,7 @@ class RegionSettings:
         right, labels = np.zeros(len(held), dtype=bool), held.labels
         for k in np.unique(folds):
             train, test = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
-            if len(train):  # otherwise nothing is known, and nothing recognised
+            if len(train):  # without training samples no test sample is recognised
                 rest, left_out = held.without(test), held.rows.take(test)
                 if isinstance(left_out, GramSamples):
                     left_out = left_out.K[np.ix_(test, train)]
@@ -174,13 +174,13 @@ class RegionSettings:
         return float(np.average(right, weights=held.weight))
 
     def _width(self, held: Holdings) -> Any:
-        """A number, an array, or "cv"; None for kernels without gamma."""
+        """Return a number, an array, or "cv"; None for kernels without gamma."""
         if self.distance == "input" or not self.kernel_settings.takes_gamma:
             return None
         return CV if _is_cv(self.kernel_settings.gamma) else self.kernel_settings.resolve(held)
 
     def _empty(self, held: Holdings, choice: RegionChoice) -> Any:
-        """A region without members, from which those of all classes grow."""
+        """Return a region without members, to which every class appends its own."""
         kernel, weight = self.kernel_settings.base.with_gamma(choice.gamma), np.empty(0)
         none, d = in_double(held.rows.take(np.arange(0))), held.rows.width
         if self.distance == "input":
@@ -201,10 +201,10 @@ def choose_in_turn(
     start: Mapping[str, Any],
     candidates: Mapping[str, Array],
 ) -> tuple[dict[str, Any], Scores]:
-    """Choose parameters one after the other, each for the best score with those before it.
+    """Choose parameters one after the other, each for the best score given the earlier ones.
 
-    Returned are ``start`` with the best candidates in it, of equally good ones the first, and for
-    each parameter that was chosen the candidates with their scores.
+    Returns ``start`` with the best candidates (the first of equally good ones), and a dict that
+    maps each chosen parameter to its candidates with their scores.
     """
     chosen, scores = dict(start), {}
     for name, values in candidates.items():
@@ -215,7 +215,7 @@ def choose_in_turn(
 
 
 def stratified_folds(y: Array, rng: Any) -> Array:
-    """The fold of each sample, 0 to 4: random, and as even as can be within every class."""
+    """Return the fold of each sample, 0 to 4: random, and as even as possible within each class."""
     folds = np.empty(len(y), dtype=int)
     for label in np.unique(y):
         mine = rng.permutation(np.flatnonzero(y == label))

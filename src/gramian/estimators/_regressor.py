@@ -1,4 +1,4 @@
-"""What regressors share: predictions in the shape of the targets, leave-one-out."""
+"""Methods of all regressors: predictions in the shape of the targets, and leave-one-out."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gramian.estimators._live import Fitted, LiveEstimator, edits
 
 
 class LiveRegressor(RegressorMixin, LiveEstimator):
-    """Predictions in the shape of y: (n,) for one-dimensional targets, (n, t) otherwise."""
+    """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
 
     @edits
     def partial_fit(self, X, y, ids=None, sample_weight=None):
-        """Learn more samples; the model becomes the one fitted to all of them at once.
+        """Learn more samples; the result equals one fit to all samples.
 
-        Hyper-parameters are chosen on the first call and stay until they are chosen anew.
+        The first call chooses the hyper-parameters; `reselect` chooses them again.
 
         Parameters
         ----------
@@ -26,7 +26,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
             With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         ids : array-like of shape (n_samples,), optional
-            Unique integers or strings; the next numbers by default.
+            Unique integers or strings; the next free numbers by default.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns

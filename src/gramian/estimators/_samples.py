@@ -1,7 +1,7 @@
-"""Samples as callers give them: checked, and brought into the form that is held.
+"""Check samples and convert them to the form in which a model holds them.
 
-There are two kinds: vectors, dense or CSR, and rows of a precomputed kernel. Which one a model
-takes is decided once, when its parameters are read.
+There are two kinds: vectors, dense or CSR, and rows of a precomputed kernel. A model decides once
+which kind it takes, when its parameters are read.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _FLOATS = [np.float64, np.float32]
 
 
 class VectorSamples:
-    """Vectors of features."""
+    """Samples that are vectors of features."""
 
     precomputed = False
 
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
-        """Samples and targets of a fit, and the names of the features or None."""
+        """Return samples and targets of a fit, and the feature names or None."""
         names = _get_feature_names(X)
         X, y = check_X_y(
             X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, estimator=model
@@ -37,7 +37,7 @@ class VectorSamples:
         return X, y, names
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
-        """More samples and targets, in the form of those held."""
+        """Return more samples and targets, in the form of those held."""
         if _ready(model, held, X) and isinstance(y, np.ndarray) and y.dtype.kind in "iU":
             check_consistent_length(X, y)
             return X, y
@@ -54,34 +54,34 @@ class VectorSamples:
         return held.rows.adopt(X), y
 
     def queries(self, model, held: Holdings, X) -> Any:
-        """Samples to predict for, in the form of those held."""
+        """Return samples to predict for, in the form of those held."""
         if _ready(model, held, X):
             return X
         X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
         return held.rows.adopt(X)
 
     def keep(self, X, some) -> Any:
-        """Some of the samples just given."""
+        """Return the new samples that the mask ``some`` selects."""
         return X[some]
 
 
 class KernelSamples:
-    """Samples that are known by their kernel values alone."""
+    """Samples of which only kernel values are known."""
 
     precomputed = True
 
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
-        """The square kernel matrix and the targets of a fit."""
+        """Return the square kernel matrix and the targets of a fit."""
         X = check_kernel_rows(X, 0, _FLOATS)
         return X, _paired_targets(X, y), None
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
-        """Kernel values of new samples to those held and then to each other, and targets."""
+        """Return kernel values of new samples to the held ones, then to each other; and targets."""
         X = check_kernel_rows(X, len(held), held.rows.dtype)
         return X, _paired_targets(X, y)
 
     def queries(self, model, held: Holdings, X) -> Any:
-        """Kernel values of queries to the held samples, one row for each."""
+        """Return kernel values of queries to the held samples, one row per query."""
         X = check_array(X, dtype=held.rows.dtype)
         if X.shape[1] != len(held):
             raise ValueError(
@@ -91,7 +91,7 @@ class KernelSamples:
         return X
 
     def keep(self, X, some) -> Any:
-        """Some of the samples just given, without their values to the others just given."""
+        """Return the selected new samples, without their kernel values to the other new ones."""
         held = np.ones(X.shape[1] - len(X), dtype=bool)
         return X[np.ix_(some, np.concatenate([held, some]))]
 
@@ -100,7 +100,7 @@ VECTORS, KERNEL_ROWS = VectorSamples(), KernelSamples()
 
 
 def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:
-    """Kernel values of k samples to the n_held held ones and to each other, (k, n_held + k).
+    """Return kernel values of k new samples to n_held held ones and to each other, (k, n_held + k).
 
     Raises
     ------
@@ -130,7 +130,7 @@ def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:
 
 
 def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tuple:
-    """The samples of weight > 0. A weight of 0 is no copy of the sample, so it is not held."""
+    """Return the samples of weight > 0; a weight of 0 means no copy, so the sample is dropped."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     some = weight > 0
     if some.all():
@@ -141,7 +141,7 @@ def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tupl
 
 
 def _ready(model: Any, held: Holdings, X: Any) -> bool:
-    """Whether X needs no conversion: a finite dense array of the model's own width and type."""
+    """Whether X needs no conversion: a finite dense array of the model's own width and dtype."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

@@ -1,8 +1,8 @@
-"""A Gram matrix that samples enter and leave exactly: live inverse, factors, spectra, sums.
+"""Gram matrices with exact appends and removals: inverses, factors, spectra and sums.
 
-Nothing here knows of labels or of scikit-learn. `LiveSystem` solves ``A X = B`` while rows come and
-go; `LiveInverse`, `LiveResolvent`, `CholeskyFactor` and `QRFactor` hold A; `Spectrum` serves a path
-of ridges; `LiveNormal` sums over samples where features are few.
+This layer does not depend on labels or scikit-learn. `LiveSystem` solves ``A X = B`` while rows are
+added and removed; `LiveInverse`, `LiveResolvent`, `CholeskyFactor` and `QRFactor` store A;
+`Spectrum` serves a path of ridges; `LiveNormal` stores sums over samples for few features.
 """
 
 from gramian.gram._cholesky import CholeskyFactor

@@ -1,12 +1,12 @@
-"""The Cholesky factor, backward stable in both directions: for a small ridge.
+"""The Cholesky factor, whose updates are backward stable in both directions: for a small ridge.
 
-``A = RᵀR`` with R upper triangular in order of arrival. Appending borders R::
+``A = RᵀR`` with R upper triangular in order of arrival. An append borders R::
 
     R' = [ R  R⁻ᵀ a ]      ρ² = α − ‖R⁻ᵀ a‖², the Schur complement
          [ 0    ρ   ]
 
-Removing row i leaves a rank-one *positive* update of the trailing block: with ``r = R[i, i+1:]``,
-``R₃'ᵀ R₃' = R₃ᵀ R₃ + r rᵀ``. Neither direction subtracts, so neither loses digits.
+The removal of row i is a rank-one *positive* update of the trailing block: with ``r = R[i, i+1:]``,
+``R₃'ᵀ R₃' = R₃ᵀ R₃ + r rᵀ``. A removal never subtracts, so it loses no digits.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from gramian.gram._slots import SlotMatrix, spare_capacity
 class CholeskyFactor(SlotFactor):
     """R in the upper triangle of a `SlotMatrix`; a free slot is a unit row and column.
 
-    Slots are taken in order and not reused before the buffer is closed up, because R is
-    triangular in the order of its slots. Memory as for the live inverse.
+    R is triangular in the order of its slots. Slots are therefore used in order, and freed slots
+    are reused only after the buffer is compacted. Memory as for the live inverse.
     """
 
     name: ClassVar[str] = "cholesky"
@@ -48,7 +48,7 @@ class CholeskyFactor(SlotFactor):
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, cross: Array, corner: Array) -> None:
-        """Border R: one triangular solve, O(n² k); see `Factor`."""
+        """Append by bordering R: one triangular solve, O(n² k); see `Factor`."""
         if not cross.shape[1]:
             return
         slots = self._reserve(cross.shape[1])
@@ -62,7 +62,7 @@ class CholeskyFactor(SlotFactor):
         square[:] = np.tril(square, -1) + L.T
 
     def remove(self, positions: Array) -> None:
-        """Rotate the removed rows of R into those below them, O(n² k); see `Factor`."""
+        """Remove by rotating the removed rows of R into those below, O(n² k); see `Factor`."""
         check_positions(positions, self.n)
         matrix, slots = self._matrix, self._matrix.slots[positions]
         rows = np.zeros((len(slots), matrix.capacity), dtype=self.dtype)
@@ -73,7 +73,7 @@ class CholeskyFactor(SlotFactor):
         matrix.buffer[slots, slots] = 1.0
         add_rows_to_cholesky(matrix.buffer, rows)
         if matrix.capacity > 2 * spare_capacity(self.n):
-            with suppress(MemoryError):  # where there is none to move to, everything stays
+            with suppress(MemoryError):  # without memory for a smaller buffer, keep the old one
                 self._resize(spare_capacity(self.n))
 
     def refactor(self) -> None:
@@ -101,7 +101,7 @@ class CholeskyFactor(SlotFactor):
         return invert_upper(np.triu(self._matrix.buffer))
 
     def _reserve(self, k: int) -> Array:
-        """The k slots after the last occupied one."""
+        """Return the k slots after the last occupied one."""
         start = int(self._matrix.slots.max(initial=-1)) + 1
         if start + k > self._matrix.capacity:
             self._resize(spare_capacity(self.n + k))

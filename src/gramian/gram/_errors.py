@@ -1,4 +1,4 @@
-"""What can go wrong below the estimators."""
+"""Errors of the layers below the estimators."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
     Parameters
     ----------
     position : int
-        The first sample that fails, in order of arrival; of new samples, among those just given.
+        The first sample that fails, in order of arrival; for new samples, counted among them.
     schur : float
-        Its Schur complement, which had to exceed ``threshold``.
+        Its Schur complement, which must exceed ``threshold``.
     new : bool
-        Whether it was about to enter.
+        Whether the sample was being added.
 
     Attributes
     ----------
     asked : str or None
-        The call that failed, such as "fit": set by the layer in which it has that name.
+        The call that failed, such as "fit"; set by the layer that defines this call.
     """
 
     def __init__(self, position: int, schur: float, threshold: float, new: bool = False) -> None:

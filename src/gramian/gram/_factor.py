@@ -1,4 +1,4 @@
-"""What every factorisation of a growing and shrinking matrix A can do."""
+"""The interface of every factorisation of a growing and shrinking matrix A."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gramian.gram._slots import SlotMatrix
 
 
 def check_positions(positions: Array, n: int) -> None:
-    """Raise unless the positions are distinct and each that of one of the n samples."""
+    """Raise unless the positions are distinct and each lies in 0 … n − 1."""
     order = np.sort(positions)
     if len(order) and not 0 <= order[0] <= order[-1] < n:
         raise IndexError(f"positions must be in 0 … {n - 1}, got {order[0]} … {order[-1]}.")
@@ -23,11 +23,11 @@ def check_positions(positions: Array, n: int) -> None:
 
 
 class Factor(ABC):
-    """A symmetric positive definite matrix A, kept as it is and in factored form.
+    """A symmetric positive definite matrix A, stored both unchanged and in factored form.
 
-    Samples are rows and columns of A, in order of arrival: an append adds at the end, a removal
-    closes the gap. A itself is stored and never updated arithmetically, so that every solution
-    can be held to the true system and the factored form rebuilt from it.
+    Samples are rows and columns of A in order of arrival: an append adds them at the end, a removal
+    closes the gap. No update changes the stored A arithmetically, so every solution can be checked
+    against the true system and the factored form can be rebuilt from A.
 
     Appends and removals are atomic: one that raises leaves the factor as it was.
     """
@@ -44,7 +44,7 @@ class Factor(ABC):
     @property
     @abstractmethod
     def dtype(self) -> np.dtype:
-        """Of all arrays that come and go."""
+        """Data type of all arguments and results."""
 
     @abstractmethod
     def matrix_diagonal(self) -> Array:
@@ -66,10 +66,10 @@ class Factor(ABC):
 
     @abstractmethod
     def append(self, cross: Array, corner: Array) -> Array | None:
-        """Enter k samples: ``cross`` (n×k) is A[held, new], ``corner`` (k×k) is A[new, new].
+        """Add k samples: ``cross`` (n×k) is A[held, new], ``corner`` (k×k) is A[new, new].
 
         Returns W of shape (n+k, k) with ``P_after = P_before + W Wᵀ`` (P_before padded by zeros)
-        where that is a by-product, else None.
+        if the update computes it, else None.
 
         Raises
         ------
@@ -79,10 +79,10 @@ class Factor(ABC):
 
     @abstractmethod
     def remove(self, positions: Array) -> Array | None:
-        """Take k samples out and wipe what is theirs.
+        """Remove k samples and erase their numbers.
 
-        Returns W of shape (n, k), n counted before, with ``P_after = P_before − W Wᵀ`` where that
-        is a by-product, else None. ``W[positions]`` is lower triangular.
+        Returns W of shape (n, k), n counted before, with ``P_after = P_before − W Wᵀ`` if the
+        update computes it, else None. ``W[positions]`` is lower triangular.
         """
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Factor(ABC):
 
     @abstractmethod
     def apply_inverse(self, B: Array) -> Array:
-        """``P @ B`` by the factored form alone, O(n²) per few columns."""
+        """``P @ B`` by the factored form alone, without refinement; O(n²) per few columns."""
 
     @abstractmethod
     def diagonal(self) -> Array:
@@ -110,11 +110,11 @@ class Factor(ABC):
         return self.apply_inverse(unit)
 
     def solve(self, B: Array, start: Array | None = None) -> tuple[Array, float]:
-        """``X = A⁻¹ B`` and ``max |B − A X|``, held to the true system.
+        """``X = A⁻¹ B``, refined against the true A, and its residual ``max |B − A X|``.
 
-        Iterative refinement ``X ← X + P (B − A X)``, with P as preconditioner, for as long as it
-        halves the residual, O(n²) per step. What is left then is rounding error of the product
-        A X itself, or P has drifted too far to be of use: the caller knows the scale.
+        Iterative refinement ``X ← X + P (B − A X)``, with P as preconditioner, continues while it
+        halves the residual, O(n²) per step. The final residual is either rounding error of A X, or
+        a sign that P has drifted too far; the caller knows the scale that distinguishes them.
         """
         X = self.apply_inverse(B) if start is None else start
         residual = B - self.multiply(X)
@@ -131,7 +131,7 @@ class Factor(ABC):
         return X, error
 
     def inverse_drift(self, positions: Array, rows: Array | None = None) -> float:
-        """``max |A P − I|`` over the given rows (of A, if at hand) and columns, O(n) each."""
+        """``max |A P − I|`` over these rows (of A, if given) and columns, O(n) each."""
         product = (self.rows(positions) if rows is None else rows) @ self.columns(positions)
         return float(np.abs(product - np.eye(len(positions))).max(initial=0.0))
 
@@ -149,30 +149,30 @@ class SlotFactor(Factor):
 
     @property
     def matrix(self) -> SlotMatrix:
-        """The storage, to hand over to another factor."""
+        """The storage, which another factor can take over."""
         return self._matrix
 
     def matrix_diagonal(self) -> Array:
         return self._matrix.diagonal[self._matrix.slots]
 
-    # Those of the storage, see `_take`.
+    # Methods of the storage, assigned in `_take`.
     multiply: Any = None
     rows: Any = None
     norm: Any = None
 
     def _take(self, matrix: SlotMatrix) -> None:
-        """Stand on this storage. What reads A alone is the storage's own method."""
+        """Use this storage; methods that read only A are those of the storage."""
         self._matrix = matrix
         self.multiply = matrix.multiply
         self.rows = matrix.rows
         self.norm = matrix.norm
 
     def _cholesky(self) -> None:
-        """Put R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""
+        """Write R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""
         self._matrix.copy_to_upper()
         info = factor_cholesky(self._matrix.buffer)
         pivots = self._matrix.buffer.diagonal()
         failed = info - 1 if info else int(np.argmax(np.isnan(pivots)))
-        if info or np.isnan(pivots[failed]):  # LAPACK lets a NaN through
+        if info or np.isnan(pivots[failed]):  # LAPACK does not report a NaN
             position = int(np.flatnonzero(self._matrix.slots == failed)[0])
             raise NotPositiveDefiniteError(position, float(pivots[failed]), 0.0)

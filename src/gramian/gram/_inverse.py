@@ -1,14 +1,14 @@
 """The live inverse: P = A⁻¹ explicitly, with deferred rank-one updates.
 
-Entering and leaving are symmetric low-rank updates of the whole buffer, no data moved::
+Appends and removals are symmetric low-rank updates of the whole buffer that move no data::
 
     append into slot j   u = P k,  c = k(x,x) + λ − kᵀu,  u_j = −1,  P ← P + u uᵀ / c
     remove slot i        p = P e_i,                                   P ← P − p pᵀ / p_i
 
-k samples at once are the same with n×k blocks and a k×k Cholesky of the Schur complement. The
-updates are held back, ``P = P₀ + W S Wᵀ`` with signs S, and folded into P₀ by one symmetric
-rank-k product when enough are pending: a removal then reads one column and makes no pass over
-the matrix, an append makes one.
+For k samples at once, vectors become n×k blocks and c becomes the k×k Schur complement with its
+Cholesky factor. Updates are deferred: ``P = P₀ + W S Wᵀ`` with signs S. When enough are pending,
+one symmetric rank-k product adds them to P₀. A removal thus reads one column and makes no pass
+over the matrix; an append makes one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PENDING = 32
 
 
 def schur_threshold(diagonal: Array, n: int) -> float:
-    """A Schur complement below this is rounding error: ``4 √n eps`` of the largest diagonal."""
+    """Schur complements below this are rounding error: ``4 √n eps`` of the largest diagonal."""
     largest = float(np.abs(diagonal).max(initial=0.0))
     return 4.0 * max(n, 1) ** 0.5 * float(np.finfo(diagonal.dtype).eps) * largest
 
@@ -46,13 +46,13 @@ def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
     Raises
     ------
     NotPositiveDefiniteError
-        Naming the first new sample whose pivot is not above `schur_threshold`.
+        Names the first new sample whose pivot is not above `schur_threshold`.
     """
     S = corner - cross.T @ inverse_cross
     L, info = small_cholesky(S)
     pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
     threshold = schur_threshold(np.diagonal(corner), len(cross))
-    low = np.flatnonzero(~(pivots > threshold))  # a NaN is low too
+    low = np.flatnonzero(~(pivots > threshold))  # a NaN counts as low
     if len(low):
         raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold, new=True)
     if info:
@@ -64,8 +64,8 @@ def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
 class LiveInverse(SlotFactor):
     """P in the upper triangle of a `SlotMatrix`; a free slot is a zero row and column.
 
-    The diagonal of P is apart and that of the buffer zero, so that products with A, below it, do
-    not have to take out numbers as large as 1/λ. Reading changes nothing.
+    The diagonal of P is stored separately and that of the buffer is zero, so products with A, below
+    it, need not subtract numbers as large as 1/λ. Reading changes nothing.
 
     Memory: (17/16 n)² numbers, and ``PENDING`` vectors. Peak while growing: 2.2 n².
     """
@@ -81,7 +81,7 @@ class LiveInverse(SlotFactor):
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, cross: Array, corner: Array) -> Array:
-        """Enter k samples: one pass over P for k = 1, level-3 products for more; see `Factor`."""
+        """Add k samples: one pass over P for k = 1, level-3 products for more; see `Factor`."""
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
         U = self._product(by_slot)
@@ -95,9 +95,9 @@ class LiveInverse(SlotFactor):
         return W[self._matrix.slots]
 
     def remove(self, positions: Array) -> Array | None:
-        """Take k samples out, O(n (pending + k)) and no pass over P; see `Factor`.
+        """Remove k samples, O(n (pending + k)) without a pass over P; see `Factor`.
 
-        When more than half of the samples go, what stays is factored anew: that is cheaper.
+        If more than half of the samples are removed, the rest is factored again, which is cheaper.
         """
         n = len(self._matrix.slots)
         check_positions(positions, n)
@@ -120,7 +120,7 @@ class LiveInverse(SlotFactor):
         self._invert()
 
     def fold(self) -> None:
-        """Bring all pending updates into P₀: one pass by a symmetric rank-k product."""
+        """Add all pending updates to P₀ in one pass by symmetric rank-k products."""
         W, signs = self._pending[:, : len(self._signs)], self._signs.real
         for sign in (1.0, -1.0):
             self._add(W[:, signs == sign], sign)
@@ -149,12 +149,12 @@ class LiveInverse(SlotFactor):
     # -- inside ---------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, object]:
-        """Fold first: what is written down holds no trace of a removed sample."""
+        """Fold first, so that the saved state contains no trace of a removed sample."""
         self.fold()
         return self.__dict__.copy()
 
     def _keep_without(self, positions: Array) -> None:
-        """Factor what stays in a buffer of its own, and take that over once it is done."""
+        """Factor the remaining samples in a new buffer, and use it once that has succeeded."""
         whole = self._matrix
         self._take(whole.without(positions))
         try:
@@ -164,18 +164,18 @@ class LiveInverse(SlotFactor):
             raise
 
     def _uncertain(self, cross: Array, corner: Array, U: Array) -> bool:
-        """Whether a Schur complement is so small that what P has drifted by may be all of it."""
+        """Whether a Schur complement is so small that the drift of P could explain all of it."""
         diagonal = np.diagonal(corner)
         schur = np.abs(diagonal - np.einsum("ij,ij->j", cross, U))
         level = 10.0 * np.sqrt(np.finfo(diagonal.dtype).eps) * np.abs(diagonal).max(initial=0.0)
         return bool(np.any(schur < level))
 
     def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
-        """Lower L with ``L Lᵀ`` the Schur complement of new samples."""
+        """Lower L such that ``L Lᵀ`` is the Schur complement of new samples."""
         return schur_cholesky(cross, corner, inverse_cross)
 
     def _leaving_root(self, block: Array, positions: Array) -> Array:
-        """Lower L with ``L Lᵀ`` the block of P of the samples that leave."""
+        """Lower L such that ``L Lᵀ`` is the block of P for the removed samples."""
         L, info = small_cholesky(block)
         if info:
             raise NotPositiveDefiniteError(
@@ -184,7 +184,7 @@ class LiveInverse(SlotFactor):
         return L
 
     def _invert_upper(self, cholesky_done: bool) -> None:
-        """Put P into the upper triangle, where the Cholesky factor may be already."""
+        """Write P into the upper triangle, which may already hold the Cholesky factor."""
         if not cholesky_done:
             self._cholesky()
         invert_cholesky(self._matrix.buffer)
@@ -199,14 +199,14 @@ class LiveInverse(SlotFactor):
         self._signs = np.empty(0, dtype=dtype)
 
     def _reserve(self, k: int) -> Array:
-        """k free slots, growing the buffer if there are not as many."""
+        """Return k free slots; grow the buffer if it has fewer."""
         wanted = len(self._matrix.slots) + k
         if wanted > len(self._diagonal):
             self._resize(spare_capacity(wanted))
         return np.flatnonzero(~self._matrix.occupied())[:k]
 
     def _shrink(self) -> None:
-        """Give memory back; where there is none to move to, everything stays as it is."""
+        """Move to a smaller buffer; keep the old one if memory for both is lacking."""
         capacity = spare_capacity(len(self._matrix.slots))
         with suppress(MemoryError):
             self._resize(capacity)
@@ -219,7 +219,7 @@ class LiveInverse(SlotFactor):
         self._pending = np.zeros((capacity, PENDING), dtype=self.dtype, order="F")
 
     def _defer(self, W: Array, sign: float) -> None:
-        """Add an update to the pending ones; fold when they are full, at once when W is wide."""
+        """Add a pending update; fold if there is no room, and apply a wide W directly."""
         k = W.shape[1]
         if len(self._signs) + k > PENDING:
             self.fold()
@@ -231,7 +231,7 @@ class LiveInverse(SlotFactor):
             self._signs = np.append(self._signs, np.full(k, sign, dtype=self._signs.dtype))
 
     def _add(self, W: Array, sign: float) -> None:
-        """``P₀ += sign · W Wᵀ``, the diagonal apart."""
+        """``P₀ += sign · W Wᵀ``, with the diagonal stored separately."""
         buffer = self._matrix.buffer
         add_outer(buffer, W, sign)
         self._diagonal += buffer.diagonal()

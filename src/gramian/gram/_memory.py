@@ -1,4 +1,4 @@
-"""Ask for memory before taking it."""
+"""Check the available memory before an allocation."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def _cached_files(stat: Path) -> int:
 
 
 def require_memory(nbytes: int, purpose: str) -> None:
-    """Raise MemoryError, saying how much is missing, if ``nbytes`` cannot be had.
+    """Raise MemoryError with the amounts if ``nbytes`` are not available.
 
-    Nothing is allocated. Where the system does not tell what is free, nothing is checked either,
-    and NumPy's own error comes at the allocation.
+    Allocates nothing. If the system does not report free memory, nothing is checked, and NumPy
+    raises its own error at the allocation.
     """
     free = available_memory()
     if free is not None and nbytes > free:

@@ -1,15 +1,15 @@
-"""Sums over samples in place of a matrix of samples: regression on few features.
+"""Least squares from sums over samples, in place of a matrix of samples: for few features.
 
-With d numbers per sample (rows of X), targets Y, weights w and a penalty Λ, a diagonal matrix::
+With d numbers per sample (rows of X), targets Y, weights w and a diagonal penalty Λ::
 
     M = Λ + Σᵢ wᵢ xᵢ xᵢᵀ,      V = Σᵢ wᵢ xᵢ yᵢᵀ,      M B = V
 
-M is d×d, whatever n: samples enter (+) and leave (−) in O(d²), and N = M⁻¹ follows by the identity
+M is d×d for any n: adding (+) or removing (−) a sample costs O(d²). N = M⁻¹ follows by the identity
 of Sherman, Morrison and Woodbury, ``N ∓ U (W⁻¹ ± X U)⁻¹ Uᵀ`` with ``U = N Xᵀ``. The sums are the
-truth; N only helps to solve, and B is refined against M.
+reference; N only helps to solve, and B is refined against M.
 
-Sums are compensated: what rounding takes from an addition is kept beside it. A sample that leaves
-so takes away what it brought, and the error is that of its own products, not of the whole sum.
+The sums are compensated: the rounding error of each addition is stored beside them. Removing a
+sample thus subtracts what it added, with an error of its own products, not of the whole sum.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from gramian.arrays import (
     small_cholesky,
 )
 
-# The sums are worn when this many times what they hold has passed through them.
+# The sums are worn when the terms that passed through them are this many times what they hold.
 _WEAR = 64.0
-# Refinement must shrink a residual by this factor at first, or the inverse has drifted too far.
+# The first refinement must reduce the residual by this factor, or the inverse is rebuilt.
 _CONTRACTION = 1e-4
-# Samples with 1 − wᵢ xᵢᵀ N xᵢ below this leave by a fresh inverse: an update would lose digits.
+# Removing samples with 1 − wᵢ xᵢᵀ N xᵢ below this rebuilds N, because an update would lose digits.
 _STEEP = 1e-3
-# Sums are added in blocks of rows of so many bytes, which stay in the processor's cache.
+# Sums are added in blocks of rows of this many bytes, which fit into the processor's cache.
 _CACHE = 2**18
 _TINY = float(np.finfo(float).tiny)
 
 
 class CompensatedSum:
-    """A sum of arrays together with what rounding took from it, by error-free addition."""
+    """A sum of arrays together with its accumulated rounding error, by error-free addition."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._high, self._low = np.zeros(shape), np.zeros(shape)
@@ -53,7 +53,7 @@ class CompensatedSum:
         return self._high.diagonal() + self._low.diagonal()
 
     def add(self, term: Array) -> None:
-        """Add a term: Knuth's two-sum, exact but for the rounding of the remainders' own sum."""
+        """Add a term by Knuth's two-sum: exact, except that the remainders' own sum is rounded."""
         self._add(lambda rows: term[rows])
 
     def add_outer(self, a: Array, b: Array) -> None:
@@ -74,14 +74,14 @@ class CompensatedSum:
         self._high, self._low = high, low
 
     def take(self, index: Array, factors: Array) -> None:
-        """Keep these rows and columns, times factors; −1 stands for one of zeros."""
+        """Keep these rows and columns, times factors; index −1 inserts zeros."""
         both, scale = np.ix_(index, index), np.outer(factors, factors)
         high, low = (np.pad(part, (0, 1)) for part in (self._high, self._low))
         self._high, self._low = high[both] * scale, low[both] * scale
 
 
 class LiveNormal:
-    """``M B = V`` with samples that come and go in O(d²), B held to the summed M.
+    """Solves ``M B = V`` while samples are added and removed in O(d²); refines B against M.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ class LiveNormal:
         Diagonal of Λ.
     n_targets : int
     sums : ndarray of shape (d + n_targets, d + n_targets), optional
-        ``Σ w [x; y] [x; y]ᵀ`` to begin with; those over no samples by default.
+        Initial ``Σ w [x; y] [x; y]ᵀ``; zeros by default.
     advice : str
-        What to do about sums that do not determine B, for the message.
+        Remedy for sums that do not determine B, for the error message.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class LiveNormal:
         self._B: Array | None = None
 
     def copy(self) -> LiveNormal:
-        """A twin whose edits do not touch this one; arrays are replaced by edits, never changed."""
+        """Return a copy with independent edits; edits replace arrays and never change them."""
         twin = copy(self)
         twin._sums = copy(self._sums)
         return twin
@@ -126,14 +126,14 @@ class LiveNormal:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, X: Array, Y: Array, weight: Array) -> None:
-        """Enter samples, O(d²) each. Y may bring new columns."""
+        """Add samples, O(d²) each. Y may have new columns."""
         extra = Y.shape[1] - self.n_targets
         if extra:
             self._take(np.append(np.arange(len(self._passed)), np.full(extra, -1)))
         self._edit(X, Y, weight, 1.0)
 
     def remove(self, X: Array, Y: Array, weight: Array) -> None:
-        """Take samples out, O(d²) each."""
+        """Remove samples, O(d²) each."""
         self._edit(X, Y, weight, -1.0)
 
     def select_columns(self, columns: Array) -> None:
@@ -141,7 +141,7 @@ class LiveNormal:
         self._take(np.append(np.arange(self.d), self.d + columns))
 
     def append_multiples(self, feature: int, factors: Array) -> None:
-        """More columns of Y, which are these multiples of a feature in every sample so far."""
+        """Add columns of Y that are these multiples of a feature in every sample so far."""
         old = np.arange(len(self._passed))
         index = np.append(old, np.full(len(factors), feature))
         self._take(index, np.append(np.ones(len(old)), factors))
@@ -162,15 +162,15 @@ class LiveNormal:
         return self._split()[0]
 
     def worn(self) -> bool:
-        """Whether so much has entered and left since the start that rounding may show.
+        """Whether so much was added and removed since the start that rounding may matter.
 
-        Feature by feature and target by target: 64 times the sum of squares that is held now. The
-        owner then sums again from the samples.
+        True if the squares that passed through any feature or target exceed 64 times the sum of
+        squares held now. The owner must then compute the sums again from the samples.
         """
         return bool(np.any(self._passed > _WEAR * self._squares()))
 
     def scales(self) -> Array:
-        """Size of the terms of V, ``√(M_aa Σ w y_t²)``: what a residual of M B = V is held to."""
+        """Size of the terms of V, ``√(M_aa Σ w y_t²)``, the unit for residuals of M B = V."""
         squares = np.abs(self._squares())
         return np.sqrt(np.outer(squares[: self.d], squares[self.d :]))
 
@@ -186,14 +186,14 @@ class LiveNormal:
         return self._N
 
     def present_inverse(self) -> Array:
-        """N as updates have left it, built where there is none."""
+        """N after all updates, computed from M if there is none yet."""
         return self.inverse() if self._N is None else self._N
 
     def solution(self) -> Array:
-        """B, of shape (d, t): N V, refined while the residual in the summed M halves.
+        """B of shape (d, t): N V, refined while the residual in the summed M halves.
 
-        O(d² t); O(d³) when N has to be rebuilt: after edits of more than d/2 samples at once, or
-        when refinement shows that it has drifted. Kept until the next edit.
+        O(d² t), or O(d³) when N must be rebuilt: after edits of more than d/2 samples at once, or
+        when refinement shows that N has drifted. Cached until the next edit.
         """
         if self._B is None:
             M, V = self._split()
@@ -213,7 +213,7 @@ class LiveNormal:
         return M, S[:d, d:]
 
     def _squares(self) -> Array:
-        """The diagonal of M, and the squares of the targets."""
+        """The diagonal of M, and the sums of squares of the targets."""
         squares = self._sums.diagonal()
         squares[: self.d] += self._penalty
         return squares
@@ -236,7 +236,7 @@ class LiveNormal:
         self._N, self._B = N, None
 
     def _edited_inverse(self, X: Array, sign: float) -> Array | None:
-        """N after samples of weight 1 enter or leave; None where rebuilding is better."""
+        """N after adding or removing samples of weight 1; None if rebuilding it is better."""
         k = len(X)
         if self._N is None or k > self.d // 2:
             return None
@@ -256,7 +256,7 @@ class LiveNormal:
 
 
 def _invert(M: Array, advice: str) -> Array:
-    """M⁻¹, with M scaled to a unit diagonal so that units of measurement do not matter.
+    """M⁻¹, with M first scaled to a unit diagonal so that units of measurement do not matter.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def _invert(M: Array, advice: str) -> Array:
 
 
 def _refine(M: Array, N: Array, V: Array) -> tuple[Array, float]:
-    """``B = M⁻¹ V`` with N as preconditioner, and how much of a residual N leaves.
+    """``B = M⁻¹ V`` with N as preconditioner, and the relative residual after the first step.
 
     Residuals are measured in units of √M_jj, so that units of measurement do not matter.
     """

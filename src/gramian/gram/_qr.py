@@ -1,4 +1,4 @@
-"""The QR decomposition, updated by Givens rotations: the road of kim2006, and the yardstick."""
+"""The QR decomposition, updated by Givens rotations: kim2006's method, kept as a reference."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from gramian.gram._slots import RowBlock
 
 
 class QRFactor(Factor):
-    """``A = Q R``, a row and a column inserted or deleted per sample, O(n²) each.
+    """``A = Q R``; each sample inserts or deletes a row and a column in O(n²).
 
-    kim2006 decomposes the transpose of ``[1, A]``; the column of ones enters the solution in
-    closed form (docs/maths), so A alone is decomposed here, which serves every machine. The
-    rotations of its Algorithms 1 to 4 are those of `scipy.linalg.qr_insert` and `qr_delete`.
-    Takes 3 n² of memory.
+    kim2006 decomposes the transpose of ``[1, A]``. Here the column of ones enters the solution in
+    closed form (docs/maths), so only A is decomposed, which serves every machine. The rotations of
+    its Algorithms 1 to 4 are those of `scipy.linalg.qr_insert` and `qr_delete`. Memory: 3 n².
     """
 
     name: ClassVar[str] = "qr"
@@ -64,9 +63,9 @@ class QRFactor(Factor):
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, cross: Array, corner: Array) -> None:
-        """Insert the columns, then the rows, by Givens rotations; see `Factor`."""
+        """Append by inserting the columns, then the rows, by Givens rotations; see `Factor`."""
         n, k = cross.shape
-        # The pivots of R have no sign; the Schur complement says whether A stays definite.
+        # The pivots of R have no sign; the Schur complement shows whether A stays definite.
         schur_cholesky(cross, corner, self.apply_inverse(cross))
         require_memory(3 * (n + k) ** 2 * self.dtype.itemsize, "Growing the Gram matrix")
         Q, R = qr_insert(self._Q, self._R, cross, n, which="col")  # kim2006, Alg. 1
@@ -77,7 +76,7 @@ class QRFactor(Factor):
         self._Q, self._R = Q, R
 
     def remove(self, positions: Array) -> None:
-        """Delete the columns, then the rows, by Givens rotations; see `Factor`."""
+        """Remove by deleting the columns, then the rows, by Givens rotations; see `Factor`."""
         check_positions(positions, self.n)
         Q, R = self._Q, self._R
         for i in np.sort(positions)[::-1]:

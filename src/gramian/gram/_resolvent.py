@@ -1,13 +1,12 @@
 """The live resolvent: P = (K + iσD)⁻¹, complex, for ridge regressions on the columns of K.
 
-It holds both matrices that such a machine needs, at the square root of their condition number::
+It contains both matrices that such a machine needs, with the square root of their condition::
 
     (K D⁻¹ K + μD)⁻¹ = −Im P / σ,    D⁻¹ K (K D⁻¹ K + μD)⁻¹ = Re P,    σ = √μ
 
-``A = K + iσD`` is complex symmetric and grows by a row *and* a column with each sample, so that
-samples enter and leave by the updates of the live inverse, transposed and never conjugated. A
-Schur complement has an imaginary part of at least σ/weight: it cannot vanish, whatever the kernel
-and however often a sample is repeated.
+``A = K + iσD`` is complex symmetric, and each sample adds a row *and* a column to it. The updates
+of the live inverse therefore apply, transposed and never conjugated. The imaginary part of a Schur
+complement is at least σ/weight, so it cannot vanish for any kernel or any number of duplicates.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class LiveResolvent(LiveInverse):
     name: ClassVar[str] = "resolvent"
 
     def condition(self) -> float:
-        """An upper bound of ‖A‖₂ ‖P‖₂, since ‖P‖₂ is at most one over the least of Im diag(A)."""
+        """An upper bound of ‖A‖₂ ‖P‖₂, since ‖P‖₂ ≤ 1 / min Im diag(A)."""
         least = self.matrix_diagonal().imag.min(initial=np.inf)
         return self.norm() / float(least)
 
@@ -52,7 +51,7 @@ class LiveResolvent(LiveInverse):
         return L
 
     def _invert_upper(self, cholesky_done: bool) -> None:
-        """P by sweeping A, a block of slots at a time: 4 n³ flops in rank-k updates, in place."""
+        """Compute P by sweeping A, a block of slots at a time: 4 n³ flops, in place."""
         matrix = self._matrix
         matrix.copy_to_upper()
         pivots = np.empty(matrix.capacity, dtype=self.dtype)
@@ -65,15 +64,15 @@ class LiveResolvent(LiveInverse):
 
 
 def sweep(buffer: Array, block: slice) -> Array:
-    """Exchange block J of the symmetric S in the upper triangle for its inverse, in place.
+    """Replace block J of the symmetric S in the upper triangle by its inverse, in place.
 
     ::
 
         S_JJ ← −S_JJ⁻¹,    S_oJ ← S_oJ S_JJ⁻¹,    S_oo ← S_oo − S_oJ S_JJ⁻¹ S_Jo
 
     All three are one update ``S ← S − C S_JJ⁻¹ Cᵀ``, once block J of S is zero and that of C is −1.
-    When every block has been swept, S has become −S⁻¹. Returns the pivots: the Schur complement of
-    each row in those swept before.
+    After all blocks have been swept, S is −S⁻¹. Returns the pivots: the Schur complement of each
+    row in the rows swept before.
     """
     start, stop = block.start, block.stop
     square = np.triu(buffer[block, block])
@@ -89,11 +88,11 @@ def sweep(buffer: Array, block: slice) -> Array:
 def _check_schur(
     schur: Array, diagonal: Array, positions: Array, n: int, new: bool = False
 ) -> None:
-    """Raise where a Schur complement is lost in rounding error: σ is too small for the kernel.
+    """Raise if a Schur complement is lost in rounding error: σ is too small for the kernel.
 
-    In exact arithmetic its imaginary part, so its absolute value, is at least that of the diagonal.
+    In exact arithmetic its imaginary part, hence its size, is at least that of the diagonal.
     """
     size, least = np.abs(schur), schur_threshold(diagonal, n)
-    low = np.flatnonzero(~(size > np.maximum(least, 0.5 * diagonal.imag)))  # a NaN is low too
+    low = np.flatnonzero(~(size > np.maximum(least, 0.5 * diagonal.imag)))  # NaN counts as low
     if len(low):
         raise NotPositiveDefiniteError(int(positions[low[0]]), float(size[low[0]]), least, new)

@@ -1,16 +1,16 @@
-"""A symmetric matrix that samples enter and leave without any data being moved.
+"""A symmetric matrix to which samples are added and removed without moving any data.
 
 One square buffer holds two symmetric matrices of the same samples::
 
     upper triangle           a factor of A: its inverse P, or R with A = RᵀR
-    strict lower triangle    A itself, as the kernel gave it; its diagonal is apart
+    strict lower triangle    A itself, as the kernel returned it; its diagonal is separate
 
-so that a residual against the *true* system costs half a memory pass, a factor can be rebuilt at
-any time without evaluating a kernel, and both together take one n² of memory.
+Hence a residual against the *true* system costs half a memory pass, a factor can be rebuilt
+without evaluating the kernel, and both matrices together take n² numbers.
 
-A sample occupies a **slot**, a row and column of the buffer. Slots are an affair of this layer:
-``slots[i]`` is the slot of the i-th sample in order of arrival, which is the only order that the
-layers below see. In a free slot A has a zero row and column.
+A sample occupies a **slot**, a row and column of the buffer. Only this layer uses slots:
+``slots[i]`` is the slot of the i-th sample in order of arrival, which is the order that all other
+layers see. In a free slot A has a zero row and column.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ RowBlock = Callable[[slice, slice], Array]
 
 
 SMALL = 256
-"""So few samples are not worth a look at the free memory."""
+"""Up to this many samples, the free memory is not checked."""
 
 
 def spare_capacity(n: int) -> int:
-    """Slots for n samples and a sixteenth more.
+    """Number of slots for n samples: n and a sixteenth more.
 
-    Growing by a sixteenth copies n² numbers every n/16 appends, 16 n each, which an append of
-    n² / 2 does not feel; and old and new buffer together stay below 2.2 n² where doubling would
+    Growing by a sixteenth copies n² numbers every n/16 appends, 16 n per append, little against
+    the n² / 2 of an append. Old and new buffer together stay below 2.2 n², where doubling would
     take 5 n².
     """
     return n + max(8, n // 16)
@@ -46,10 +46,10 @@ class SlotMatrix:
     Parameters
     ----------
     diagonal : ndarray of shape (n,)
-        Of A, that is with the ridge.
+        Diagonal of A, including the ridge.
     row_block : callable
         ``row_block(rows, columns)`` returns that block of A; its diagonal entries are ignored.
-        Only blocks that touch the diagonal and what is right of it are asked for.
+        Only blocks on the diagonal and to the right of it are requested.
     """
 
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
@@ -74,13 +74,13 @@ class SlotMatrix:
         return len(self.diagonal)
 
     def occupied(self) -> Array:
-        """Boolean mask over the slots."""
+        """Boolean mask of the slots in use."""
         mask = np.zeros(len(self.diagonal), dtype=bool)
         mask[self.slots] = True
         return mask
 
     def scatter(self, X: Array) -> Array:
-        """Rows in order of arrival to rows by slot, zero where a slot is free."""
+        """Reorder rows from order of arrival to slots, with zeros in free slots."""
         if len(X) != len(self.slots):
             raise ValueError(
                 f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}."
@@ -95,7 +95,7 @@ class SlotMatrix:
         """``A @ X`` in order of arrival: half a memory pass."""
         Z = self.scatter(X)
         product = symmetric_product(self.buffer, Z, lower=True)
-        # The diagonal of the buffer is the factor's: take it out again, and add that of A.
+        # The diagonal of the buffer belongs to the factor: subtract it and add that of A.
         product += (self.diagonal - self.buffer.diagonal())[:, None] * Z
         return product[self.slots]
 
@@ -122,7 +122,7 @@ class SlotMatrix:
     # -- edits of the true matrix ---------------------------------------------------------------
 
     def write(self, slots: Array, cross: Array, corner: Array) -> None:
-        """Enter samples into free slots: ``cross`` is A[held, new], ``corner`` is A[new, new]."""
+        """Write samples into free slots: ``cross`` is A[held, new], ``corner`` is A[new, new]."""
         columns = self.scatter(cross)
         columns[slots] = corner
         for j, column in zip(slots, columns.T, strict=True):
@@ -132,7 +132,7 @@ class SlotMatrix:
         self.slots = np.concatenate([self.slots, slots])
 
     def wipe(self, positions: Array) -> None:
-        """Zero every number of these samples in both triangles and give their slots back."""
+        """Set all numbers of these samples to zero in both triangles and free their slots."""
         slots = self.slots[positions]
         self.buffer[slots, :] = 0.0
         self.buffer[:, slots] = 0.0
@@ -140,14 +140,14 @@ class SlotMatrix:
         self.slots = without_rows(self.slots, positions)
 
     def without(self, positions: Array) -> SlotMatrix:
-        """What is left without these samples, in a buffer of its own."""
+        """Return the matrix without these samples, in its own buffer."""
         rest = copy(self)
         rest.slots = np.delete(self.slots, positions)
         rest.resize(spare_capacity(rest.n))
         return rest
 
     def copy_to_upper(self) -> None:
-        """Overwrite the upper triangle by A, with 1 on the diagonal of free slots."""
+        """Overwrite the upper triangle with A, with 1 on the diagonal of free slots."""
         n = len(self.diagonal)
         for block in row_blocks(n, n, self.buffer.itemsize, square=True):
             start, stop = block.start, block.stop
@@ -157,12 +157,12 @@ class SlotMatrix:
         np.fill_diagonal(self.buffer, np.where(self.occupied(), self.diagonal, 1.0))
 
     def resize(self, capacity: int) -> None:
-        """Move to a buffer of another size; slots are closed up in their present order.
+        """Move to a buffer of another size and compact the slots in their present order.
 
-        The order of the slots is kept, so each triangle stays a triangle. Old and new buffer
-        exist at once; nothing has changed if the allocation fails.
+        Keeping the order of the slots keeps each triangle a triangle. Old and new buffer exist at
+        the same time; nothing has changed if the allocation fails.
         """
-        if capacity > len(self.diagonal):  # a removal, which shrinks, must not fail half-way
+        if capacity > len(self.diagonal):  # a removal shrinks, and must not fail half-way
             require_memory(
                 capacity**2 * self.buffer.itemsize, f"Growing the Gram matrix to {capacity} slots"
             )

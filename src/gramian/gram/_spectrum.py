@@ -6,8 +6,7 @@ With D = diag(1/weight) and ``D^-½ K D^-½ = V diag(e) Vᵀ``, let ``W = D^-½ 
     P(λ) = (K + λD)⁻¹ = W diag(1/(e + λ)) Wᵀ
     P D P             = W diag(1/(e + λ)²) Wᵀ
 
-so that P·B costs O(n²) per column, and the diagonals ``(W∘W) (1/(e + λ))`` of P for all ridges are
-one product.
+P·B costs O(n²) per column; one product gives all diagonals of P, ``(W∘W) (1/(e + λ))``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from gramian.arrays import Array
 
 
 class Moments(NamedTuple):
-    """What leave-one-out reads of a symmetric n×n matrix M, one M per entry of the leading axes."""
+    """What leave-one-out needs of a symmetric n×n matrix M; leading axes stack several M."""
 
     R: Array
     """``M Y``, of shape (..., n, t)."""
@@ -45,7 +44,7 @@ class Spectrum:
         return self.values.shape[0]
 
     def squared(self) -> Spectrum:
-        """The spectrum of ``K D⁻¹ K``, whose samples have the rows of K as their features."""
+        """The spectrum of ``K D⁻¹ K``, a Gram matrix with the rows of K as features."""
         return Spectrum(self.values**2, self.vectors)
 
     def moments(self, Y: Array, ridges: Array, *, power: int = 1) -> Moments:
@@ -61,12 +60,12 @@ class Spectrum:
         Returns
         -------
         Moments
-            Of shapes (L, n, t), (L, n) and (L, n), in O(n² L (t + 2)).
+            With shapes (L, n, t), (L, n) and (L, n), in O(n² L (t + 2)).
 
         Raises
         ------
         ValueError
-            When ``K + λD`` is not positive definite for some ridge.
+            If ``K + λD`` is not positive definite for some ridge.
         """
         W, gains = self.vectors, self._gains(ridges) ** power
         B = W.T @ np.column_stack([Y, np.ones(self.n, dtype=W.dtype)])
@@ -88,7 +87,7 @@ class Spectrum:
 
 
 def decompose(K: Array, weight: Array | None = None) -> Spectrum:
-    """The `Spectrum` of a symmetric matrix, in O(n³): one `eigh` by divide and conquer.
+    """Return the `Spectrum` of a symmetric matrix in O(n³), by one divide-and-conquer `eigh`.
 
     K is overwritten. Divide and conquer ("evd") took as long as "evr" or less at n = 350 … 2,000,
     and its eigenvectors are orthogonal to 1e-15 n where those of "evr" reach 1e-13 n.

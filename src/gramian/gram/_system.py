@@ -1,4 +1,4 @@
-"""A linear system A X = B that samples enter and leave, its solution held to the true A."""
+"""A linear system A X = B that gains and loses samples, with X refined against the true A."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gramian.gram._slots import RowBlock, SlotMatrix
 
 FACTORS = ("auto", "inverse", "cholesky", "qr")
 
-# Rows of A against which the solution and the inverse are measured after edits, and the number
-# of edits after which the whole residual is taken.
+# Number of rows of A on which solution and inverse are checked after edits, and the number of
+# edits after which the full residual is computed.
 _PROBES = 8
 _FULL_CHECK = 64
-# A sample whose k(x, x) is so many times that of all others has spoilt what it leaves behind.
+# Removing a sample whose k(x, x) is this many times the next largest requires a rebuild.
 _DOMINATES = 1e3
 
 
 @dataclass(frozen=True)
 class Refactorization:
-    """One rebuilding of the factor: why, at how many samples, after how many edits."""
+    """Record of one rebuild of the factor: why, at how many samples, after how many edits."""
 
     reason: str
     n_samples: int
@@ -38,15 +38,15 @@ class Refactorization:
 def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tuple[Factor, float]:
     """Factor A, given by its diagonal and its blocks, and estimate its condition number.
 
-    ``"auto"`` takes the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and the Cholesky factor
-    beyond, whose updates lose no digits. A complex A takes ``"resolvent"``.
+    ``"auto"`` selects the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and otherwise the
+    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``.
 
     Raises
     ------
     NotPositiveDefiniteError
         If A is not positive definite.
     MemoryError
-        If A does not fit, before anything is allocated.
+        If A does not fit into memory; raised before anything is allocated.
     """
     if factor == "qr":
         qr = QRFactor(diagonal, row_block)
@@ -55,7 +55,7 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
 
 
 def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
-    """Factor the A that ``matrix`` holds in its own storage; see `factorize`."""
+    """Factor the A stored in ``matrix``, within its storage; see `factorize`."""
     if factor == LiveResolvent.name:
         resolvent = LiveResolvent(matrix)
         return resolvent, resolvent.condition()
@@ -68,25 +68,25 @@ def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
 
 
 class LiveSystem:
-    """``A X = B`` with rows that come and go, X exact to the rounding error of a fresh solve.
+    """Solves ``A X = B`` while rows are added and removed, as accurately as a fresh solve.
 
-    X follows each edit in O(n t) where the factor gives the low-rank change of P, and is solved
-    anew on the next read otherwise. Before it is read, it is measured on a few rows of the true A
-    (on all of them every 64 edits) and refined if the residual is above
+    An edit updates X in O(n t) if the factor returns the low-rank change of P; otherwise the next
+    read solves for X again. A read first checks X on a few rows of the true A (on all rows every 64
+    edits) and refines it if the residual is above
 
         max(2¹² eps max|B|,  eps ‖A‖ max|X|),
 
-    the larger of what is wanted and what a fresh solve can reach. If P itself has drifted, or
-    refinement stalls, the factor is rebuilt and the event is recorded. Under ``"auto"``, an
-    inverse that drifts within n/4 edits gives way to the Cholesky factor, which does not drift:
-    rebuilding it at that rate would cost more.
+    the larger of the accuracy wanted and that of a fresh solve. If P itself has drifted, or
+    refinement stalls, the factor is rebuilt and the event recorded. Under ``"auto"``, an inverse
+    that drifts within n/4 edits is replaced by the Cholesky factor, which does not drift:
+    rebuilding the inverse that often would cost more.
 
     Parameters
     ----------
     diagonal : ndarray of shape (n,)
-        Of A.
+        Diagonal of A.
     row_block : callable
-        ``row_block(rows, columns)`` gives that block of A; see `SlotMatrix`.
+        ``row_block(rows, columns)`` returns that block of A; see `SlotMatrix`.
     B : ndarray of shape (n, t)
     factor : {"auto", "inverse", "cholesky", "qr", "resolvent"}
 
@@ -97,10 +97,10 @@ class LiveSystem:
         Estimate of the condition number of A when it was last factored.
     refactorizations : list of Refactorization
     edits : int
-        Samples that have entered or left since the start.
+        Number of samples added or removed since the start.
     """
 
-    _X: Array | None  # None: to be solved anew on the next read
+    _X: Array | None  # None: the next read solves for it
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
@@ -120,12 +120,12 @@ class LiveSystem:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, cross: Array, corner: Array, B: Array) -> None:
-        """Enter k samples with their rows of B (which may bring new columns); atomic.
+        """Add k samples with their rows of B (which may have new columns); atomic.
 
         Raises
         ------
         NotPositiveDefiniteError
-            If A would not stay positive definite, also after refactoring.
+            If A would not stay positive definite, even after a rebuild of the factor.
         """
         dtype, (held_rows, held) = self.B.dtype, self.B.shape
         cross, corner = np.asarray(cross, dtype=dtype), np.asarray(corner, dtype=dtype)
@@ -142,13 +142,13 @@ class LiveSystem:
             self._X = None
         else:
             X = np.pad(self._X, ((0, len(B)), (0, extra))) + W @ (W.T @ self.B)
-            # What drift there is in P shows in the new rows first, and they are at hand: refine
-            # by them, with the new columns W W[new]ᵀ of P.
+            # Drift in P shows first in the new rows, which are available here: refine by them with
+            # the new columns W W[new]ᵀ of P.
             residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
             self._X = X + W @ (W[held_rows:].T @ residual)
 
     def remove(self, positions: Array) -> None:
-        """Take samples out; atomic."""
+        """Remove samples; atomic."""
         W = self._edit("remove", positions)
         if W is None or self._X is None:
             self._X = None
@@ -158,12 +158,12 @@ class LiveSystem:
         self.B = without_rows(self.B, positions)
 
     def select_columns(self, columns: Array) -> None:
-        """Keep these columns of B and X only."""
+        """Keep only these columns of B and X."""
         self.B = self.B[:, columns]
         self._X = None if self._X is None else self._X[:, columns]
 
     def refactor(self, reason: str = "asked for", factor: str | None = None) -> None:
-        """Rebuild the factor from A, in its own storage, and solve anew; O(n³)."""
+        """Rebuild the factor from A, in its own storage; O(n³). The next read solves for X."""
         if isinstance(self.factor, SlotFactor):
             wanted = factor or self._wanted
             self.factor, self.condition = factorize_slots(self.factor.matrix, wanted)
@@ -194,7 +194,7 @@ class LiveSystem:
         return self.factor.square_diagonal(weights)
 
     def solve(self, B: Array) -> Array:
-        """``A⁻¹ B`` for another right-hand side, held to the true system."""
+        """``A⁻¹ B`` for another right-hand side, refined against the true A."""
         self._verify()
         return self.factor.solve(np.asarray(B, dtype=self.factor.dtype))[0]
 
@@ -207,20 +207,20 @@ class LiveSystem:
     # -- inside ---------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        """Begin with a fresh factor; X is solved when it is first read."""
+        """Reset the checks for a fresh factor; the next read solves for X."""
         self._X = None
         self._unchecked = self._since_full_check = self._probe = 0
         self._largest, self._dominated = 0.0, False
-        # A fresh inverse has a drift of its own, cond(A) eps or less. It is rebuilt at a hundred
-        # times that, or where little more than half of the digits of leave-one-out values are left.
+        # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
+        # that, or when barely half of the digits of leave-one-out values would be correct.
         eps = float(np.finfo(self.B.dtype).eps)
         self._inverse_tolerance = max(1e2 * self.condition * eps, eps**0.5)
 
     def _edit(self, edit: str, *args: Array) -> Array | None:
-        """Run an edit of the factor and count it; if a drifted factor makes it fail, rebuild first.
+        """Run an edit of the factor and count it; if it fails because P drifted, rebuild and retry.
 
-        A sample that dominates A, as an outlier does in an unbounded kernel, takes digits of all
-        others with it when it leaves: what it has spoilt is rebuilt.
+        Removing a sample that dominates A, such as an outlier in an unbounded kernel, destroys
+        digits of all other samples. The next read then rebuilds the factor.
         """
         before = self._largest or float(np.abs(self.factor.matrix_diagonal()).max(initial=0.0))
         try:
@@ -242,36 +242,36 @@ class LiveSystem:
         return self.edits - (self.refactorizations[-1].edits if self.refactorizations else 0)
 
     def _probes(self) -> Array:
-        """A few rows, other ones each time, spread evenly by the golden ratio."""
+        """Positions of a few rows, different each time, spread evenly by the golden ratio."""
         n = len(self.B)
         steps = self._probe + np.arange(min(_PROBES, n))
         self._probe += _PROBES
         return np.unique((steps * 0.6180339887498949 % 1.0 * n).astype(int))
 
     def _tolerance(self, X: Array, rows: Array) -> float:
-        """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows."""
+        """Tolerance of the residual of X, with ‖A‖ the largest absolute sum of the given rows."""
         wanted = 2**12 * np.abs(self.B).max(initial=0.0)
         norm = np.abs(rows).sum(axis=1).max(initial=0.0)
         return float(np.finfo(self.B.dtype).eps * max(wanted, norm * np.abs(X).max(initial=0.0)))
 
     def _verify(self) -> None:
-        """Bring X to within tolerance of the true system, and P to within its own."""
+        """Bring X within tolerance of the true system, and P within its own tolerance."""
         if self._dominated:
             self.refactor("a sample that dominated the others has left")
         if self._unchecked:
             self._check()
         if self._X is None:
             self._refine(None)
-        if self._X is None:  # rebuilt just now: nothing better can be had
+        if self._X is None:  # rebuilt just now: a fresh solve is the best available
             self._X, _ = self.factor.solve(self.B)
         self._unchecked = 0
 
     def _check(self) -> None:
-        """Measure P, and X where there is one, on a few rows of A; rebuild or refine if need be."""
+        """Check P, and X if it is known, on a few rows of A; rebuild or refine if necessary."""
         probes = self._probes()
         rows = self.factor.rows(probes)
         drift = self.factor.inverse_drift(probes, rows)
-        if not drift <= self._inverse_tolerance:  # nor is a NaN
+        if not drift <= self._inverse_tolerance:  # also true for NaN
             hasty = self._wanted == "auto" and self._since_refactor() < len(self.B) / 4
             reason = f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
             self.refactor(reason, "cholesky" if hasty else None)
@@ -282,7 +282,7 @@ class LiveSystem:
                 self._refine(self._X)
 
     def _refine(self, start: Array | None) -> None:
-        """Solve against the true A; rebuild the factor if it cannot get there."""
+        """Solve against the true A; rebuild the factor if the residual stays too large."""
         self._X, error = self.factor.solve(self.B, start=start)
         self._since_full_check = 0
         if not error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes())):

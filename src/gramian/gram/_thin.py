@@ -5,7 +5,7 @@ every ridge λ::
 
     P(λ) = (X Xᵀ + λW⁻¹)⁻¹ = W^½ (I − T diag(1/(e + λ)) Tᵀ) W^½ / λ
 
-so that P·B costs O(n d) per column, where the spectrum of the Gram matrix needs O(n²).
+P·B costs O(n d) per column, where the spectrum of the Gram matrix needs O(n²).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ThinSpectrum:
 
 
 def thin_spectrum(X: Array, weight: Array | None = None) -> ThinSpectrum:
-    """The `ThinSpectrum` of these samples, O(n d²)."""
+    """Return the `ThinSpectrum` of these samples, O(n d²)."""
     root = np.ones(len(X)) if weight is None else np.sqrt(weight)
     T = root[:, None] * X
     values, V = eigh(T.T @ T)

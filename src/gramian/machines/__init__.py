@@ -1,9 +1,9 @@
 """The mathematics: the equations of each machine, as functions of arrays.
 
 Machines on the Gram matrix are `Machine` objects (`KERNEL_RIDGE`, `LS_SVM`, `KDA_RMSE`, `KFD`,
-`KFD_PENALIZED`): coefficients, leave-one-out and gradients read off ``P = A⁻¹``. The Lagrangian
-support vector machine, orthogonal least squares and the ellipsoids of the fuzzy classifier have a
-file each. Nothing here holds samples that come and go, and nothing knows scikit-learn.
+`KFD_PENALIZED`), which compute coefficients, leave-one-out values and gradients from ``P = A⁻¹``.
+The Lagrangian support vector machine, orthogonal least squares and the ellipsoids of the fuzzy
+classifier have their own files. This layer stores no samples and does not depend on scikit-learn.
 """
 
 from gramian.machines._axes import Axes, least

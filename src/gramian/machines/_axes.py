@@ -1,12 +1,12 @@
 """Ridge regression for many λ at once, from sums over rows.
 
-In the principal axes of the features, ``G = V diag(s) Vᵀ``, ridge regression is one division for
-each axis, as it is in orthogonal columns. With ``c = Vᵀb`` and ``z = Vᵀψ(x)``::
+In the principal axes of the features, ``G = V diag(s) Vᵀ``, ridge regression is one division per
+axis, as in orthogonal columns. With ``c = Vᵀb`` and ``z = Vᵀψ(x)``::
 
     f(x) = Σ_j z_j c_j / (λ + s_j),    h_i = v_i Σ_j z_ij² / (λ + s_j)
 
-Columns without a ridge (the bias) are projected out of features and targets first, and put back
-into f and h. One decomposition, O(m³), serves every λ; a row then costs O(m² + m l) for l of them.
+Columns without a ridge (the bias) are first projected out of features and targets, and later added
+to f and h. One decomposition, O(m³), serves every λ; a row then costs O(m² + m l) for l values.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from gramian.machines._normal_equations import Sums
 from gramian.machines._orthogonal import leave_out
 from gramian.machines._stopping import Shrinkage
 
-# λ is tried in octaves from next to nothing (1e-12) up to where nothing is left.
+# Values of λ to try, in octaves, in units of the largest s_j: from 1e-12 to complete shrinkage.
 _RELATIVE_RIDGES = 2.0 ** np.arange(-40, 4)
-# An error within this of the least is as good, relatively.
+# Errors within this relative distance of the smallest count as equally good.
 _TOL = 1e-3
 
 
 @dataclass(frozen=True)
 class Axes:
-    """The principal axes of features that the rows behind some sums have.
+    """Principal axes of the features, computed from sums over rows.
 
     Parameters
     ----------
     squares : ndarray of shape (p,)
-        ``s_j``; axes that the rows do not determine are left out.
+        ``s_j``, without axes that the rows do not determine.
     vectors : ndarray of shape (m − free, p)
         V.
     moments : ndarray of shape (p, t)
         ``c_j``.
     cross : ndarray of shape (free, m − free)
-        Coefficients of the other columns in the free ones.
+        Coefficients of the other columns in the free columns, which have no ridge.
     means : ndarray of shape (free, t)
-        Coefficients of the targets in the free ones.
+        Coefficients of the targets in the free columns.
     inverse : ndarray of shape (free, free)
-        Of the free columns' part of G.
+        Inverse of the free columns' block of G.
     residual : float
         Squared residual at λ = 0, summed over the outputs.
     total : float
@@ -61,14 +61,14 @@ class Axes:
 
     @classmethod
     def of(cls, sums: Sums, free: int) -> Axes:
-        """Decompose, O(m³); the first ``free`` columns have no ridge."""
+        """Decompose the sums, O(m³); the first ``free`` columns have no ridge."""
         G = sums.gram
         inverse = np.linalg.inv(G[:free, :free])
         cross, means = inverse @ G[:free, free:], inverse @ sums.moments[:free]
         moments = sums.moments[free:] - cross.T @ sums.moments[:free]
         squares = float(sums.squares.sum() - np.einsum("jk,jk->", means, sums.moments[:free]))
         values, V = np.linalg.eigh(G[free:, free:] - cross.T @ G[:free, free:])
-        # Directions that the rows do not determine have eigenvalues that are rounding error.
+        # Directions that the rows do not determine have eigenvalues of rounding-error size.
         known = values > len(G) * np.finfo(float).eps * values.max(initial=0.0)
         s, V = values[known], V[:, known]
         c = V.T @ moments
@@ -77,7 +77,7 @@ class Axes:
 
     @property
     def shrinkage(self) -> Shrinkage:
-        """What GCV and BIC are computed from."""
+        """The quantities from which GCV and BIC are computed."""
         return Shrinkage(
             squares=self.squares,
             moments=np.einsum("jk,jk->j", self.moments, self.moments),
@@ -89,7 +89,7 @@ class Axes:
 
     @property
     def ridges(self) -> Array:
-        """Values of λ to try, in octaves; λ = 0 alone where there is no axis."""
+        """Values of λ to try, in octaves; only λ = 0 if there is no axis."""
         return _RELATIVE_RIDGES * self.squares.max() if len(self.squares) else np.zeros(1)
 
     def outputs(self, features: Array, ridges: Array) -> Array:
@@ -98,7 +98,7 @@ class Axes:
         return features[:, : len(self.cross)] @ self.means + self._along(features) @ coefficients
 
     def press(self, features: Array, targets: Array, weight: Array, ridges: Array) -> Array:
-        """``Σ v (y_i − f₋ᵢ(x_i))²`` for each λ, over rows that the sums contain."""
+        """``Σ v (y_i − f₋ᵢ(x_i))²`` for each λ, over rows that are part of the sums."""
         z, free = self._along(features), features[:, : len(self.cross)]
         h = np.einsum("ij,jk,ik->i", free, self.inverse, free)
         h = weight * (h + (1.0 / (ridges[:, None] + self.squares)) @ np.square(z).T)
@@ -107,15 +107,15 @@ class Axes:
         return np.square(left).sum(axis=1) @ weight
 
     def _along(self, features: Array) -> Array:
-        """z of shape (r, p): the features less their part in the free ones, along the axes."""
+        """z of shape (r, p): features without their part in the free columns, along the axes."""
         free = len(self.cross)
         return (features[:, free:] - features[:, :free] @ self.cross) @ self.vectors
 
 
 def least(ridges: Array, errors: Array, tol: float = _TOL) -> float:
-    """The largest λ whose error is within ``tol`` of the least one, relatively.
+    """The largest λ whose error is within the relative tolerance ``tol`` of the smallest.
 
-    Where the error does not depend on λ, as in a basis that is small against the rows, a λ that
-    shrinks nothing would only make the equations ill-conditioned.
+    If the error hardly depends on λ, as for a basis that is small compared with the rows, a
+    smaller λ would only make the equations ill-conditioned.
     """
     return float(ridges[errors <= (1.0 + tol) * errors.min()].max())

@@ -1,12 +1,12 @@
 """Probabilities from decision values: softmax(a·z), the scale a fitted to leave-one-out values.
 
-For two classes z = (0, f), and this is the sigmoid 1 / (1 + exp(−a f)). There are no biases: the
-most probable class is the one with the largest decision value. The labels are smoothed as Platt
-proposes, here for c classes: a sample of class k with N_k members has the target
+For two classes z = (0, f), which gives the sigmoid 1 / (1 + exp(−a f)). There are no biases: the
+most probable class is the one with the largest decision value. Labels are smoothed as Platt
+proposes, extended to c classes: a sample of class k with N_k members has the target
 
     q_k = (N_k + 1) / (N_k + 2),    q_j = 1 / ((N_k + 2) (c − 1)) for j ≠ k
 
-so that separable decision values, and classes of one sample, keep a finite fit.
+The fit thus stays finite for separable decision values and for classes of one sample.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ def probabilities(F: Array, scale: float) -> Array:
 
 
 def class_scores(F: Array) -> Array:
-    """One score per class: F itself, or (0, f) where two classes share one output."""
+    """One score per class: F itself, or (0, f) if two classes share one output."""
     return np.concatenate([np.zeros_like(F), F], axis=-1) if F.shape[-1] == 1 else F
 
 
 def without_rounding(F: Array, size: float = 1.0) -> Array:
-    """F with zeros for values that are the rounding error of n targets of this size.
+    """F with zeros in place of values that are rounding error for n targets of this size.
 
-    A scale is fitted to decision values, however small they are; it must not amplify these.
+    The fitted scale adapts to decision values of any size, and must not amplify rounding error.
     """
     return np.where(np.abs(F) > F.shape[-2] * np.finfo(F.dtype).eps * size, F, 0.0)
 
 
 def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) -> Array:
-    """The targets q, of shape (n, c)."""
+    """The smoothed targets q, of shape (n, c)."""
     rest = 1.0 / (np.bincount(labels, weight, n_classes)[labels] + 2.0)[:, None]
     return np.where(np.eye(n_classes, dtype=bool)[labels], 1.0 - rest, rest / (n_classes - 1))
 
@@ -46,8 +46,8 @@ def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) 
 def fit_calibration(F: Array, labels: Array, n_classes: int, weight: Array | None = None) -> float:
     """The scale a ≥ 0 that minimises the log-loss against the smoothed labels.
 
-    Left-out decision values that point away from the labels have a scale of 0: all classes are
-    equally probable then.
+    The scale is 0 if the left-out decision values point away from the labels: all classes are
+    then equally probable.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ def fit_calibration(F: Array, labels: Array, n_classes: int, weight: Array | Non
 
 
 def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
-    """The scale a ≥ 0 alone, for a whole stack of class scores (..., n, c) at once.
+    """The scale a ≥ 0 for each entry of a stack of class scores (..., n, c).
 
-    Minimises ``Σ w_i (logsumexp(a z_i) − a q_i·z_i)`` by Newton's method, held in a bracket. The
-    loss is flat at its minimum, so that ``tol=1e-5`` in a is 1e-10 in the loss. Scores that
-    point away from the labels, so that the loss rises from a = 0 on, have a = 0 exactly.
+    Minimises ``Σ w_i (logsumexp(a z_i) − a q_i·z_i)`` by Newton's method within a bracket. The
+    loss is flat at its minimum, so ``tol=1e-5`` in a is 1e-10 in the loss. If the scores point
+    away from the labels, the loss increases from a = 0, and a is exactly 0.
     """
     linear = np.sum(q * Z, axis=-1) @ weight
     unit = np.sqrt(np.mean(Z**2, axis=(-2, -1)))

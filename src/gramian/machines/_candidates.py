@@ -1,21 +1,21 @@
-"""Which column comes next in forward selection.
+"""Choice of the next column in forward selection.
 
-A candidate is a sample with a kernel: the column ``k(·, x_i)``. Candidates wait in a pool, with
-their columns already orthogonal to the basis, so that the gain of each one,
+A candidate is a sample with a kernel, that is the column ``k(·, x_i)``. A pool stores candidate
+columns made orthogonal to the basis, so two products give the gain of each candidate,
 
     ‖zᵀY‖² / (λ + zᵀz)    with z the rest of its column,
 
-the decrease of ``‖Y − Q a‖² + λ‖a‖²`` that it would bring, is two products away. A new basis column
-q is taken out of the pool in O(n pool). Two rules fill the pool:
+the decrease of ``‖Y − Q a‖² + λ‖a‖²`` that it would bring. Each new basis column q is projected out
+of the pool in O(n pool). Two rules fill the pool:
 
 residual
     The sample with the largest residual (andelic2007), with each kernel; the pool is emptied
     at every step. One column of K per step and kernel.
 gain
-    A pool of 64 columns lives on. Every four steps the better half stays and the rest is drawn
-    anew, a sample with a probability proportional to its squared residual: outliers do not fill
-    the pool. Eight columns of K per step. Exact while all candidates fit into the pool. With
-    500 centres 8.1 % of the test samples of satimage are misclassified, 9.1 % by the first rule.
+    A pool of 64 columns persists. Every four steps the better half stays and the rest is drawn
+    again, each sample with a probability proportional to its squared residual, so that outliers
+    do not fill the pool. Eight columns of K per step. Exact if all candidates fit into the pool.
+    With 500 centres it misclassifies 8.1 % of satimage's test samples, the first rule 9.1 %.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnSource:
-    """Columns of K + εI for several kernels, rows scaled by the roots of the weights.
+    """Columns of K + εI for several kernels, with rows scaled by the roots of the weights.
 
     Parameters
     ----------
     block : callable
-        ``block(samples, kernel)`` gives ``k(x_i, ·)`` with kernel number ``kernel`` for each of
-        the samples, of shape (len(samples), n). It is not changed.
+        ``block(samples, kernel)`` returns ``k(x_i, ·)`` with kernel number ``kernel`` for each
+        sample, of shape (len(samples), n). The result is copied, not changed.
     n_kernels : int
     epsilon : float
         Added to ``k(x_i, x_i)``. It makes K strictly positive definite (andelic2007).
@@ -79,10 +79,10 @@ def row_squares(rows: Array) -> Array:
 
 
 def depends(rests: Array, columns: Array, basis: OrthogonalBasis, limit: float) -> Array:
-    """Whether the rest of a column is shorter than ``limit`` of the column or of the longest q.
+    """Whether the rest of a column is shorter than ``limit`` times the column or the longest q.
 
-    The bias, the first q, is left out of the comparison: its length says nothing about the scale
-    of the kernel.
+    The comparison excludes the bias, the first q, because its length is unrelated to the scale of
+    the kernel.
 
     Parameters
     ----------
@@ -106,14 +106,14 @@ class CandidatePool:
         self.kernels = np.empty(0, dtype=np.intp)
         self._Z = np.empty((0, n), dtype=dtype)
         self._coefficients = np.empty((0, 0), dtype=dtype)
-        self._squares = np.empty(0, dtype=dtype)  # of the columns
-        self._rests = np.empty(0, dtype=dtype)  # of what is left of them
+        self._squares = np.empty(0, dtype=dtype)  # squared lengths of the columns
+        self._rests = np.empty(0, dtype=dtype)  # squared lengths of their rests
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def offer(self, basis: OrthogonalBasis, source: ColumnSource, samples: Array) -> None:
-        """Enter samples with every kernel, projected once; O(n m) each, in level-3 products."""
+        """Add samples with every kernel, projected once; O(n m) each, in level-3 products."""
         fresh = [source(samples, kernel) for kernel in range(source.n_kernels)]
         squares = [row_squares(Z) for Z in fresh]
         coefficients = [basis.project(Z) for Z in fresh]
@@ -127,7 +127,7 @@ class CandidatePool:
         self._rests = row_squares(self._Z)
 
     def drop(self, dropped: Array) -> None:
-        """Drop the candidates in the mask ``dropped``: O(n) each, the last takes the place."""
+        """Drop the candidates in the mask: O(n) each, the last candidate fills the gap."""
         names = ("samples", "kernels", "_Z", "_coefficients", "_squares", "_rests")
         last = len(self)
         for position in np.flatnonzero(dropped)[::-1]:
@@ -143,11 +143,11 @@ class CandidatePool:
         return row_squares(products) / (regression.ridge + self._rests)
 
     def dependent(self, basis: OrthogonalBasis, limit: float) -> Array:
-        """Mask of the candidates that `depends` on the basis."""
+        """Mask of the candidates for which `depends` is true."""
         return depends(self._rests, self._squares, basis, limit)
 
     def candidate(self, position: int) -> Candidate:
-        """A copy of one candidate."""
+        """Return a copy of one candidate."""
         return Candidate(
             int(self.samples[position]),
             int(self.kernels[position]),
@@ -156,7 +156,7 @@ class CandidatePool:
         )
 
     def deflate(self, basis: OrthogonalBasis) -> None:
-        """Take the newest column of the basis out of all candidates, O(n p)."""
+        """Project the newest column of the basis out of all candidates, O(n p)."""
         coefficients = self._Z @ basis.Q[-1] / basis.squares[-1]
         subtract_outer(self._Z, coefficients, basis.Q[-1])
         self._coefficients = np.column_stack([self._coefficients, coefficients])
@@ -164,15 +164,15 @@ class CandidatePool:
 
 
 class Selector(ABC):
-    """Hands out candidates, each sample at most once.
+    """Returns candidates one by one, each sample at most once.
 
     Parameters
     ----------
     source : ColumnSource
     limit : float
-        Candidates whose rest is shorter than this part of their column are passed over.
+        Skip candidates whose rest is shorter than this fraction of their column.
     rng : numpy.random.Generator
-        For rules that draw.
+        For rules that draw at random.
     """
 
     def __init__(self, source: ColumnSource, limit: float, rng: np.random.Generator) -> None:
@@ -182,11 +182,11 @@ class Selector(ABC):
 
     @property
     def exhausted(self) -> bool:
-        """Whether no sample is left that has neither been chosen nor passed over."""
+        """Whether every sample has been either chosen or skipped."""
         return bool(self._closed.all())
 
     def get(self, basis: OrthogonalBasis, sample: int, kernel: int) -> Candidate:
-        """The candidate asked for, whatever its gain.
+        """Return the requested candidate, whatever its gain.
 
         Raises
         ------
@@ -205,10 +205,10 @@ class Selector(ABC):
         return Candidate(sample, kernel, Z[0], coefficients[0])
 
     def next(self, regression: OrthogonalRegression) -> Candidate | None:
-        """The candidate with the largest gain in the pool; None after 64 dependent ones in a row.
+        """Return the pool's candidate with the largest gain; None after 64 dependent ones in a row.
 
-        A sample passed over as dependent (it repeats a centre, say) is never offered again,
-        since the basis only grows.
+        A dependent sample (for example a copy of a centre) is never offered again, since the basis
+        only grows.
         """
         passed = 0
         while passed < POOL:
@@ -231,15 +231,15 @@ class Selector(ABC):
 
     @abstractmethod
     def appended(self, basis: OrthogonalBasis) -> None:
-        """Take note of the newest column of the basis."""
+        """Update the pool for the newest column of the basis."""
 
     @abstractmethod
     def _refill(self, regression: OrthogonalRegression) -> None:
-        """Offer samples to the pool, if the rule says that it is time to."""
+        """Add samples to the pool when the rule requires it."""
 
 
 class LargestResidual(Selector):
-    """The rule ``"residual"``; weights do not enter the comparison of residuals."""
+    """The rule ``"residual"``; it compares residuals without weights."""
 
     def appended(self, basis: OrthogonalBasis) -> None:
         self._pool = CandidatePool(len(self._closed), self._source.roots.dtype)
@@ -273,7 +273,7 @@ class LargestGain(Selector):
         self._pool.offer(regression.basis, self._source, free[drawn[:room]])
 
     def _free(self) -> Array:
-        """Samples neither closed nor in the pool."""
+        """Samples that are neither closed nor in the pool."""
         taken = self._closed.copy()
         taken[self._pool.samples] = True
         return np.flatnonzero(~taken)

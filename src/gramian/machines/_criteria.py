@@ -1,6 +1,6 @@
-"""Criteria on leave-one-out decision values: how well would the machine do on a new sample?
+"""Criteria on leave-one-out decision values, which estimate the loss on a new sample.
 
-With ``f`` the leave-one-out values, ``y`` the targets of `own`, averages taken with the weights:
+With ``f`` the leave-one-out values, ``y`` the targets of `own`, and weighted averages:
 
 ========= ====================================================================== ==============
 name      formula                                                                for
@@ -11,9 +11,9 @@ hinge     mean Σ_j max(0, (y_j − f_j) sign y_j)²                            
 log       min over a ≥ 0 of the mean of −Σ_k q_k log softmax(a z)_k              classification
 ========= ====================================================================== ==============
 
-``log`` is the log-loss after the best temperature 1/a, so that the scale of f does not matter; z
-are the class scores and q the smoothed labels of `_calibration`. All but ``error`` are smooth.
-Values have the leading axes of f, so that one call serves a path.
+``log`` is the log-loss at the best temperature 1/a, so the scale of f does not matter; z are the
+class scores and q the smoothed labels of `_calibration`. All but ``error`` are smooth. Values keep
+the leading axes of f, so one call evaluates a whole path.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gramian.machines._targets import ClassTargets, Targets
 
 
 def error_rate(F: Array, targets: ClassTargets) -> Array:
-    """Share of samples whose left-out value names another class; a value of 0 names the first."""
+    """Share of samples whose left-out value predicts another class; 0 predicts the first."""
     return (class_scores(F).argmax(axis=-1) != targets.labels) @ _shares(targets)
 
 
@@ -45,17 +45,17 @@ def squared_error(F: Array, targets: Targets) -> Array:
 
 
 def squared_error_gradient(F: Array, targets: Targets) -> Array:
-    """Of `squared_error`, with respect to F."""
+    """Gradient of `squared_error` with respect to F."""
     return 2.0 * _shares(targets)[:, None] * (F - targets.own)
 
 
 def squared_hinge(F: Array, targets: ClassTargets) -> Array:
-    """As `squared_error`, where values beyond their target cost nothing."""
+    """`squared_error` in which values beyond their target cost nothing."""
     return np.sum(_shortfall(F, targets) ** 2, axis=-1) @ _shares(targets)
 
 
 def squared_hinge_gradient(F: Array, targets: ClassTargets) -> Array:
-    """Of `squared_hinge`, with respect to F."""
+    """Gradient of `squared_hinge` with respect to F."""
     return -2.0 * _shares(targets)[:, None] * _shortfall(F, targets) * np.sign(targets.own)
 
 
@@ -67,7 +67,7 @@ def log_loss(F: Array, targets: ClassTargets) -> Array:
 
 
 def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
-    """Of `log_loss`, with respect to F; the temperature, being optimal, has no part in it."""
+    """Gradient of `log_loss` with respect to F; the optimal temperature adds no term."""
     Z, q, shares = _heard_scores(F, targets), _smoothed(targets), _shares(targets)
     a = fit_scale(Z, q, shares)
     G = a * shares[:, None] * (softmax(a * Z, axis=-1) - q)
@@ -76,11 +76,11 @@ def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion by name, its value, its gradient where it is smooth.
+    """A criterion with its name, its value, and its gradient if it is smooth.
 
-    A prior costs nats, as any minus log density. ``log`` and ``error`` count in nats per sample
-    (an error as one). Squares are relative: with Gaussian residuals of unknown variance, a mean
-    square E is ``½ log E`` nats per sample.
+    A prior is measured in nats, as a negative log density. ``log`` and ``error`` are in nats per
+    sample (an error counts as one). Squared losses are relative: with Gaussian residuals of unknown
+    variance, a mean square E is ``½ log E`` nats per sample.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Criterion:
     relative: bool = False
 
     def penalized(self, value: float, penalty: float, n: int) -> float:
-        """The criterion with a prior that costs ``penalty`` nats, for n samples."""
+        """The criterion plus a prior that costs ``penalty`` nats, for n samples."""
         if self.relative:
             return value * np.exp(2.0 * penalty / n)
         return value + penalty / n

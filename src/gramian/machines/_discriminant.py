@@ -1,7 +1,7 @@
 """Kernel discriminant analysis by regularised least squares, KDA/RMSE (kim2006).
 
 The minimum-norm solution of ``[1, K + λI] [β; z] ≈ y``. With ``P = (K + λD)⁻¹``, ``r = P y`` and
-``s = P 1`` it is ``β = sᵀDr / (1 + sᵀDs)`` and ``z = r − β s``: weights equal repeating a sample.
+``s = P 1`` it is ``β = sᵀDr / (1 + sᵀDs)`` and ``z = r − β s``. A weight of k equals k copies.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class MinimumNorm(Machine):
     name: str = "KDA/RMSE"
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
-        """``β = sᵀDR / (1 + sᵀDs)``; kim2006, eq. (16), which eqs. (19) and (20) get by QR."""
+        """``β = sᵀDR / (1 + sᵀDs)``; kim2006, eq. (16), which eqs. (19) and (20) compute by QR."""
         Ds = D * s
         intercept = Ds @ R / (1.0 + Ds @ s)
         return intercept, R - s[:, None] * intercept
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
-        """In O(n t) after P D P, where kim2006, Alg. 7 downdates n times in O(n²) each.
+        """Leave-one-out in O(n t) given P D P; kim2006, Alg. 7 downdates n times in O(n²) each.
 
         ::
 
@@ -47,7 +47,7 @@ class MinimumNorm(Machine):
         return Departures(theta, left_out - intercept)
 
     def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
-        """F, and the way back through ``P`` and ``Q = P D P``."""
+        """Leave-one-out values F, and their pullback through ``P`` and ``Q = P D P``."""
         Q = (P / weight) @ P
         B = np.column_stack([Y, np.ones(len(Y))])
         V, V2 = P @ B, Q @ B
@@ -106,11 +106,11 @@ def _pull_moments(G: Array, V: Array, V2: Array, first: Moments, second: Moments
 def minimum_norm(K: Array, Y: Array, weight: Array | None = None) -> tuple[Array, Array]:
     """Minimum-norm least-squares intercept and coefficients of ``[1, K] [b; Z] ≈ Y``.
 
-    kim2006, eq. (14): ``[b; Z] = G⁺ Y`` with ``G = [1, K]``, by the singular value decomposition,
-    singular values below ``(n + 1) eps σ_max`` taken as zero. O(n³).
+    kim2006, eq. (14): ``[b; Z] = G⁺ Y`` with ``G = [1, K]``, by the singular value decomposition.
+    Singular values below ``(n + 1) eps σ_max`` count as zero. O(n³).
 
-    With weights, squared errors count by them and the norm is ``b² + Σ z_i² / weight_i``, so that a
-    weight of k is k copies: ``Z = √w U`` turns that into the problem above.
+    Weights multiply the squared errors, and the norm becomes ``b² + Σ z_i² / weight_i``, so a
+    weight of k equals k copies: ``Z = √w U`` gives the unweighted problem.
     """
     root = np.sqrt(np.ones(len(K)) if weight is None else weight).astype(K.dtype)[:, None]
     G = root * np.column_stack([np.ones(len(K), dtype=K.dtype), K * root.T])
@@ -123,7 +123,7 @@ def minimum_norm(K: Array, Y: Array, weight: Array | None = None) -> tuple[Array
 def minimum_norm_loo(K: Array, Y: Array, weight: Array | None = None) -> Array:
     """Leave-one-out values of `minimum_norm` by n real refits, O(n⁴).
 
-    Row and column i both leave, and where K is singular no closed form holds.
+    Row and column i are both removed; there is no closed form for a singular K.
     """
     n, weight = len(K), np.ones(len(K)) if weight is None else weight
     F = np.empty(Y.shape, dtype=K.dtype)

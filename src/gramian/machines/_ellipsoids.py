@@ -2,7 +2,7 @@
 
 ``δ²(x) = (φ(x) − μ)ᵀ C⁺ (φ(x) − μ)``, with μ the mean and C the covariance (divided by the number
 of members) of the class's images φ (kaieda2004, eqs. 4 and 10). The three ellipsoids differ in φ
-and in what they make of a direction in which the class hardly varies:
+and in how they treat directions in which the class hardly varies:
 
 ============ ===================== ========================================================
 ellipsoid    φ                     small variances
@@ -13,21 +13,20 @@ kernel       of the kernel         an eigenvalue below ε becomes ε; so does th
                                    direction spanned by unlabelled samples only
 ============ ===================== ========================================================
 
-The kernel ellipsoid works in the coordinates v of `gramian.machines._independent`. There the
-eigenproblem (36) of the paper is that of the covariance of the members' rows v, and the further
-eigenvectors that it makes by Gram-Schmidt from unlabelled samples (eqs. 48-52) are the further
-coordinates that those samples bring to the factor. So (53) is, for a sequence of the members
-followed by unlabelled samples,
+The kernel ellipsoid uses the coordinates v of `gramian.machines._independent`. In them the
+eigenproblem (36) of the paper is that of the covariance of the members' rows v. The eigenvectors
+that the paper adds by Gram-Schmidt from unlabelled samples (eqs. 48-52) are the coordinates that
+these samples add to the factor. For the members followed by unlabelled samples, (53) is thus
 
 ``δ²(x) = Σⱼ (uⱼ·(v − v̄))² / max(λⱼ, ε) + ‖w − w̄‖² / ε``
 
 with v the coordinates along the members' independent vectors, w the others, and λ, u the
 eigenvalues and eigenvectors of the covariance of v. The paper says that ε "determines the minimum
-eigenvalue": taking that as the floor of λ, as above, gives its published rates; a cut or a ridge
-does not.
+eigenvalue". Using ε as the floor of λ, as above, reproduces its published rates; using it as a
+cut-off or a ridge does not.
 
-The paper knows no weights. Here a member of weight w counts as w copies in mean and covariance, and
-leaves with all of them; no weights are weights of 1.
+The paper has no weights. Here a member of weight w counts as w copies in mean and covariance, all
+of which are removed with it; the default weight is 1.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ from gramian.machines._independent import Independent, triangular_coordinates
 def kernel_normalize(kernel: Kernel, n_features: int) -> Kernel:
     """The kernel for many inputs: ``((1 + x·y)/(m + 1))^d`` or ``exp(−(γ/m) ‖x − y‖²)``.
 
-    kaieda2004, eqs. (72) and (73), with m = ``n_features`` and γ, coef0 in the place of 1. The
-    paper prints (73) without the square; it is read as (21) with γ/m for γ, which has it.
+    kaieda2004, eqs. (72) and (73), with m = ``n_features``, and γ and coef0 in place of 1. The
+    paper prints (73) without the square; it is taken as (21) with γ/m for γ, which has the square.
     """
     if isinstance(kernel, RBF):
         return replace(kernel, gamma=kernel.gamma / n_features)
@@ -83,8 +82,8 @@ def input_ellipsoid(X: np.ndarray, zeta: float, weight: np.ndarray | None = None
 def input_loo_distances(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> np.ndarray:
     """``δ²`` of each sample from the ellipsoid of the others; O(n d³).
 
-    Leaving one out changes the covariance by rank one, and is exact; the floor ζ is applied anew.
-    A class of one sample has no others: its distance is infinite.
+    Leaving one out is an exact rank-one change of the covariance; the floor ζ is applied again. The
+    distance is infinite for a class of one sample.
     """
     n, d = X.shape
     shares = member_shares(n, weight)
@@ -140,7 +139,7 @@ def svd_ellipsoid(
     ``A = Z K Zᵀ`` with ``Z = (I − rrᵀ) diag(r)`` and r the roots of the members' shares of the
     weight: ``Z = (I − 11ᵀ/n) / √n`` without weights, as in the paper, where Z is symmetric.
     An eigenvalue of A below σ has the inverse 0 (eq. 26) or 1/σ (eq. 27). Both agree on exact
-    null vectors u of A, for then ``uᵀZk(X, x) = 0`` whatever x.
+    null vectors u of A, because ``uᵀZk(X, x) = 0`` for all x.
     """
     if not sigma > 0:
         raise ValueError(f"sigma must be > 0, got {sigma!r}.")
@@ -165,7 +164,7 @@ def svd_loo_distances(
 ) -> np.ndarray:
     """``δ²`` of each sample from the ellipsoid of the others, by n decompositions: O(n⁴).
 
-    A class of one sample has no others: its distance is infinite.
+    The distance is infinite for a class of one sample.
     """
     n, shares = len(K), member_shares(len(K), weight)
     out = np.full(n, np.inf)
@@ -187,7 +186,7 @@ class KernelEllipsoid:
     Attributes
     ----------
     factor : ndarray of shape (m, m)
-        Cholesky factor of the Gram matrix of the independent vectors, members' before others'.
+        Cholesky factor of the Gram matrix of the independent vectors, those of members first.
     centre : ndarray of shape (m,)
         Mean of the members' coordinates.
     axes : ndarray of shape (k, k)
@@ -195,7 +194,7 @@ class KernelEllipsoid:
     eigenvalues : ndarray of shape (m,)
         ``max(λ, ε)`` for the axes, then ε.
     epsilon : float
-        ε, the least eigenvalue and that of a direction without members.
+        ε, the smallest eigenvalue, also used for directions without members.
     """
 
     factor: np.ndarray
@@ -222,11 +221,11 @@ class KernelEllipsoid:
     def query_distances(
         self, cross: np.ndarray, diagonal: np.ndarray, mean: np.ndarray, tau: float
     ) -> np.ndarray:
-        """``δ²`` with one more eigenvector for each query that the span does not hold.
+        """``δ²`` with an additional eigenvector for each query outside the span.
 
         A query's squared distance from the span is ``r² = k(x, x) − ‖v‖²`` (kaieda2004, eq. 57).
-        Where it exceeds τ, its component along the new direction, eq. (52), is
-        ``r − (mean − v·v̄)/r`` with eigenvalue ε. No query sees another.
+        If it exceeds τ, its component along the new direction, eq. (52), is ``r − (mean − v·v̄)/r``
+        with eigenvalue ε. Queries do not affect each other.
 
         Parameters
         ----------
@@ -235,8 +234,8 @@ class KernelEllipsoid:
         diagonal : ndarray of shape (q,)
             ``k(x, x)``.
         mean : ndarray of shape (q,)
-            Mean of ``k(x, xⱼ)`` over all members xⱼ of the class, discarded ones too, weighted as
-            they are.
+            Weighted mean of ``k(x, xⱼ)`` over all members xⱼ of the class, including those that are
+            not independent.
         """
         v = triangular_coordinates(self.factor, cross)
         squared = diagonal - np.einsum("ij,ij->i", v, v)
@@ -252,9 +251,9 @@ def kernel_ellipsoid(
 ) -> KernelEllipsoid:
     """The ellipsoid of the first ``n_members`` samples of a sequence (kaieda2004, eqs. 35-53).
 
-    Samples after the members are unlabelled: they add directions of variance ε, and leave the
-    centre and the covariance alone. They are the unit vectors of the input space (§6.2), or these
-    and all queries at once (§8.1.1), when each distance depends on all queries and on their order.
+    Samples after the members are unlabelled: they add directions of variance ε, and do not change
+    the centre and the covariance. They are the unit vectors of the input space (§6.2), or these and
+    all queries at once (§8.1.1); each distance then depends on all queries and on their order.
     O(n k² + k³) for k independent members.
     """
     if not epsilon > 0:
@@ -272,7 +271,7 @@ def kernel_ellipsoid(
 
 
 def member_shares(n: int, weight: np.ndarray | None) -> np.ndarray:
-    """Each member's part of the weight of all."""
+    """Each member's share of the total weight."""
     return np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
 
 
@@ -286,7 +285,7 @@ def mean_and_covariance(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, 
 def leave_each_out(
     centred: np.ndarray, covariance: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each row's offset from the mean of the other samples, and the others' covariance.
+    """Each row's offset from the mean of the other samples, and the covariance of the others.
 
     For ``d = x − c`` with the share s: offset ``a d`` and covariance ``a (C − a s d dᵀ)``, where
     ``a = 1/(1 − s)``.

@@ -4,14 +4,14 @@
 
     min  Σ w_i (y_i − (Kα)_i − b)² + μ Σ α_i²/w_i + μ c b²          f(x) = k(x, X) α + b
 
-with c = 0 for eq. (4) and c = 1 for eq. (5); a weight w of k is k copies. There are two ways to solve it:
+with c = 0 for eq. (4) and c = 1 for eq. (5); a weight of k equals k copies. Two methods solve it:
 
-- the **resolvent** ``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, which samples enter and leave. Its
+- the **resolvent** ``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, which supports edits. Its
   moments are ``R = P Y``, ``s = P 1`` and ``p = diag P``, complex;
-- the **canonical form** of §2, in which every ridge costs O(n), for samples that stay.
+- the **canonical form** of §2, in which each ridge costs O(n), for a fixed set of samples.
 
-Two leave-one-outs: the exact one is what a fit without the sample would say. The paper's keeps the
-sample among the centres of the kernel and leaves out its equation alone. Derivations are in
+There are two kinds of leave-one-out. The exact one is the prediction of a fit without the sample.
+The paper's keeps the sample as a kernel centre and removes only its equation. Derivations are in
 docs/maths/fisher.md.
 """
 
@@ -30,7 +30,7 @@ from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symm
 
 @dataclass(frozen=True)
 class Fisher(Machine):
-    """The discriminant with a bias that costs ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5)."""
+    """The discriminant with the bias penalty ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5)."""
 
     only_factor: ClassVar[str | None] = LiveResolvent.name
     name: str
@@ -46,7 +46,7 @@ class Fisher(Machine):
         return intercept, (R - s[:, None] * intercept).real
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
-        """Of the discriminant fitted without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
+        """Leave-one-out values of the discriminant without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
         return Y - self.departures(Y, moments, ridge).residual.real
 
     def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
@@ -69,7 +69,7 @@ class Fisher(Machine):
         return spectrum.squared()
 
     def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
-        """The paper's (§2.4): the row of a sample leaves, its column stays."""
+        """The paper's leave-one-out (§2.4): a sample's row is removed, its column stays."""
         return loo_bordered(Y, moments(1), self.penalty)
 
     def matrix(self, K: Array, weight: Array) -> Array:
@@ -90,7 +90,7 @@ KFD_PENALIZED = Fisher("KFD, penalised bias", 1.0)
 
 
 def fisher_loo_rows(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:
-    """The leave-one-out of saadi2004, §2.4: row i of Z = [K 1] leaves, column i stays; O(n t).
+    """The leave-one-out of saadi2004, §2.4: removes row i of Z = [K 1], keeps column i; O(n t).
 
     ::
 
@@ -103,10 +103,10 @@ def fisher_loo_rows(Y: Array, moments: Moments, *, sigma: float, penalty: float)
 
 @dataclass(frozen=True)
 class CanonicalForm:
-    """The principal components of Z, in which each ridge acts on each parameter alone (eq. 6).
+    """The principal components of Z, in which a ridge scales each parameter separately (eq. 6).
 
-    Z is [K 1] when the bias is penalised. A free bias is the mean of what is left to explain, and
-    Z is K with its column means taken off.
+    Z is [K 1] if the bias is penalised. A free bias is the mean of the residual, and Z is then K
+    with its column means subtracted.
 
     Attributes
     ----------
@@ -117,9 +117,9 @@ class CanonicalForm:
     axes : ndarray of shape (·, m)
         V.
     unregularised : ndarray of shape (m, t)
-        α̂, the parameters at ridge 0; 0 along a direction that Z does not have.
+        α̂, the parameters at ridge 0; 0 along directions outside the range of Z.
     centre : tuple of ndarray, or None
-        Means of the columns of K and of Y, where the bias is free.
+        Means of the columns of K and of Y, if the bias is free.
     """
 
     components: Array
@@ -129,7 +129,7 @@ class CanonicalForm:
     centre: tuple[Array, Array] | None
 
     def parameters(self, ridge: float) -> Array:
-        """``α_i = λ_i / (λ_i + μ) α̂_i`` (saadi2004, §2.2), O(n t) for another ridge."""
+        """``α_i = λ_i / (λ_i + μ) α̂_i`` (saadi2004, §2.2), O(n t) per ridge."""
         return self._gains(ridge)[:, None] * self.unregularised
 
     def coefficients(self, ridge: float) -> tuple[Array, Array]:
@@ -141,9 +141,9 @@ class CanonicalForm:
         return Y_mean - K_mean @ beta, beta
 
     def loo(self, Y: Array, ridge: float) -> Array:
-        """``y_i − r_i / (1 − h_ii)`` (saadi2004, §2.4), the sample's column kept; O(n² t).
+        """``y_i − r_i / (1 − h_ii)`` (saadi2004, §2.4), keeping the sample's column; O(n² t).
 
-        ``h_ii = Σ_j u_ij² / (λ_j + μ)``, and 1/n more for a free bias.
+        ``h_ii = Σ_j u_ij² / (λ_j + μ)``, plus 1/n for a free bias.
         """
         fitted = self.components @ self.parameters(ridge)
         leverage = self.components**2 @ (1.0 / (self.eigenvalues + ridge))
@@ -157,10 +157,10 @@ class CanonicalForm:
 
 
 def canonical_form(K: Array, Y: Array, *, penalize_bias: bool = False) -> CanonicalForm:
-    """The canonical form of a kernel matrix and targets (n, t), O(n³).
+    """Return the canonical form of a kernel matrix and targets (n, t), O(n³).
 
-    By the singular value decomposition of Z. The paper takes the eigenvectors of ZᵀZ, which are the
-    same, but found from numbers squared.
+    Uses the singular value decomposition of Z. The paper uses the eigenvectors of ZᵀZ, which are
+    the same, but ZᵀZ squares the condition number.
     """
     if penalize_bias:
         Z, target, centre = np.column_stack([K, np.ones(len(K), dtype=K.dtype)]), Y, None

@@ -1,21 +1,21 @@
-"""Quadratic forms in the inverse of many changed matrices, with a floor for their eigenvalues.
+"""Quadratic forms in the inverses of many modified matrices with floored eigenvalues.
 
-Wanted is ``yᵀ f(B) y`` with ``f(λ) = 1/max(λ, ε)``, ``B = P D P − κ y yᵀ`` and ``P = I − q qᵀ``:
-for one diagonal matrix D and thousands of triples y, q, κ, where P y = y. With the eigenvalues λ of
-B and the squares w of the components of y along its eigenvectors this is ``Σ w f(λ)``. Most B
-need not be decomposed:
+Computes ``yᵀ f(B) y`` with ``f(λ) = 1/max(λ, ε)``, ``B = P D P − κ y yᵀ`` and ``P = I − q qᵀ`` for
+one diagonal matrix D and thousands of triples y, q, κ with P y = y. With the eigenvalues λ of B and
+the squared components w of y along its eigenvectors this is ``Σ w f(λ)``. Most B need no
+decomposition:
 
 - The resolvent ``g(z) = yᵀ (B − z)⁻¹ y = Σ w / (λ − z)`` costs one pass. With the sums
   ``a = yᵀRy``, ``b = qᵀRy``, ``d = qᵀRq`` of ``R = (D − z)⁻¹``, and ``h = a − b²/d``, it is
   ``g = h / (1 − κ h)``.
 - On N points z of a circle of radius c around 0, ``z^N = −c^N``, the mean of ``g(z) (1 − z/ε)`` is
-  ``Σ w (S/λ + (1 − S)/ε)`` with ``S = 1 / (1 + (c/λ)^N)``: S is 0 well within the circle and 1 well
-  without. With c near ε this is right for all λ but those near ε.
-- These are found as roots of ``κ h(z) = 1``, counted by the signs of a 2 × 2 matrix (Sylvester's
-  law), halved by bisection, and refined by Newton steps; ``w = h²/h'``. Each adds what the mean
-  lacks.
+  ``Σ w (S/λ + (1 − S)/ε)`` with ``S = 1 / (1 + (c/λ)^N)``: S is 0 for λ well inside the circle and
+  1 well outside. With c near ε this is correct for all λ except those near ε.
+- The λ near ε are roots of ``κ h(z) = 1``. The signs of a 2 × 2 matrix count them (Sylvester's
+  law), bisection separates them, Newton steps refine them, and ``w = h²/h'``. Each then
+  contributes its difference from the mean.
 
-Two circles, within and without ε, must give the same; if they do not, the result is not sure.
+Two circles, inside and outside ε, must give the same result; otherwise it is marked as unsure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gramian.arrays import Array
 
 _NODES = 384
 _CIRCLES = 0.97, 1.03
-_BEYOND = np.exp(37.0 / _NODES)  # where S has come within 1e-16 of 0 or 1
+_BEYOND = np.exp(37.0 / _NODES)  # where S is within 1e-16 of 0 or 1
 _HALVINGS, _STEPS = 24, 4
 _AGREEMENT = 1e-10
 
@@ -34,7 +34,7 @@ _AGREEMENT = 1e-10
 def floored_forms(
     D: Array, Y: Array, Q: Array, kappa: Array, epsilon: Array
 ) -> tuple[Array, Array]:
-    """``yᵀ f(P D P − κ y yᵀ) y`` for each row y of Y and q of Q, and whether it is sure.
+    """``yᵀ f(P D P − κ y yᵀ) y`` for each row y of Y and q of Q, and whether it is reliable.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def floored_forms(
     radii = [factor * float(np.median(epsilon)) for factor in _CIRCLES]
     first = np.minimum(epsilon, radii[0] / _BEYOND)
     last = np.maximum(epsilon, radii[1] * _BEYOND)
-    with np.errstate(all="ignore"):  # a division by zero makes the result not sure
+    with np.errstate(all="ignore"):  # a division by zero makes the result unsure
         all_of = _Resolvents(D, Y, Q, kappa)
         forms, other = (all_of.circle_means(radius, epsilon) for radius in radii)
         start, stop = all_of.at(first)[0], all_of.at(last)[0]
@@ -65,13 +65,13 @@ def floored_forms(
 
 
 def _lacking(z: Array, epsilon: Array, radius: float) -> Array:
-    """``f(z)`` less what an eigenvalue z adds to the mean over the circle."""
+    """``f(z)`` minus the contribution of an eigenvalue z to the mean over the circle."""
     S = 1.0 / (1.0 + (radius / z) ** _NODES)
     return 1.0 / np.maximum(z, epsilon) - S / z - (1.0 - S) / epsilon
 
 
 class _Resolvents:
-    """What D, Y, Q and κ say of the resolvents of all B."""
+    """The resolvents of all B, from D, Y, Q and κ."""
 
     def __init__(self, D: Array, Y: Array, Q: Array, kappa: Array) -> None:
         self.D, self.Y, self.Q, self.kappa = D, Y, Q, kappa
@@ -79,7 +79,7 @@ class _Resolvents:
         self.whole = ~Q.any(axis=1)  # P = I
 
     def some(self, i: Array) -> _Resolvents:
-        """Those of some rows."""
+        """Return the resolvents of some rows."""
         if len(i) == len(self.Y):
             return self
         return _Resolvents(self.D, self.Y[i], self.Q[i], self.kappa[i])
@@ -95,18 +95,18 @@ class _Resolvents:
         return (g * (1.0 - z / epsilon[:, None])).real.mean(axis=1)
 
     def at(self, z: Array) -> tuple[Array, Array, Array, Array]:
-        """For one z for each row: the number of eigenvalues below, h, R and b/d."""
+        """For one z per row: the number of eigenvalues below z, h, R and b/d."""
         R = 1.0 / (self.D - z[:, None])
         a, b, d = (np.einsum("ij,ij->i", R, product) for product in self.products)
         d[self.whole] = 1.0
         h = a - b * b / d
-        # D − z bordered by q and y, with 0 and 1/κ in the corner, has one negative eigenvalue more
-        # than B − z; and those of D − z and of its Schur complement, of determinant d (h − 1/κ).
+        # D − z bordered by q and y, with corner 0 and 1/κ, has one negative eigenvalue more than B
+        # − z: those of D − z and those of the Schur complement, whose determinant is d (h − 1/κ).
         negative = np.where(d * (h - 1.0 / self.kappa) < 0, 1, np.where(d > 0, 2, 0))
         return np.searchsorted(self.D, z) + negative - 1, h, R, b / d
 
     def roots(self, below: Array, low: Array, high: Array) -> tuple[Array, Array]:
-        """For each row the eigenvalue with so many below it, and the square w that goes with it."""
+        """For each row, the eigenvalue with ``below`` others below it, and its square w."""
         for _ in range(_HALVINGS):
             z = 0.5 * (low + high)
             beyond = self.at(z)[0] > below

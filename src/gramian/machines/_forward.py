@@ -19,43 +19,42 @@ from gramian.machines._orthogonal import OrthogonalRegression
 from gramian.machines._ridges import RIDGES, ridge_rule
 from gramian.machines._stopping import STOPPING, Path
 
-# λ is re-estimated for each column, but the residual and the hat diagonal follow only when it has
-# changed by this part of itself: GCV is flat at its minimum, and following costs O(n m t).
+# λ is re-estimated for each column, but residual and hat diagonal follow only when it has changed
+# by this fraction: GCV is flat at its minimum, and an update costs O(n m t).
 _LAG = 0.02
-# A rest this many roundings long is noise, whatever `max_condition` allows.
+# A rest shorter than this many rounding errors is noise, whatever `max_condition` allows.
 _ROUNDINGS = 128
 
 
 @dataclass(frozen=True)
 class ForwardRules:
-    """How to choose columns, how much to regularise, and when to stop.
+    """Rules for choosing columns, for regularisation, and for stopping.
 
     Parameters
     ----------
     max_basis : int, optional
-        Largest number of centres; the bias is not counted. None for as many as there are samples.
+        Largest number of centres, without the bias. None allows as many as there are samples.
     selection : {"gain", "residual"}
-        How the next centre is found; see `gramian.machines._candidates`.
+        How to find the next centre; see `gramian.machines._candidates`.
     ridge : "loo", "gcv" or float
-        λ, re-estimated on the way by leave-one-out or by generalised cross-validation (the
-        paper's), or a number ≥ 0.
+        λ: a number ≥ 0, or re-estimated during the selection by leave-one-out or by generalised
+        cross-validation (the paper's).
     stopping : {"loo", "gcv", "bic", "lambda"}
         Stop when the criterion has not improved by more than the factor 1 − ``tol`` for
-        ``patience`` columns, and go back to the size where it was best. ``"lambda"`` (the
-        paper's): stop when a column changes λ by at most ``tol`` of itself.
-        The paper also names BIC and GCV. GCV does not see that the columns were chosen: on
-        classification problems it is still falling when leave-one-out has long been rising.
+        ``patience`` columns, and return to the size where it was best. ``"lambda"`` (the
+        paper's) stops when a column changes λ by at most the fraction ``tol``.
+        The paper also names BIC and GCV. GCV ignores that the columns were chosen: on
+        classification problems it still falls when leave-one-out has long been rising.
     patience : int
     tol : float
     epsilon : float
-        Added to the diagonal of K (andelic2007), where a sample meets itself as a centre: not
-        in predictions. Not needed here, since dependent columns are passed over.
+        Added to the diagonal of K (andelic2007), where a sample meets itself as a centre, but not
+        in predictions. Not needed here, since dependent columns are skipped.
     max_condition : float
-        Columns that would make the ratio of the longest to the shortest q_j larger are passed
-        over.
+        Largest ratio of the longest to the shortest q_j; columns that exceed it are skipped.
     penalize_bias : bool
-        The paper's bias is a column like the others, with the same ridge. False: it has none, and
-        adding a constant to the targets adds it to the predictions and changes nothing else.
+        True gives the bias the ridge of the other columns, as in the paper. False gives it none:
+        adding a constant to the targets then only adds it to the predictions.
     """
 
     max_basis: int | None = None
@@ -95,17 +94,17 @@ class ForwardRules:
 class ForwardSelection:
     """The result of `forward_select`.
 
-    The machine is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. Row or entry 0 of what is per column
-    belongs to the bias.
+    The machine is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. In arrays with one row or entry per
+    column, number 0 belongs to the bias.
 
     Attributes
     ----------
     samples, kernels : ndarray of shape (m,)
-        The centres in the order in which they were chosen, and the number of the kernel of each.
+        The centres in the order of their selection, and the kernel number of each.
     ridge : float
     Q : ndarray of shape (m + 1, n)
-        Row j is the column q_j, times the roots of the weights. A view of all that the selection
-        had room for: let go of the result to free it.
+        Row j is the column q_j, times the roots of the weights. A view of the whole buffer of
+        the selection, whose memory is freed with this result.
     U : ndarray of shape (m + 1, m + 1)
         ``K_m = Q U`` for the columns chosen.
     squares : ndarray of shape (m + 1,)
@@ -118,13 +117,13 @@ class ForwardSelection:
     hat : ndarray of shape (n,)
         Diagonal of the hat matrix.
     loo_residual : ndarray of shape (n, t)
-        ``y_i − f₋ᵢ(x_i)``: row i left out, the centres and the penalty λ‖U w‖² kept.
+        ``y_i − f₋ᵢ(x_i)`` without row i, but with the same centres and penalty λ‖U w‖².
     path : Path
-        The criteria for each size on the way.
+        The criteria for each size during the selection.
     stop_reason : {"loo", "gcv", "bic", "lambda", "max_basis", "ill-conditioned", "exact", \
 "exhausted"}
-        Why no further column was tried: the criterion said so; ``max_basis`` was reached; 64
-        candidates in a row depended on the basis; nothing is left to fit; every sample is used.
+        Why the selection stopped: by the criterion; at ``max_basis``; after 64 dependent
+        candidates in a row; because nothing is left to fit; because every sample is used.
     free : int
         1 if the bias has no ridge, else 0.
     """
@@ -162,40 +161,40 @@ def forward_select(
 ) -> ForwardSelection:
     """Choose centres among the samples, one at a time (andelic2007, Alg. 1).
 
-    Minimises ``‖Y − K_m w‖² + λ ‖U w‖²``, the bias being column 0 of K_m, with one more column
-    at each step. U makes the columns orthogonal on the samples given: ``K_m = Q U``.
+    Each step adds one column and minimises ``‖Y − K_m w‖² + λ ‖U w‖²``, where column 0 of K_m is
+    the bias. U makes the columns orthogonal on the given samples: ``K_m = Q U``.
 
     Parameters
     ----------
     columns : callable
         ``columns(samples, kernel)`` of shape (len(samples), n): rows of the Gram matrix of one
-        kernel. No other part of it is ever computed.
+        kernel. No other part of it is computed.
     Y : ndarray of shape (n, t)
-        Floating point; its type is that of all arrays here.
+        Floating point; its dtype is used for all arrays.
     rules : ForwardRules
     n_kernels : int
-        Each centre has one of the kernels 0, …, n_kernels − 1: that with the largest gain.
+        Each centre uses the kernel with the largest gain of 0, …, n_kernels − 1.
     weight : ndarray of shape (n,), optional
-        Weights of the rows, > 0. They count as repetitions: also in GCV and BIC, whose number of
-        rows is their sum. The leave-one-out error takes a row out with all its weight.
+        Weights of the rows, > 0. They count as repetitions, also in GCV and BIC, where the
+        number of rows is their sum. Leave-one-out removes a row with its whole weight.
     start : pair of ndarray of shape (m₀,), optional
-        Samples and kernels to begin with. They stay, whatever the criteria say.
+        Samples and kernels of the first columns. They stay, whatever the criteria say.
     rng : numpy.random.Generator, optional
         Draws the candidates of ``selection="gain"``; with seed 0 if not given.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a column of ``start`` depends on those before it.
+        If a column of ``start`` depends on the earlier ones.
 
     Notes
     -----
     A step with m columns costs O(n (m + p + t)) for p = 64 candidates, and eight kernel columns
-    (``"gain"``), or O(n (m + t)) and one (``"residual"``). Memory n (m + 64 + 2 t) numbers, three
-    times n m while growing. A duplicate of a centre adds nothing and is passed over. With
-    ``ridge=0`` nothing but ``max_condition`` bounds the weights; GCV and leave-one-out are
-    infinite once there are as many columns as rows. λ has a ceiling, where the model is next to
-    constant: targets that no column explains.
+    (``"gain"``), or O(n (m + t)) and one (``"residual"``). Memory: n (m + 64 + 2 t) numbers, three
+    times n m while growing. A duplicate of a centre adds nothing and is skipped. With ``ridge=0``
+    only ``max_condition`` bounds the weights; GCV and leave-one-out are infinite once there are as
+    many columns as rows. λ has an upper limit, at which the model is nearly constant; it is reached
+    if no column explains the targets.
     """
     weight = np.ones(len(Y), dtype=Y.dtype) if weight is None else weight
     roots = np.sqrt(weight).astype(Y.dtype)
@@ -236,7 +235,7 @@ def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
 
 
 class _Growth:
-    """The loop of Alg. 1 and what it has found so far."""
+    """The loop of Alg. 1 and its results so far."""
 
     def __init__(
         self, rules: ForwardRules, selector: Selector, regression: OrthogonalRegression
@@ -250,7 +249,7 @@ class _Growth:
         self._nothing = (rounding * float(np.linalg.norm(regression.plain))) ** 2
 
     def enter(self, candidate: Candidate) -> None:
-        """Make the candidate a column of the basis."""
+        """Add the candidate as a column of the basis."""
         self.regression.append(candidate.z, candidate.coefficients)
         self.selector.appended(self.regression.basis)
         self.centres.append((candidate.sample, candidate.kernel))
@@ -268,7 +267,7 @@ class _Growth:
             self.enter(candidate)
 
     def settle(self) -> None:
-        """Go back to the size that the criterion liked best, and to its λ."""
+        """Return to the size with the best criterion, and to its λ."""
         best = self.path.best(self.rules.stopping)
         size, ridge = self.path.size[best], self.path.ridge[best]
         del self.centres[size:]
@@ -284,7 +283,7 @@ class _Growth:
         return "max_basis" if full else None
 
     def _record(self) -> None:
-        """Re-estimate λ and write down the criteria of the present columns."""
+        """Re-estimate λ and record the criteria of the present columns."""
         regression, path = self.regression, self.path
         shrinkage = regression.shrinkage
         self._left = shrinkage.residual

@@ -1,12 +1,12 @@
 """Gradients of the leave-one-out criteria with respect to ridge and kernel widths.
 
-A criterion E depends on the kernel only through ``P = A⁻¹``, and ``dP = −P dA P``. So one matrix,
-∂E/∂A, holds the derivative with respect to any number of parameters θ of the kernel::
+A criterion E depends on the kernel only through ``P = A⁻¹``, and ``dP = −P dA P``. The matrix
+∂E/∂A thus yields the derivatives with respect to any number of kernel parameters θ::
 
     ∂E/∂θ = ⟨∂E/∂A, ∂A/∂θ⟩,    ∂E/∂λ = ⟨∂E/∂A, D⟩
 
-and costs one product of n×n matrices (two for KDA/RMSE, one more for KFD) after P. Notation: G is
-∂E/∂F at the leave-one-out values F; a name with ``_bar`` is ∂E/∂ of what it names.
+Given P, it costs one product of n×n matrices (two for KDA/RMSE, one more for KFD). Notation: G is
+∂E/∂F at the leave-one-out values F; a name with ``_bar`` is ∂E/∂ of the quantity it names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def differentiate(
     Raises
     ------
     numpy.linalg.LinAlgError
-        When ``A`` is not positive definite.
+        If ``A`` is not positive definite.
     """
     assert criterion.gradient is not None, "the criterion must be smooth"
     Y = targets.fitted

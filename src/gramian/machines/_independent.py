@@ -1,16 +1,16 @@
 """Independent vectors among a sequence of samples, by Cholesky factorisation with a threshold.
 
-Walk through the samples in their order. A sample whose squared distance from the span of the
-independent ones before it, its Schur complement, reaches τ is independent too; another is
+The samples are visited in their order. A sample is independent if its Schur complement, the
+squared distance from the span of the independent ones before it, is at least τ; otherwise it is
 discarded (kaieda2004, eqs. 40-43). With the independent vectors B and ``K[B, B] = L Lᵀ``, every
-sample has the coordinates ``v(x) = L⁻¹ k(B, x)`` in an orthonormal system of their span, so that
-``k(x, y) = v(x)·v(y)`` up to τ. The rows of the independent vectors are L itself.
+sample has the coordinates ``v(x) = L⁻¹ k(B, x)`` in an orthonormal basis of their span, and
+``k(x, y) = v(x)·v(y)`` up to τ. The rows of the independent vectors form L.
 
-A sample discarded early also has a coordinate along each direction found later, of size below √τ:
-``(k(x, b) − v(x)·v(b)) / l_bb``. So each direction is computed for all samples at once, as one
-column, and n samples with m independent vectors cost O(n m²) and m columns of the Gram matrix.
+A sample that was discarded early also has a coordinate below √τ along each later direction,
+``(k(x, b) − v(x)·v(b)) / l_bb``. Each direction is therefore computed for all samples at once, as
+one column: n samples with m independent vectors cost O(n m²) and m columns of the Gram matrix.
 
-A state is never changed: each function returns a new one, and a call that fails leaves the old.
+States are immutable: each function returns a new one, and a call that fails leaves the old one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Column = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Independent:
-    """The independent vectors of a sequence of n samples, and the coordinates of all in them.
+    """The independent vectors of a sequence of n samples, and the coordinates of all samples.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ def independent_select(column: Column, diagonal: np.ndarray, tau: float) -> Inde
     Parameters
     ----------
     column : callable
-        ``column(j)`` gives ``k(x_i, x_j)`` for every sample i of the sequence, in order.
+        ``column(j)`` returns ``k(x_i, x_j)`` for every sample i of the sequence, in order.
     diagonal : ndarray of shape (n,)
         ``k(x_i, x_i)``.
     tau : float
-        Least squared distance from the span of the samples before; > 0.
+        Smallest squared distance of an independent vector from the earlier ones; > 0.
 
     Notes
     -----
@@ -73,14 +73,14 @@ def independent_append(
 ) -> Independent:
     """Append samples at the end of the sequence, each by its Schur complement.
 
-    The result is that of `independent_select` on the longer sequence.
+    The result equals `independent_select` on the longer sequence.
 
     Parameters
     ----------
     cross : ndarray of shape (r, m)
         ``k(x, b)`` for the r new samples x and the present independent vectors b.
     column, diagonal
-        As for `independent_select`, of the sequence with the new samples at its end.
+        As for `independent_select`, for the sequence with the new samples at its end.
 
     Notes
     -----
@@ -98,21 +98,21 @@ def independent_remove(
     diagonal: np.ndarray,
     tau: float,
 ) -> Independent:
-    """Take the samples at ``positions`` out of the sequence.
+    """Remove the samples at ``positions`` from the sequence.
 
-    The result is that of `independent_select` on what remains. Without a discarded sample
-    nothing else changes. Without an independent vector, those before it and their columns stay,
-    and the selection is repeated from its place on.
+    The result equals `independent_select` on the remaining samples. Removing a discarded sample
+    changes nothing else. Removing an independent vector keeps the earlier ones with their columns
+    and repeats the selection from its position on.
 
     Parameters
     ----------
     column, diagonal
-        As for `independent_select`, of the sequence that remains.
+        As for `independent_select`, for the remaining sequence.
 
     Notes
     -----
-    O(n m) if only discarded samples leave; else O(n m (m − r)) and m − r columns, where the first
-    independent vector to leave has r before it.
+    O(n m) if only discarded samples are removed; else O(n m (m − r)) and m − r columns, where r
+    independent vectors precede the first removed one.
     """
     kept = np.delete(np.arange(len(state.coordinates)), positions)
     staying = np.isin(state.basis, kept)
@@ -123,16 +123,16 @@ def independent_remove(
 
 
 def triangular_coordinates(factor: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Coordinates ``v(x) = L⁻¹ k(B, x)``, a row for each row ``k(x, B)`` of ``cross``; O(r m²)."""
+    """Coordinates ``v(x) = L⁻¹ k(B, x)``, one row per row ``k(x, B)`` of ``cross``; O(r m²)."""
     if not len(factor):
-        return np.empty_like(cross)  # older versions of SciPy refuse an empty system
+        return np.empty_like(cross)  # older versions of SciPy reject an empty system
     return solve_triangular(factor, cross.T, lower=True, check_finite=False).T
 
 
 def _resume(
     state: Independent, column: Column, diagonal: np.ndarray, tau: float, start: int
 ) -> Independent:
-    """Go on with the selection at position ``start``, given all coordinates found so far."""
+    """Continue the selection at position ``start``, given all coordinates found so far."""
     basis, coordinates = list(state.basis), state.coordinates
     tested = coordinates[start:]
     residual = diagonal[start:] - np.einsum("ij,ij->i", tested, tested)
@@ -157,7 +157,7 @@ def _resume(
 
 
 def _widened(coordinates: np.ndarray) -> np.ndarray:
-    """The same columns in an array with room for as many more; columns are contiguous."""
+    """Return the same columns in an array with room for as many more; columns are contiguous."""
     n, m = coordinates.shape
     wide = np.empty((n, min(n, 2 * m + 16)), dtype=coordinates.dtype, order="F")
     wide[:, :m] = coordinates

@@ -1,20 +1,20 @@
-"""How far decision values move when one sample leaves, exactly.
+"""Exact changes of the decision values when one sample is removed.
 
-Let ``Δ_ji = f₋ᵢ(x_j) − f(x_j)``, the change at sample j when sample i leaves. For every machine
+Let ``Δ_ji = f₋ᵢ(x_j) − f(x_j)``, the change at sample j when sample i is removed. For every machine
 on the Gram matrix, with ``θ_i = y_i − f₋ᵢ(x_i)`` the left-out residual and b the intercept::
 
     Δ_ji = θ_i (λ d_j P_ji − δ_ji) + λ d_j s_j (b₋ᵢ − b)
 
-Without sample i, ``P y`` becomes ``r − P e_i r_i/p_i`` and ``P 1`` becomes ``s − P e_i s_i/p_i``,
-so that the coefficients ``z = r − b s`` change by ``−P e_i θ_i − (b₋ᵢ − b) s``, and
+Without sample i, ``P y`` becomes ``r − P e_i r_i/p_i`` and ``P 1`` becomes ``s − P e_i s_i/p_i``.
+The coefficients ``z = r − b s`` thus change by ``−P e_i θ_i − (b₋ᵢ − b) s``, and
 ``A z₋ᵢ + b₋ᵢ 1 = y − e_i θ_i``. The decision values are ``y − λ D z`` before and
 ``y − e_i θ_i − λ D z₋ᵢ`` after. The diagonal ``Δ_ii`` is the step to the leave-one-out value.
 
-The intercept moves by ``b₋ᵢ − b = −s_i θ_i / (c + 1ᵀs)`` where it costs c b² (LS-SVM: c = 0, kernel
-ridge: c = ∞), and as `Machine.departures` says for the others.
+The intercept changes by ``b₋ᵢ − b = −s_i θ_i / (c + 1ᵀs)`` if it costs c b² (LS-SVM: c = 0, kernel
+ridge: c = ∞); for other machines see `Machine.departures`.
 
-The kernel Fisher discriminant, fitted without the sample, follows the same formula with iσ in place
-of λ and θ, P, s complex: its decision values are ``Re (y − iσ D z)``, so that Δ is the real part.
+The kernel Fisher discriminant follows the same formula with iσ in place of λ and complex θ, P and
+s: its decision values are ``Re (y − iσ D z)``, so Δ is the real part.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gramian.machines._machine import Departures
 def decision_changes(
     leaving: Departures, at: Array, P_rows: Array, s: Array, ridge_diagonal: Array
 ) -> Array:
-    """Δ at some samples j for every leaving sample i, of shape (m, n, t), in O(m n t).
+    """Δ at some samples j for every removed sample i, of shape (m, n, t), in O(m n t).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def decision_changes(
     s : ndarray of shape (n,)
         ``P 1``.
     ridge_diagonal : ndarray of shape (n,)
-        ``λ d``, the diagonal of λD; of iσD for a resolvent.
+        ``λ d``, the diagonal of λD; that of iσD for a resolvent.
     """
     weights = ridge_diagonal[at, None] * P_rows
     weights[np.arange(len(at)), at] -= 1.0

@@ -4,13 +4,13 @@ With signs y, ``A = K + λD`` and ``Q = diag(y) A diag(y)`` (duan2008, eqs. 1 an
 
     min ½ αᵀQα − 1ᵀα,   α ≥ 0
 
-Here everything is written in ``z = diag(y) α``, the coefficients of f, and ``ρ = y − A z``. Its
-solution is the least-squares solution on the support S, the samples with α > 0, alone::
+All formulas use ``z = diag(y) α``, the coefficients of f, and ``ρ = y − A z``. The solution is the
+least-squares solution on the support S alone, the samples with α > 0::
 
     i in S      ρ_i = 0,    ξ_i = y_i λ_i z_i > 0
     otherwise   z_i = 0,    ξ_i = y_i ρ_i ≤ 0
 
-with ``λ_i = λ / weight_i``. The slack ξ is 1 − y f in both cases: what is missing to a margin of 1.
+with ``λ_i = λ / weight_i``. In both cases the slack ξ is 1 − y f, the shortfall from a margin of 1.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import numpy as np
 
 from gramian.arrays import Array, row_blocks
 
-# Exchanges after which pivoting gives up; a dozen is many.
+# Largest number of exchanges in pivoting; usually a dozen suffice.
 EXCHANGES = 200
-# Supports within rounding error of the solution that are tried for one with all signs right.
+# Number of supports within rounding error of the solution to try for one with all signs correct.
 TRIES = 8
-# Steps of the iteration without a smaller change that tell rounding error.
+# The iteration has reached rounding error after this many steps without a smaller change.
 STALLED = 50
 
 
@@ -35,12 +35,12 @@ STALLED = 50
 
 
 class Iterated(NamedTuple):
-    """Where `lagrangian_iteration` ended."""
+    """The result of `lagrangian_iteration`."""
 
     Z: Array
     """``diag(y) α``, of shape (n, t)."""
     support: Array
-    """Samples whose multiplier is not held at zero, of shape (n, t)."""
+    """Mask of the samples whose multiplier is not forced to zero, of shape (n, t)."""
     iterations: int
     unfinished: float | None
     """None, or the last ``‖α⁺ − α‖`` if it was still above ε."""
@@ -58,10 +58,10 @@ def lagrangian_iteration(
 ) -> Iterated:
     """``α ← Q⁻¹ (1 + ((Qα − 1) − γα)₊)``, duan2008, eqs. (3) and (10), for t machines at once.
 
-    Since ``Q⁻¹ = diag(y) P diag(y)``, all share P. With ``u = ((Qα − 1) − γα)₊`` an iteration
-    makes ``Qα = 1 + u``, so that Q itself is multiplied with the start only. O(n² t) each; linear
+    All machines share P, since ``Q⁻¹ = diag(y) P diag(y)``. With ``u = ((Qα − 1) − γα)₊`` an
+    iteration yields ``Qα = 1 + u``, so Q itself multiplies only the start. O(n² t) each; linear
     convergence from any start for 0 < γ < 2/C. With weights, 0 < γ_i < 2λ_i: in the variables
-    ``α_i / √weight_i`` that is the same iteration with λI on the diagonal.
+    ``α_i / √weight_i`` it is the same iteration with λI on the diagonal.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ def lagrangian_iteration(
     Y : ndarray of shape (n, t)
         Signs.
     Z : ndarray of shape (n, t)
-        Where to start: the previous solution, 0 for new samples.
+        Start of the iteration: the previous solution, 0 for new samples.
     products : ndarray of shape (n, t)
         ``A @ Z``.
     step : float or ndarray of shape (n, 1)
-        γ, one or one per sample.
+        γ, one for all or one per sample.
     tol : float
-        ε: stop when ``‖α⁺ − α‖ ≤ ε`` for every machine; or when it is rounding error, having
-        reached half of the digits and found no smaller value in 50 steps.
+        ε: stop when ``‖α⁺ − α‖ ≤ ε`` for every machine, or when the change is rounding error: half
+        of the digits are reached and 50 steps found no smaller change.
     max_iter : int
     """
     u = np.maximum(Y * products - 1.0 - step * Y * Z, 0.0)
@@ -101,9 +101,9 @@ def _largest_column(Z: Array) -> float:
 
 
 def slack_tolerance(z: Array, largest: float) -> float:
-    """Slacks below this are rounding error: that of a solve, or of the sum ``Σ z_j k(x, x_j)``.
+    """Slacks below this are rounding error of a solve or of the sum ``Σ z_j k(x, x_j)``.
 
-    ``max(2¹⁴, 64 k_max ‖z‖) eps``, with k_max the largest k(x, x); or the same of features.
+    ``max(2¹⁴, 64 k_max ‖z‖) eps``, with k_max the largest k(x, x), or the analogue for features.
     """
     eps = float(np.finfo(z.dtype).eps)
     return eps * max(2.0**14, 64.0 * largest * float(np.linalg.norm(z)))
@@ -117,29 +117,29 @@ class Solved(NamedTuple):
     xi: Array
     """Slacks ``1 − y f`` of all samples."""
     rounding: float
-    """What of the slacks is rounding error."""
+    """Size of rounding errors in the slacks."""
 
 
 def principal_pivot(
     solve: Callable[[Array], Solved], support: Array, y: Array, ridges: Array
 ) -> tuple[Array, Array]:
-    """The support of the solution and its z, from any guess of the support.
+    """Return the support of the solution and its z, from any initial support.
 
-    All samples of the wrong sign change sides at once: out of the support where ξ < 0, into it
-    where ξ > 0. That is Newton's method for ``½ zᵀKz + ½ Σ (ξ_i)₊² / λ_i``, of which the dual
-    problem is this one, and as such it can cycle. So the samples with ξ > 0 are not those of the
-    last solution, but of the point of least value on the way to it. The value is convex and
-    piecewise quadratic, and each exchange makes it smaller: no support comes twice, and there are
-    finitely many. Each costs one call of ``solve``.
+    All samples of the wrong sign change sides at once: out of the support if ξ < 0, into it if ξ >
+    0. This is Newton's method for ``½ zᵀKz + ½ Σ (ξ_i)₊² / λ_i``, whose dual is this problem, and
+    could cycle without a line search. The new support therefore consists of the samples with ξ > 0
+    at the point of least value on the way to the Newton solution. The value is convex and piecewise
+    quadratic, and each exchange decreases it, so no support occurs twice and the method ends. Each
+    exchange costs one call of ``solve``.
 
-    A slack of the wrong sign that is within rounding error does not prove a support wrong. At a
-    large C it is not right either: ``ξ = λα`` is small for a large α. So a few more exchanges are
-    made for a support with all signs right.
+    A slack of the wrong sign within rounding error does not prove a support wrong, nor right: at a
+    large C, ``ξ = λα`` is small even for a large α. A few more exchanges then look for a support
+    with all signs correct.
 
     Parameters
     ----------
     solve : callable
-        ``solve(support)``, the least-squares solution there.
+        ``solve(support)`` returns the least-squares solution on a support.
     support : ndarray of shape (n,), bool
     y : ndarray of shape (n,)
         Signs.
@@ -149,7 +149,7 @@ def principal_pivot(
     Raises
     ------
     LinAlgError
-        If rounding error keeps it from an end.
+        If rounding error keeps the method from ending.
     """
     there = solve(support)
     z, xi, near = there.z, there.xi, dict[bytes, Array]()
@@ -173,13 +173,13 @@ def principal_pivot(
 
 
 def _least_value(z: Array, xi: Array, there: Solved, y: Array, ridges: Array) -> float:
-    """Where on the way from here (0) to there (1) the value is least, in O(n log n).
+    """Position of the least value on the way from here (0) to there (1), in O(n log n).
 
-    Its derivative ``c + s t`` grows and is piecewise linear: c and s change where a slack changes
-    sign.
+    The derivative ``c + s t`` increases and is piecewise linear: c and s change where a slack
+    changes sign.
     """
     move, change = there.z - z, there.xi - xi
-    values, weight = -y * change, change / ridges  # K @ move; of each slack in c and s
+    values, weight = -y * change, change / ridges  # K @ move; factor of each slack in c and s
     inside = xi > 0.0
     c, s = z @ values + weight[inside] @ xi[inside], move @ values + weight[inside] @ change[inside]
     crossing = np.flatnonzero(inside != (there.xi > 0.0))
@@ -201,7 +201,7 @@ def _least_value(z: Array, xi: Array, there: Solved, y: Array, ridges: Array) ->
 
 @dataclass
 class Tableau:
-    """The principal pivot transform of A at a support S, column by column.
+    """The principal pivot transform of A at a support S, computed by columns.
 
     With q = (z on S, ρ elsewhere), the solution when the samples in Δ change sides is::
 
@@ -220,7 +220,7 @@ class Tableau:
     solve : callable
         ``P @ B`` for B of shape (|S|, k).
     multiply : callable
-        ``A[:, S] @ B``; its rows in S are not read.
+        ``A[:, S] @ B``; its rows in S are not used.
     """
 
     support: Array
@@ -242,7 +242,7 @@ class Tableau:
         return T
 
     def exchanged(self, q: Array, changed: Array) -> Array:
-        """q' after the samples ``changed`` have changed sides, in O(n m) for m of them."""
+        """Return q' after the samples ``changed`` change sides, in O(n m) for m of them."""
         T = self._remembered(changed)
         v = np.linalg.solve(T[changed], q[changed])
         after = q - T @ v
@@ -250,11 +250,11 @@ class Tableau:
         return after
 
     def remember(self, J: Array) -> None:
-        """Compute columns at level-3 speed, for `exchanged` to use."""
+        """Compute and cache columns at level-3 speed, for `exchanged`."""
         self._kept.update(zip(J.tolist(), self.columns(J).T, strict=True))
 
     def forget(self, J: Array) -> None:
-        """Give their memory back."""
+        """Remove columns from the cache."""
         for j in J.tolist():
             del self._kept[j]
 
@@ -266,10 +266,10 @@ class Tableau:
 
 
 def left_out_values(tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float) -> Array:
-    """f₋ᵢ for every sample, exactly, in O(n |S|²) and what pivoting takes.
+    """Exact f₋ᵢ for every sample, in O(n |S|²) plus the cost of pivoting.
 
-    Outside the support, removal changes nothing: f₋ᵢ = f(x_i). A sample of the support is removed,
-    and pivoting goes on from the support that is left.
+    Removing a sample outside the support changes nothing: f₋ᵢ = f(x_i). For a sample of the
+    support, pivoting continues from the support without it.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def _left_out_value(
         after = tableau.exchanged(q, np.flatnonzero(support != tableau.support))
         z = np.where(support, after, 0.0)
         xi = y * np.where(support, ridges * after, after)
-        xi[i] = 0.0  # it is not there: it does not come back
+        xi[i] = 0.0  # the removed sample must not return
         return Solved(z, xi, slack_tolerance(z, largest))
 
     support = tableau.support.copy()

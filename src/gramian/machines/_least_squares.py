@@ -4,8 +4,8 @@
 
     min ½‖w‖² + ½ c b² + C/2 Σ weight_i (y_i − w·φ(x_i) − b)²,      λ = 1/C
 
-With ``P = (K + λD)⁻¹``, ``R = P Y`` and ``s = P 1`` everything is in closed form. A penalty c of 0
-leaves the intercept b free, which is LS-SVM; ∞ means no intercept, which is kernel ridge.
+With ``P = (K + λD)⁻¹``, ``R = P Y`` and ``s = P 1`` all results have closed forms. The penalty c =
+0 leaves the intercept b free, which is LS-SVM; c = ∞ means no intercept, which is kernel ridge.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
 
         f₋ᵢ = y_i − (M Y)_i / M_ii
 
-    A penalty of 0 leaves the intercept free (duan2008, eq. 7), ∞ means none. O(n t).
+    A penalty of 0 leaves the intercept free (duan2008, eq. 7); ∞ means no intercept. O(n t).
     """
     R, s, p = first
     total = penalty + s.sum(axis=-1, keepdims=True)
@@ -66,7 +66,7 @@ def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
 
 
 def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
-    """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and the way back; ``dM = −M dA M``."""
+    """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and its pullback; ``dM = −M dA M``."""
     s = P.sum(axis=1)
     M = P - np.outer(s, s / (penalty + s.sum()))
     U, m = M @ Y, np.diagonal(M)[:, None]

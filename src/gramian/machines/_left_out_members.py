@@ -1,19 +1,19 @@
-"""Squared distances of a class's members from the kernel ellipsoid of the others, exactly.
+"""Exact squared distances of a class's members from the kernel ellipsoid of the other members.
 
-Without member i, of share s in the weight and offset d from the mean, the centre moves and the
-covariance C changes by rank one: the offset is ``a d``, the covariance ``a (C − a s d dᵀ)``, with
-``a = 1/(1 − s)``. If i is an independent vector, its direction goes too. With the factor L of the
-independent vectors and ``M = L⁻¹``, column i of M is orthogonal to all of them but i, so that along
-the normal ``q = Mᵢ / ‖Mᵢ‖`` nothing remains, and the others are projected along it:
+Let member i have the share s of the weight and the offset d from the mean. Without it, the offset
+is ``a d`` and the covariance is ``a (C − a s d dᵀ)``, a rank-one change, with ``a = 1/(1 − s)``. If
+i is an independent vector, its direction is also lost. With the factor L of the independent vectors
+and ``M = L⁻¹``, column i of M is orthogonal to all of them but i. Nothing remains along the normal
+``q = Mᵢ / ‖Mᵢ‖``, and the others are projected along it:
 
 ``δ² = yᵀ f(P A P) y,    P = I − q qᵀ,    f(λ) = 1 / max(λ, ε)``
 
-with y the projected offset and A the covariance above. This holds among the members' coordinates,
-where q is the normal within them; what remains of the offset has variance ε.
+with y the projected offset and A the covariance above. This holds within the members' coordinates,
+where q is the normal; the remaining part of the offset has variance ε.
 
-It is not so where a sample that i made dependent now becomes independent: if its Schur
-complement, ``r² + (q·v)²`` with r² what it was and q and v as far as the independent vectors before
-it go, reaches τ. Then the selection is repeated.
+The formula fails if removing i makes another sample independent: if its Schur complement,
+``r² + (q·v)²`` with its old value r², and q and v restricted to the independent vectors before it,
+reaches τ. Then the selection is repeated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gramian.machines._ellipsoids import kernel_ellipsoid, mean_and_covariance, 
 from gramian.machines._floored_forms import floored_forms
 from gramian.machines._independent import Column, Independent, independent_remove
 
-# From so many independent vectors on, the forms are not computed by decompositions.
+# From this many independent vectors on, `floored_forms` replaces decompositions.
 _LARGE = 48
 
 
@@ -43,22 +43,22 @@ def kernel_loo_distances(
     weight: Array | None = None,
     queries: bool = False,
 ) -> Array:
-    """``δ²`` of each member from the ellipsoid of the others.
+    """``δ²`` of each member from the ellipsoid of the other members.
 
     Parameters
     ----------
     sequence, n_members, epsilon, weight
         As for `kernel_ellipsoid`.
     column, diagonal, tau
-        As for `independent_select`, of the same sequence.
+        As for `independent_select`, for the same sequence.
     queries : bool
-        The member left out is a query of `KernelEllipsoid.query_distances`.
+        Whether the left-out member is a query of `KernelEllipsoid.query_distances`.
 
     Notes
     -----
-    O(k) for each member and point or root of `floored_forms`, k independent ones, O(k³) where it
-    is not sure, and O(n m² + m³) where the selection is repeated.
-    A class of one sample has no others: its distance is infinite.
+    With k independent members: O(k) per member and per point or root of `floored_forms`, O(k³) if
+    its result is unsure, and O(n m² + m³) if the selection is repeated. The distance is infinite
+    for a class of one sample.
     """
     out = np.full(n_members, np.inf)
     if n_members == 1:
@@ -68,7 +68,7 @@ def kernel_loo_distances(
     repeated = _repeated(sequence, n_members, inverse, diagonal, tau)
     once = np.delete(np.arange(n_members), repeated)
     out[once] = _projected(sequence, shares, once, inverse, epsilon, tau if queries else None)
-    column = cache(column)  # most columns are asked for again and again
+    column = cache(column)  # most columns are requested many times
     for i in repeated:
         out[i] = _reselected(sequence, shares, i, column, diagonal, tau, epsilon, queries)
     return out
@@ -78,14 +78,14 @@ def _inverse_factor(sequence: Independent) -> Array:
     """M = L⁻¹."""
     identity = np.eye(len(sequence.basis))
     if not len(identity):
-        return identity  # older versions of SciPy refuse an empty system
+        return identity  # older versions of SciPy reject an empty system
     return solve_triangular(sequence.factor, identity, lower=True, check_finite=False)
 
 
 def _repeated(
     sequence: Independent, n_members: int, inverse: Array, diagonal: Array, tau: float
 ) -> Array:
-    """Members without which another sample becomes an independent vector."""
+    """Members whose removal makes another sample an independent vector."""
     basis = sequence.basis
     discarded = np.delete(np.arange(len(diagonal)), basis)
     before = np.searchsorted(basis, discarded)
@@ -106,14 +106,14 @@ def _projected(
     epsilon: float,
     tau: float | None,
 ) -> Array:
-    """``δ²`` of members whose absence makes no other sample independent; τ for queries."""
+    """``δ²`` of members whose removal makes no other sample independent; τ for queries."""
     coordinates = sequence.coordinates[: len(shares)]
     k = int(np.searchsorted(sequence.basis, len(shares)))
     _, covariance = mean_and_covariance(coordinates[:, :k], shares)
     offsets = (coordinates - shares @ coordinates)[members] / (1.0 - shares[members])[:, None]
     normals, within = _normals(sequence, members, inverse), _normals(sequence, members, inverse, k)
     lost = np.einsum("ij,ij->i", normals, offsets) ** 2
-    if tau is not None:  # a query keeps what it has outside the span, if that is more than τ
+    if tau is not None:  # a query keeps its part outside the span if that exceeds τ
         lost[np.einsum("ij,ij->i", normals, coordinates[members]) ** 2 > tau] = 0.0
     kept = np.einsum("ij,ij->i", within, offsets[:, :k]) ** 2 - lost
     out = np.maximum((offsets[:, k:] ** 2).sum(axis=1) + kept, 0.0) / epsilon
@@ -143,7 +143,7 @@ def _quadratic_forms(y: Array, C: Array, q: Array, s: Array, epsilon: float) -> 
 
 
 def _normals(sequence: Independent, members: Array, inverse: Array, k: int | None = None) -> Array:
-    """The direction that goes with each member, among the first k; 0 for a discarded one."""
+    """The direction lost with each member, among the first k; 0 for a discarded member."""
     columns = inverse[:k, : len(inverse)]
     place = np.searchsorted(sequence.basis, members)
     q = np.zeros((len(members), columns.shape[0]))
@@ -170,7 +170,7 @@ def _reselected(
     epsilon: float,
     queries: bool,
 ) -> float:
-    """``δ²`` of the independent vector i, by selection without it."""
+    """``δ²`` of the independent vector i, by a selection without it."""
     others, weight = np.delete(np.arange(len(diagonal)), i), np.delete(shares, i)
 
     def column_of_others(j: int) -> Array:

@@ -1,14 +1,14 @@
-"""Ridge regression on a fixed basis, solved, while rows enter and leave.
+"""Ridge regression on a fixed basis, updated when rows are added or removed.
 
-The basis stays: centres, λ, and the U of the penalty λ‖U w‖² on the weights w of the columns. U
-does not follow the rows. Hence a machine that rows have entered and left is *exactly* the one
-solved anew from the rows present, and leave-one-out is exactly what removing the row gives.
+The basis is fixed: the centres, λ, and the U of the penalty λ‖U w‖² on the weights w of the
+columns. U does not depend on the present rows. After any edits the machine therefore *exactly*
+equals the one solved from the present rows, and leave-one-out equals removing the row.
 
-Two U are in use. That of the selection makes the columns orthogonal (andelic2007) on the rows that
-it saw, and remembers them in m²/2 numbers for all of them together; making the columns orthogonal
-on the rows present is a new selection that starts with these centres (``start`` of
-`forward_select`). The Cholesky factor of the centres' kernel matrix, ``UᵀU = K_mm``, makes the
-penalty λ‖f‖² in the kernel's own space, and knows the centres alone.
+There are two choices of U. That of the selection makes the columns orthogonal (andelic2007) on the
+rows of the selection, and retains m²/2 numbers computed from them. To make the columns orthogonal
+on the present rows, repeat the selection starting with these centres (``start`` of
+`forward_select`). The Cholesky factor of the centres' kernel matrix, ``UᵀU = K_mm``, gives the
+penalty λ‖f‖² in the kernel's own space, and depends on the centres alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ADVICE = "raise `ridge`, or hold more rows than columns"
 
 
 class LiveRidge:
-    """The normal equations of a fixed basis, solved, while rows enter and leave.
+    """The normal equations of a fixed basis, solved again after rows are added or removed.
 
     A `LiveNormal` over the features ψ = U⁻ᵀ[1, k] of the rows, and U.
 
@@ -38,16 +38,16 @@ class LiveRidge:
     U : ndarray of shape (m, m)
         Upper triangular, the bias first.
     sums : Sums
-        Over the rows present.
+        Sums over the present rows.
     ridge : float
     free : int
-        This many columns, the first, have no ridge.
+        Number of leading columns without a ridge.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        Here and in every edit: if M would not be positive definite, as with ``ridge=0`` and
-        fewer rows than columns. The object stays as it was.
+        Here and in every edit, if M would not be positive definite, for example with ``ridge=0``
+        and fewer rows than columns. The object stays as it was.
     """
 
     def __init__(self, U: Array, sums: Sums, ridge: float, free: int = 0) -> None:
@@ -57,7 +57,7 @@ class LiveRidge:
     def from_selection(
         cls, selection: ForwardSelection, targets: Array, weight: Array | None = None
     ) -> LiveRidge:
-        """The machine that `forward_select` has found, over the rows and weights given to it."""
+        """Build the machine that `forward_select` found, over its rows and weights."""
         weight = np.ones(len(targets)) if weight is None else weight
         sums = Sums(
             gram=np.diag(selection.squares.astype(float)),
@@ -69,7 +69,7 @@ class LiveRidge:
         return cls(selection.U, sums, selection.ridge, selection.free)
 
     def copy(self) -> LiveRidge:
-        """A twin whose edits do not touch this one."""
+        """Return a copy with independent edits."""
         twin = copy(self)
         twin.normal = self.normal.copy()
         return twin
@@ -77,34 +77,34 @@ class LiveRidge:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, rows: Array, targets: Array, weight: Array | None = None) -> None:
-        """Enter r rows: O(m²) for one, level-3 products for more.
+        """Add r rows: O(m²) for one, level-3 products for more.
 
         Parameters
         ----------
         rows : ndarray of shape (r, m − 1)
-            Kernel values with the centres; plus the selection's ``epsilon`` where the sample is
-            itself the centre.
+            Kernel values with the centres, plus the selection's ``epsilon`` where the sample itself
+            is the centre.
         targets : ndarray of shape (r, t)
         weight : ndarray of shape (r,), optional
         """
         self._edit(rows, targets, weight, 1)
 
     def remove(self, rows: Array, targets: Array, weight: Array | None = None) -> None:
-        """Let r rows leave, given as they entered; the cost of `append`."""
+        """Remove r rows, given as they were added; costs as much as `append`."""
         self._edit(rows, targets, weight, -1)
 
     def append_output(self, value: float) -> None:
-        """Another output, whose target is ``value`` for every row present; O(m²)."""
+        """Add an output whose target is ``value`` for every present row; O(m²)."""
         self.normal.append_multiples(0, np.array([value]))  # ψ_0 is 1 in every row
 
     def remove_output(self, output: int) -> None:
-        """Forget one output, O(m²)."""
+        """Remove one output, O(m²)."""
         self.normal.select_columns(np.delete(np.arange(self.normal.n_targets), output))
 
     def remove_centre(self, centre: int) -> None:
-        """Take one column out of the basis, the penalty on the others kept; O(m³).
+        """Remove one column from the basis and keep the penalty on the others; O(m³).
 
-        ``U`` without the column is ``V U'`` with orthonormal columns in V, so that
+        ``U`` without the column is ``V U'`` with orthonormal columns in V, so
         ``λ‖U w‖² = λ‖U' w‖²``: the features become Vᵀψ and nothing else changes.
         """
         V, R = np.linalg.qr(np.delete(self.U, centre + 1, axis=1))
@@ -116,14 +116,14 @@ class LiveRidge:
         self._assign(R * signs[:, None], joint, self.rows, self.ridge, self.free)
 
     def set_ridge(self, ridge: float) -> None:
-        """Change λ and solve anew, O(m³)."""
+        """Change λ and solve again, O(m³)."""
         self._assign(self.U, self.normal.sums(), self.rows, ridge, self.free)
 
     # -- what is asked of it --------------------------------------------------------------------
 
     @property
     def sums(self) -> Sums:
-        """The sums over the rows present."""
+        """Sums over the present rows."""
         S, m = self.normal.sums(), len(self.U)
         squares = S.diagonal()[m:].copy()
         return Sums(S[:m, :m].copy(), S[:m, m:].copy(), squares, float(S[0, 0]), self.rows)
@@ -143,15 +143,15 @@ class LiveRidge:
         return self.normal.drift()
 
     def leverages(self, rows: Array, weight: Array | None = None) -> Array:
-        """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of rows that are present; O(m²) each."""
+        """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of present rows; O(m²) each."""
         features = basis_features(self.U, rows)
         h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
         return h if weight is None else weight * h
 
     def loo_residuals(self, rows: Array, targets: Array, weight: Array | None = None) -> Array:
-        """``y_i − f₋ᵢ(x_i) = e_i / (1 − h_i)`` for rows that are present; O(m²) each.
+        """``y_i − f₋ᵢ(x_i) = e_i / (1 − h_i)`` of present rows; O(m²) each.
 
-        Infinite where h_i = 1: such a row is fitted whatever its target is.
+        Infinite if h_i = 1: the columns fit such a row whatever its target is.
         """
         residuals = targets - basis_features(self.U, rows) @ self.orthogonal_weights
         return leave_out(residuals.T, 1.0 - self.leverages(rows, weight)).T
@@ -162,13 +162,13 @@ class LiveRidge:
         return len(self.U) - float(self._penalties @ diagonal)
 
     def rss(self) -> float:
-        """Squared residual over all rows and outputs, from the sums; known to eps Σ v y²."""
+        """Squared residual over all rows and outputs, from the sums; accurate to eps Σ v y²."""
         a, sums = self.orthogonal_weights, self.sums
         fitted = np.einsum("jk,jk->", a, sums.moments + self._penalties[:, None] * a)
         return max(0.0, float(sums.squares.sum() - fitted))
 
     def gcv(self) -> float:
-        """Generalised cross-validation over the rows present, ``N RSS / (N − df)²``; O(m t)."""
+        """Generalised cross-validation over the present rows, ``N RSS / (N − df)²``; O(m t)."""
         total = self.sums.total
         left = total - self.df()
         if left <= len(self.U) * np.finfo(float).eps * total:
@@ -176,16 +176,16 @@ class LiveRidge:
         return total * self.rss() / left**2
 
     def minimize_gcv(self) -> float:
-        """λ at the minimum of GCV over the rows present, from the spectrum of G; O(m³).
+        """λ at the minimum of GCV over the present rows, from the spectrum of G; O(m³).
 
-        Does not change the machine: give the result to `set_ridge`.
+        Does not change the machine: pass the result to `set_ridge`.
         """
         return Axes.of(self.sums, self.free).shrinkage.minimize_gcv()
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _assign(self, U: Array, joint: Array, rows: int, ridge: float, free: int) -> None:
-        """Factor, then take over all that is given: an error leaves the object as it was."""
+        """Factor first, then assign all attributes: an error leaves the object as it was."""
         diagonal = penalties(len(U), ridge, free)
         normal = LiveNormal(diagonal, len(joint) - len(U), joint, _ADVICE)
         normal.inverse()
@@ -198,7 +198,7 @@ class LiveRidge:
         expected = (len(rows), normal.n_targets)
         if targets.shape != expected:
             raise ValueError(f"targets must be of shape {expected}, got {targets.shape}.")
-        if left == 0:  # nothing of a row that has left stays, not even its rounding error
+        if left == 0:  # start from zero, so that no rounding error of removed rows remains
             normal = LiveNormal(self._penalties, expected[1], advice=_ADVICE)
         else:
             enter = normal.append if sign > 0 else normal.remove
@@ -208,5 +208,5 @@ class LiveRidge:
 
 
 def _joint(sums: Sums) -> Array:
-    """``Σ v [ψ; y] [ψ; y]ᵀ``; products of different targets are not known and not needed."""
+    """``Σ v [ψ; y] [ψ; y]ᵀ``, without products of different targets, which are not needed."""
     return np.block([[sums.gram, sums.moments], [sums.moments.T, np.diag(sums.squares)]])

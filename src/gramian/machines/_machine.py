@@ -1,7 +1,7 @@
-"""What every machine on the Gram matrix can do, and what its formulas read.
+"""The interface of every machine on the Gram matrix.
 
 f₋ᵢ is the decision value at sample i of the machine trained without i. Every machine here is linear
-in its targets Y and reads off ``P = A⁻¹``, with D = diag(1/weight):
+in its targets Y and is computed from ``P = A⁻¹``, with D = diag(1/weight):
 
 ================  ==================  ==========================================================
 machine           A                   intercept
@@ -13,8 +13,7 @@ KFD, eq. (4)      K + i√μ D           free
 KFD, eq. (5)      K + i√μ D           penalised by μ, as every coefficient
 ================  ==================  ==========================================================
 
-With weights, everything equals repeating each sample that often; leaving sample i out then means
-all its repetitions.
+A weight of k equals k copies of the sample; leaving sample i out removes all its copies.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from gramian.arrays import Array
 from gramian.gram import Moments, Spectrum
 
 MomentsOf = Callable[[int], Moments]
-"""``moments(1)`` are those of P, ``moments(2)`` those of P D P, each computed when asked for."""
+"""``moments(1)`` are those of P, ``moments(2)`` those of P D P, each computed on demand."""
 
 Pull = tuple[Array, Callable[[Array], Array]]
-"""Leave-one-out values F, and the function that takes ∂E/∂F to ∂E/∂A."""
+"""Leave-one-out values F, and the function that maps ∂E/∂F to ∂E/∂A."""
 
 
 class Departures(NamedTuple):
-    """What the departure of each sample brings about."""
+    """The effect of removing each sample."""
 
     residual: Array
     """``θ_i = y_i − f₋ᵢ(x_i)``, of shape (n, t); complex for a resolvent."""
@@ -45,16 +44,16 @@ class Departures(NamedTuple):
 
 
 class Machine(ABC):
-    """The equations of one machine, as functions of P; it holds no samples."""
+    """The equations of one machine as functions of P; it stores no samples."""
 
     name: str
     only_factor: ClassVar[str | None] = None
-    """The factor that A must be held by, if not any will do."""
+    """Name of the factor that A requires, or None if any factor will do."""
 
     # -- the matrix -----------------------------------------------------------------------------
 
     def shift(self, ridge: float, weight: Array) -> Array:
-        """What is added to the diagonal of K: λ / weight."""
+        """The diagonal that is added to K: λ / weight."""
         return ridge / weight
 
     # -- the live solution ----------------------------------------------------------------------
@@ -86,22 +85,22 @@ class Machine(ABC):
         Parameters
         ----------
         spectrum : Spectrum
-            Of K.
+            Spectrum of K.
         Y : ndarray of shape (n, t)
-            Targets; those of the samples that stay must not depend on which one leaves.
+            Targets; they must not change when a sample is removed.
         ridges : ndarray of shape (L,)
         """
         base = self.spectrum(spectrum)
         return self.loo_on_path(Y, lambda power: base.moments(Y, ridges, power=power))
 
     def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
-        """The leave-one-out that ridges are chosen by; the exact one, unless a machine says."""
+        """The leave-one-out values for choosing ridges; the exact ones unless overridden."""
         return self.loo(Y, moments, 0.0)
 
     # -- gradients ------------------------------------------------------------------------------
 
     def matrix(self, K: Array, weight: Array) -> Array:
-        """The matrix that the ridge is added to on the path, as a new array."""
+        """The matrix to which the path adds the ridge, as a new array."""
         return K.copy()
 
     def trace(self, K: Array) -> float:
@@ -110,7 +109,7 @@ class Machine(ABC):
 
     @abstractmethod
     def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
-        """Leave-one-out values for one P of the path, and the way back to ∂E/∂A."""
+        """Leave-one-out values for one P of the path, and their pullback to ∂E/∂A."""
 
     def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
         """∂E/∂K from ``S = ∂E/∂matrix(K)``."""
@@ -118,5 +117,5 @@ class Machine(ABC):
 
 
 def symmetric(B: Array) -> Array:
-    """The symmetric part."""
+    """The symmetric part of B."""
     return 0.5 * (B + B.T)

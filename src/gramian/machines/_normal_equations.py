@@ -1,18 +1,18 @@
 """Sums over rows from which ridge regression on a fixed basis is solved.
 
-A row is a sample x with its targets y and its weight v. Forward selection has left m columns (the
-bias and the centres) and the U that makes them orthogonal on the rows it saw. A row's features are
+A row is a sample x with its targets y and its weight v. Forward selection has chosen m columns (the
+bias and the centres) and the U that makes them orthogonal on its rows. The features of a row are
 
     ψ(x) = U⁻ᵀ [1, k(x, centre_1), …]
 
-and the machine is ``f(x) = ψ(x)ᵀa`` with ``(G + diag(λ)) a = b``, from sums that rows can be added
-to and taken from in any order and in chunks of any size::
+The machine is ``f(x) = ψ(x)ᵀa`` with ``(G + diag(λ)) a = b``, where rows can be added to the sums
+and subtracted from them in any order and in chunks of any size::
 
     G = Σ v ψ ψᵀ,    b = Σ v ψ yᵀ
 
-In the columns themselves the condition number of the sums would be the square of that of the
-columns. On the rows of the selection G is diag(s), and it stays near to diagonal while the rows
-are alike. Everything here is kept in float64, whatever the rows are.
+Without U, the condition number of the sums would be the square of that of the columns. On the rows
+of the selection G is diag(s), and it stays nearly diagonal for similar rows. All sums are float64,
+whatever the dtype of the rows.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ from gramian.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over rows that the normal equations and their criteria are made of.
+    """Sums over rows, from which the normal equations and their criteria are computed.
 
-    They add up: the sums over two sets of rows are ``a + b``, in whatever chunks they were taken,
-    to rounding.
+    They are additive: the sums over two sets of rows are ``a + b``, up to rounding.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class Sums:
         )
 
     def distance(self, other: Sums) -> float:
-        """Largest difference in G, relative to its diagonal; the drift, if ``other`` is fresh."""
+        """Largest difference in G relative to its diagonal; the drift, if ``other`` is fresh."""
         scale = np.sqrt(np.diagonal(other.gram))
         scale = np.where(scale > 0, scale, 1.0)
         difference = (self.gram - other.gram) / np.outer(scale, scale)
@@ -70,7 +69,7 @@ class Sums:
 
 
 def basis_features(U: Array, rows: Array) -> Array:
-    """``ψ = U⁻ᵀ [1, k]`` for each row k of kernel values with the centres; O(m²) a row.
+    """``ψ = U⁻ᵀ [1, k]`` for each row k of kernel values with the centres; O(m²) per row.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""How far a sample lies outside every class, in units of what is usual for a class's own.
+"""How far a sample lies outside every class, in units of a typical distance of members.
 
-``ν(x) = minᵢ δᵢ²(x) / mᵢ`` with mᵢ the median distance δᵢ² of the members of class i, each left out
-of it. Held samples, left out, have novelties too; a quantile of these is the threshold beyond
-which that share of samples like them would be called new.
+``ν(x) = minᵢ δᵢ²(x) / mᵢ`` with mᵢ the median distance δᵢ² of the members of class i, each left
+out. The threshold is a quantile of the novelties of the held samples, each left out: that share
+of similar samples lies below it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gramian.arrays import Array
 def novelty_units(own: Array, labels: Array, n_classes: int, weight: Array) -> Array:
     """mᵢ for each class, from each sample's left-out distance ``own`` from its class.
 
-    A class without finite distances, which has one sample or none, takes the median of all; if
-    there is none at all, distances stay as they are (1). A median of 0, where the copies of a
-    sample stay behind, becomes the least positive number.
+    A class without finite distances, which has at most one sample, uses the median of all classes,
+    or 1 if there are no finite distances. A median of 0, which copies of a sample cause, is
+    replaced by the smallest positive number.
     """
     known = np.isfinite(own)
     usual = weighted_quantile(own[known], weight[known], 0.5) if known.any() else 1.0
@@ -35,8 +35,8 @@ def novelties(distances: Array, units: Array) -> Array:
 
 
 def weighted_quantile(values: Array, weight: Array, q: float) -> float:
-    """The least value that has the share q of the weight at or below it; weights are copies."""
+    """The smallest value with the share q of the weight at or below it; weights are copies."""
     order = np.argsort(values)
     below = np.cumsum(weight[order])
-    place = np.searchsorted(below, q * below[-1] * (1.0 - 1e-12))  # a share met exactly is met
+    place = np.searchsorted(below, q * below[-1] * (1.0 - 1e-12))  # allow for rounding
     return float(values[order[place]])

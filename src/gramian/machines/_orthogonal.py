@@ -1,7 +1,7 @@
 """Least squares on a growing set of orthogonal columns (andelic2007).
 
-The columns k_1, k_2, … of a design matrix come one at a time. Each is split into a part in the
-span of those before it and a rest that is orthogonal to them::
+The columns k_1, k_2, … of a design matrix arrive one at a time. Each is split into a part in the
+span of the earlier columns and a rest that is orthogonal to them::
 
     q_m = k_m − Q Q⁺ k_m,    K_m = Q_m U_m,    U_m = [U_{m−1}  Q⁺k_m; 0  1]
 
@@ -9,11 +9,11 @@ In the orthogonal columns ridge regression, ``min ‖Y − Q a‖² + λ ‖a‖
 
     a_j = q_jᵀY / (λ + q_jᵀq_j),    E = Y − Q a,    h_i = Σ_j q_ij² / (λ + q_jᵀq_j)
 
-and ``w = U⁻¹ a`` are the weights of the columns as they came; the penalty on them is λ‖U w‖².
-A column less, a column more or another λ changes no other q_j. Leaving row i out while the q_j
-stay the functions they are gives the residual ``E_i / (1 − h_i)`` there.
+The weights of the original columns are ``w = U⁻¹ a``, with the penalty λ‖U w‖². Adding or dropping
+a column or changing λ changes no other q_j. Leaving out row i, with the q_j kept as functions,
+gives the residual ``E_i / (1 − h_i)`` there.
 
-Columns are kept as the rows of arrays, so that each is contiguous and growing copies nothing.
+Columns are stored as the rows of arrays, so each is contiguous and can be appended in place.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _FIRST_CAPACITY = 32
 class OrthogonalBasis:
     """Columns q_j and the unit upper triangular U with ``K = Q U``.
 
-    The paper orthogonalises once and reports no need for more. But a pass leaves eps ‖k‖ of the
-    old directions in a rest that may be 10⁷ times shorter than k; the next columns inherit that,
-    and columns that depend on the basis slip in. Measured with an RBF kernel of 2,000 samples:
-    after one pass |cos(q_i, q_j)| reaches 1e-8 in good cases and 0.99 in bad ones, within 200
-    columns. A second pass leaves eps ‖q‖, so that twice is enough: 1e-15 at 1,000 columns.
+    The paper orthogonalises once and reports that this suffices. But one pass leaves eps ‖k‖ of the
+    old directions in a rest that may be 10⁷ times shorter than k. Later columns inherit this error,
+    and dependent columns enter unnoticed. Measured with an RBF kernel of 2,000 samples: after one
+    pass |cos(q_i, q_j)| reaches 1e-8 in good cases and 0.99 in bad ones, within 200 columns. A
+    second pass leaves eps ‖q‖, which suffices: 1e-15 at 1,000 columns.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class OrthogonalBasis:
 
     @property
     def Q(self) -> Array:
-        """Of shape (m, n): row j is the column q_j. A view."""
+        """Array of shape (m, n) whose row j is the column q_j. A view."""
         return self._Q[: self.size]
 
     @property
     def U(self) -> Array:
-        """Of shape (m, m). A view."""
+        """The triangle U, of shape (m, m). A view."""
         return self._U[: self.size, : self.size]
 
     @property
@@ -68,23 +68,23 @@ class OrthogonalBasis:
         return self._squares[: self.size]
 
     def project(self, Z: Array) -> Array:
-        """Take from each row of Z its part in the span, in place: one pass, O(n m) per row.
+        """Subtract from each row of Z its part in the span, in place: one pass, O(n m) per row.
 
-        Returns the coefficients ``Z Qᵀ diag(1/s)`` of what was taken, of shape (len(Z), m).
+        Returns the coefficients ``Z Qᵀ diag(1/s)`` of that part, of shape (len(Z), m).
         """
         coefficients = (Z @ self.Q.T) / self.squares
         Z -= coefficients @ self.Q
         return coefficients
 
     def append(self, z: Array, coefficients: Array) -> None:
-        """Enter a column that `project` has been applied to once, O(n m).
+        """Add a column to which `project` has been applied once, O(n m).
 
         Parameters
         ----------
         z : ndarray of shape (n,)
-            The rest of the column. Changed in place: the second pass.
+            The rest of the column. Changed in place by the second pass.
         coefficients : ndarray of shape (m,)
-            Of the part that the first pass took.
+            Coefficients that the first pass returned.
         """
         if self.size == len(self._Q):
             self._grow()
@@ -97,7 +97,7 @@ class OrthogonalBasis:
         self.size = m + 1
 
     def truncate(self, size: int) -> None:
-        """Drop all columns after the first ``size``. Their memory stays in reserve."""
+        """Drop all columns after the first ``size``; their memory is reused."""
         self._U[:, size:] = 0.0
         self.size = size
 
@@ -111,20 +111,20 @@ class OrthogonalBasis:
 
 
 class OrthogonalRegression:
-    """Ridge regression of targets on an `OrthogonalBasis` that grows.
+    """Ridge regression of targets on a growing `OrthogonalBasis`.
 
-    Two residuals are kept: the plain one, ``Y − Q Q⁺ Y``, which no λ enters, and that of the
-    ridge regression with its hat diagonal. A new column changes them in O(n t) while λ stays
-    (andelic2007: ẽ_m = ẽ_{m−1} − q_m yᵀq_m / (λ + q_mᵀq_m)), another λ in O(n m t).
+    Stores two residuals: the plain one, ``Y − Q Q⁺ Y``, which does not depend on λ, and that of the
+    ridge regression with its hat diagonal. A new column updates them in O(n t) at the same λ
+    (andelic2007: ẽ_m = ẽ_{m−1} − q_m yᵀq_m / (λ + q_mᵀq_m)); changing λ costs O(n m t).
 
     Parameters
     ----------
     Y : ndarray of shape (n, t)
-        For weighted rows, times the roots of the weights; the columns alike.
+        For weighted rows, targets and columns must be multiplied by the roots of the weights.
     total : float
         Sum of the weights.
     free : int
-        This many columns, the first, have no ridge.
+        Number of leading columns without a ridge.
 
     Attributes
     ----------
@@ -158,13 +158,13 @@ class OrthogonalRegression:
 
     @property
     def condition(self) -> float:
-        """Condition number of Q, the ratio of the longest q_j to the shortest, bias left out."""
+        """Condition number of Q, the ratio of the longest q_j to the shortest, without the bias."""
         squares = self.basis.squares[1:]
         return float(np.sqrt(squares.max() / squares.min())) if len(squares) else 1.0
 
     @property
     def shrinkage(self) -> Shrinkage:
-        """What GCV and BIC are computed from."""
+        """The quantities from which GCV and BIC are computed."""
         return Shrinkage(
             squares=self.basis.squares[self.free :],
             moments=np.einsum("jk,jk->j", self.moments, self.moments)[self.free :],
@@ -177,14 +177,14 @@ class OrthogonalRegression:
     def loo(self) -> Array:
         """Residuals ``E_i / (1 − h_i)`` with row i left out, of shape (t, n).
 
-        Infinite where h_i = 1: the columns fit such a row whatever its target is.
+        Infinite if h_i = 1: the columns fit such a row whatever its target is.
         """
         return leave_out(self.residual, 1.0 - self.hat)
 
     def press(self, ridges: Array) -> Array:
         """Mean squared leave-one-out residual for several λ, summed over outputs; O(n m t) each.
 
-        The present ``ridge`` stays.
+        The present ``ridge`` does not change.
         """
         divisors = np.array([self._divisors(ridge) for ridge in ridges])
         lacking = (divisors - self.basis.squares) / (divisors * self.basis.squares)
@@ -194,13 +194,13 @@ class OrthogonalRegression:
         return np.square(leave_out(residuals, left[:, None, :])).sum(axis=(1, 2)) / self.total
 
     def append(self, z: Array, coefficients: Array) -> None:
-        """Enter a column as `OrthogonalBasis.append` takes it; O(n m + n t)."""
+        """Add a column as in `OrthogonalBasis.append`; O(n m + n t)."""
         self.basis.append(z, coefficients)
         m = self.basis.size
         if m > len(self._moments):
             self._moments = resized(self._moments, 2 * m)
         q, square = self.basis.Q[-1], self.basis.squares[-1]
-        moment = self.plain @ q  # = q·Y, since q is orthogonal to what `plain` lacks of Y
+        moment = self.plain @ q  # = q·Y, since q is orthogonal to Y − plain
         self._moments[m - 1] = moment
         divisor = self._divisors(self.ridge)[-1]
         subtract_outer(self.plain, moment / square, q)
@@ -208,7 +208,7 @@ class OrthogonalRegression:
         self.hat += q * q / divisor
 
     def set_ridge(self, ridge: float) -> None:
-        """Change λ: residual and hat diagonal anew, O(n m t)."""
+        """Change λ and recompute residual and hat diagonal, O(n m t)."""
         squares, divisors = self.basis.squares, self._divisors(ridge)
         lacking = self.moments * ((divisors - squares) / (squares * divisors))[:, None]
         self.residual = self.plain + lacking.T @ self.basis.Q
@@ -216,7 +216,7 @@ class OrthogonalRegression:
         self.ridge = ridge
 
     def truncate(self, size: int, ridge: float) -> None:
-        """Go back to the first ``size`` columns, with ``ridge``; O(n m t)."""
+        """Return to the first ``size`` columns and to ``ridge``; O(n m t)."""
         dropped = slice(size, self.basis.size)
         slopes = self.moments[dropped] / self.basis.squares[dropped, None]
         self.plain += slopes.T @ self.basis.Q[dropped]
@@ -238,7 +238,7 @@ class OrthogonalRegression:
 
 
 def leave_out(residuals: Array, left: Array) -> Array:
-    """``residuals / (1 − h)``, infinite where ``left = 1 − h`` is rounding error."""
+    """``residuals / (1 − h)``, infinite if ``left = 1 − h`` is rounding error."""
     known = left > residuals.shape[-1] * np.finfo(residuals.dtype).eps
     return np.divide(residuals, left, out=np.full_like(residuals, np.inf), where=known)
 
@@ -249,13 +249,13 @@ def penalties(size: int, ridge: float, free: int) -> Array:
 
 
 def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
-    """``rows −= outer(factors, vector)`` in place, row by row: no second array of that size."""
+    """``rows −= outer(factors, vector)`` in place, row by row, without a temporary array."""
     for row, factor in zip(rows, factors, strict=True):
         row -= factor * vector
 
 
 def resized(buffer: Array, capacity: int) -> Array:
-    """A buffer with ``capacity`` rows that begins with those of ``buffer``."""
+    """Return a buffer with ``capacity`` rows, the first of which are those of ``buffer``."""
     longer = np.empty((capacity, *buffer.shape[1:]), dtype=buffer.dtype)
     longer[: len(buffer)] = buffer
     return longer

@@ -1,4 +1,4 @@
-"""Leave-one-out of KDA/RMSE by actual removal (kim2006, Alg. 7): what the closed form replaces."""
+"""Leave-one-out of KDA/RMSE by removal (kim2006, Alg. 7), the reference for the closed form."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from gramian.arrays import Array
 
 
 def loo_by_removal(K: Array, targets: Array, ridge: float) -> Array:
-    """Leave-one-out decision values, each sample removed from one QR decomposition in turn.
+    """Leave-one-out decision values, by removing each sample in turn from one QR decomposition.
 
     ::
 
         G = [1, K + λI],   Gᵀ = Q [R; 0]        kim2006, eq. (17)
         f₋ᵢ = k(x_i, X₋ᵢ) z₋ᵢ + β₋ᵢ,            [β₋ᵢ; z₋ᵢ] of minimum norm without sample i
 
-    O(n³) for the decomposition and O(n²) for each sample, in 4 n² of memory. `loo_min_norm` gives
-    the same values in O(n²) for all samples together, from P.
+    O(n³) for the decomposition and O(n²) for each sample, in 4 n² of memory. `MinimumNorm.loo`
+    gives the same values in O(n²) for all samples together, from P.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
     targets : ndarray of shape (n,) or (n, t)
-        They stay as they are when a sample leaves; for Fisher targets give the class indicators
+        They do not change when a sample is removed; for Fisher targets pass the class indicators
         and combine the values by `ClassTargets.combine_left_out`.
     ridge : float
-        λ > 0, or 0 where K is positive definite.
+        λ > 0, or 0 if K is positive definite.
 
     Returns
     -------

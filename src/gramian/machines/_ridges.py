@@ -1,8 +1,8 @@
-"""How λ follows the columns of a growing `OrthogonalRegression`.
+"""Rules that choose λ for the columns of a growing `OrthogonalRegression`.
 
-GCV takes all rows to have the same leverage. Centres of a narrow kernel have much more than the
-other rows, and a greedy selection goes for rows that it can reach: GCV then takes λ too small,
-the more so the more columns there are. Leave-one-out knows each row's own leverage.
+GCV assumes that all rows have the same leverage. Centres of a narrow kernel have much more than
+other rows, and greedy selection prefers rows that it can fit, so GCV chooses too small a λ, the
+more so the more columns there are. Leave-one-out uses the leverage of each row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gramian.machines._stopping import ridge_grid
 
 RIDGES = ("loo", "gcv")
 
-# Leave-one-out costs O(n m t) for each λ, so λ is kept until the columns are so many times more.
+# Leave-one-out costs O(n m t) per λ, so λ is kept until the columns have grown by this factor.
 _GROWTH = 1.05
 _OCTAVES = 2.0 ** np.arange(-2, 3)
 _ROUNDS = 8
@@ -26,7 +26,7 @@ RidgeRule = Callable[[OrthogonalRegression], float]
 
 
 def ridge_rule(ridge: str | float) -> RidgeRule:
-    """The rule that gives λ for the columns present: ``"loo"``, ``"gcv"``, or a number."""
+    """Return the rule that gives λ for the present columns: ``"loo"``, ``"gcv"``, or a number."""
     if ridge == "loo":
         return LeaveOneOutRidge()
     if ridge == "gcv":
@@ -36,7 +36,7 @@ def ridge_rule(ridge: str | float) -> RidgeRule:
 
 
 class LeaveOneOutRidge:
-    """λ that minimises the leave-one-out error, found anew when the columns are 5 % more."""
+    """λ that minimises the leave-one-out error, found again for every 5 % more columns."""
 
     def __init__(self) -> None:
         self._due, self._ridge = 0, 0.0
@@ -50,11 +50,11 @@ class LeaveOneOutRidge:
 
 
 def minimize_press(regression: OrthogonalRegression, start: float) -> float:
-    """λ at a minimum of the leave-one-out error, to a quarter of it; O(n m t) for each λ tried.
+    """λ near a minimum of the leave-one-out error, to within a quarter; O(n m t) per λ tried.
 
-    From ``start`` in octaves until a minimum is between two of them, then its place by a parabola.
-    That is enough: the error there is above its minimum by less than 0.1 %. A start of 0 or above
-    all s_j, where the error is flat, is replaced by the best of a grid.
+    Moves in octaves from ``start`` until two of them bracket a minimum, then interpolates by a
+    parabola. This suffices: the error exceeds its minimum by less than 0.1 %. A start of 0 or above
+    all s_j, where the error is flat, is replaced by the best value of a grid.
     """
     squares = regression.basis.squares[regression.free :]
     grid = ridge_grid(squares)
@@ -70,12 +70,12 @@ def minimize_press(regression: OrthogonalRegression, start: float) -> float:
 
 
 def best_of(regression: OrthogonalRegression, ridges: Array) -> float:
-    """The λ with the least leave-one-out error."""
+    """The λ with the smallest leave-one-out error."""
     return float(ridges[np.argmin(regression.press(ridges))])
 
 
 def vertex(values: Array) -> float:
-    """Where the parabola through three values at −1, 0, 1, the middle one least, is least."""
+    """Position of the minimum of the parabola through three values at −1, 0, 1."""
     left, middle, right = (float(value) for value in values)
     curvature = left - 2.0 * middle + right
     return 0.5 * (left - right) / curvature if curvature > 0 else 0.0

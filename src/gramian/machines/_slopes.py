@@ -1,15 +1,15 @@
-"""Slopes of the membership functions, tuned until the training samples are recognised best.
+"""Slopes of the membership functions, tuned to recognise as many training samples as possible.
 
-A sample goes to the class with the largest membership ``exp(−δᵢ²/αᵢ)``, which is the smallest
-tuned distance ``hᵢ = δᵢ²/αᵢ``. For one class i and all other slopes held, each sample has one
-threshold, ``δᵢ² / min_{j≠i} hⱼ``: it goes to class i where αᵢ lies above. The bounds L, U, V and K
-of kaieda2004, §7, are this threshold for samples of its cases 1, 2, 3 and 4; so tuning one slope
-is a walk over sorted thresholds, up or down, that wins some samples and gives up others.
+A sample is assigned to the class with the largest membership ``exp(−δᵢ²/αᵢ)``, that is with the
+smallest tuned distance ``hᵢ = δᵢ²/αᵢ``. For one class i, with all other slopes fixed, each sample
+has the threshold ``δᵢ² / min_{j≠i} hⱼ``: it is assigned to class i if αᵢ is above. The bounds L, U,
+V and K of kaieda2004, §7, are this threshold for samples of its cases 1, 2, 3 and 4. Tuning a slope
+therefore walks up or down the sorted thresholds and wins some samples and gives up others.
 
 Bounds are distinct values, eqs. (60) and (62), and passing l − 1 of them costs l − 1 samples in
-eqs. (68) and (69). Samples that share a bound are all lost with it: here each is counted, so that
-recognition never falls. The result depends on the order of the classes, which are tuned in turn.
-The paper knows no weights; a sample of weight w is won and lost as w samples.
+eqs. (68) and (69). Samples that share a bound are lost together; here each one is counted, so
+recognition never falls. Classes are tuned in turn, and the result depends on their order. The paper
+has no weights; here a sample of weight w counts as w samples.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gramian.machines._novelty import weighted_quantile
 
 @dataclass(frozen=True)
 class Slopes:
-    """The tuned slopes and what they achieved.
+    """The tuned slopes and the recognition they achieved.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class Slopes:
 def memberships(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """``mᵢ(x) = exp(−δᵢ²(x)/αᵢ)``, degrees in [0, 1] that need not add up to 1 (eq. 3).
 
-    Far samples have degrees that round to 0 for all classes: choose the class by `class_nearest`.
+    For samples far from all classes every degree rounds to 0: use `class_nearest` to choose.
     """
     return np.exp(-distances / alpha)
 
 
 def class_nearest(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Index of the class with the smallest tuned distance; of equal ones the first."""
+    """Index of the class with the smallest tuned distance; the first of equal ones."""
     return np.argmin(_tuned(distances, alpha), axis=1)
 
 
@@ -62,7 +62,7 @@ def slopes_tune(
     max_sacrifice: int = 10,
     eta: float = 0.1,
 ) -> Slopes:
-    """Tune all slopes from 1 (kaieda2004, §7.6).
+    """Tune all slopes, starting from 1 (kaieda2004, §7.6).
 
     Parameters
     ----------
@@ -73,19 +73,19 @@ def slopes_tune(
     weight : ndarray of shape (n,), optional
         1 each by default.
     max_sacrifice : int
-        l_M: a change of one slope passes at most ``l_M − 1`` distinct bounds, giving up the
-        recognised samples whose bounds they are.
+        l_M: a change of one slope passes at most ``l_M − 1`` distinct bounds and gives up the
+        recognised samples at these bounds.
     eta : float
-        Where a slope comes to lie between the last sample won and the first one not to lose,
+        Position of a slope between the last sample won and the first one that would be lost,
         eqs. (70) and (71); in (0, 1).
 
     Notes
     -----
-    O(n c + n log n) for each class and sweep. Step 2 moves a slope into the middle of
-    ``[L(1), U(1)]``, which always holds the present slope, since both bounds are of samples now
-    recognised; where one of them is missing (no such sample, or no finite threshold) the slope
-    stays. Step 3 moves a slope only for a net gain. A change is dropped if a recount finds fewer
-    samples recognised, which rounding alone could bring about.
+    O(n c + n log n) per class and sweep. Step 2 moves a slope to the middle of ``[L(1), U(1)]``,
+    which always contains the present slope, since both bounds come from recognised samples; if one
+    is missing (no such sample, or no finite threshold) the slope stays. Step 3 moves a slope only
+    for a net gain. A change is dropped if a recount finds fewer recognised samples, which only
+    rounding could cause.
     """
     _check(distances, labels, max_sacrifice, eta)
     samples = _Samples(distances, labels, np.ones(len(labels)) if weight is None else weight)
@@ -103,11 +103,11 @@ def slopes_tune(
 def slopes_scale(
     distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """The slopes times a common factor, so that half of the samples have a degree of ½ or more.
+    """Scale the slopes by a common factor so that half of the samples have a degree of ½ or more.
 
-    A common factor makes no difference to which class is nearest, so that tuning leaves it open;
-    as it comes, from slopes of 1, degrees in many dimensions round to 0. Of each sample the degree
-    in its own class counts. A median distance of 0 or infinity leaves the slopes as they are.
+    A common factor does not affect which class is nearest, so tuning leaves it undetermined.
+    Unscaled, degrees in many dimensions round to 0. The degree of each sample in its own class
+    counts. If the median distance is 0 or infinite, the slopes stay.
     """
     own = _tuned(distances, alpha)[np.arange(len(labels)), labels]
     factor = weighted_quantile(own, weight, 0.5) / np.log(2.0)
@@ -115,19 +115,19 @@ def slopes_scale(
 
 
 class _Samples(NamedTuple):
-    """The training samples."""
+    """The training samples: distances, labels and weights."""
 
     distances: np.ndarray
     labels: np.ndarray
     weight: np.ndarray
 
     def recognised(self, alpha: np.ndarray) -> float:
-        """Weight of those that go to their own class."""
+        """Weight of the samples that are assigned to their own class."""
         return float(self.weight @ (class_nearest(self.distances, alpha) == self.labels))
 
 
 class _Bounds(NamedTuple):
-    """Where samples are won or lost, and their weights."""
+    """Values of a slope at which samples are won or lost, and the weights of the samples."""
 
     values: np.ndarray
     weight: np.ndarray
@@ -139,10 +139,10 @@ class _Bounds(NamedTuple):
 class _Thresholds(NamedTuple):
     """Thresholds of the slope of class i, for the samples of each case (kaieda2004, §7.1)."""
 
-    lower: _Bounds  # case 1, eq. (58): lost when the slope falls to here
-    upper: _Bounds  # case 2, eq. (61): lost when it rises to here
-    above: _Bounds  # case 3, eq. (64): won when it rises past here
-    below: _Bounds  # case 4, eq. (66): won when it falls past here
+    lower: _Bounds  # case 1, eq. (58): lost when the slope falls to this value
+    upper: _Bounds  # case 2, eq. (61): lost when it rises to this value
+    above: _Bounds  # case 3, eq. (64): won when it rises past this value
+    below: _Bounds  # case 4, eq. (66): won when it falls past this value
 
 
 def _thresholds(samples: _Samples, alpha: np.ndarray, i: int) -> _Thresholds:
@@ -154,7 +154,7 @@ def _thresholds(samples: _Samples, alpha: np.ndarray, i: int) -> _Thresholds:
     rival = np.argmin(tuned, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         threshold = distances[:, i] / tuned.min(axis=1)
-    # 0/0 and ∞/∞: no slope makes a difference to this sample
+    # 0/0 and ∞/∞: this sample does not depend on the slope
     swayed = ~np.isnan(threshold)
     right, own = swayed & (nearest == labels), labels == i
     wrong = swayed & (nearest != labels)
@@ -166,7 +166,7 @@ Move = Callable[[_Thresholds, float], float]
 
 
 def _sweep(samples: _Samples, alpha: np.ndarray, move: Move) -> np.ndarray:
-    """Let each class move its slope in turn, and keep what does not lower the count."""
+    """Move the slope of each class in turn; keep moves that do not lower the count."""
     count = samples.recognised(alpha)
     for i in range(len(alpha)):
         moved = alpha.copy()
@@ -204,11 +204,11 @@ def _resolve(thresholds: _Thresholds, alpha: float, max_sacrifice: int, eta: flo
 def _best_stop(
     costs: _Bounds, gains: _Bounds, end: float, max_sacrifice: int
 ) -> tuple[float, float, float]:
-    """Where to stop on the way up: net gain, last threshold won, first threshold not reached.
+    """Best stop on the way up: net gain, last threshold won, first threshold not reached.
 
-    The l-th stop is before the l-th distinct cost, or before the end of the axis when the costs
-    are used up (kaieda2004, eqs. 60 and 62). It wins Inc(l), the gains below it, and loses all
-    costs below it. Of stops with equal net gain the first is taken.
+    The l-th stop is before the l-th distinct cost, or before the end of the axis after all costs
+    (kaieda2004, eqs. 60 and 62). It wins Inc(l), the gains below it, and loses all costs below it.
+    Of stops with equal net gain the first is returned.
     """
     bounds, place = np.unique(costs.values, return_inverse=True)
     stops = np.append(bounds, end)[:max_sacrifice]
@@ -223,7 +223,7 @@ def _best_stop(
 
 
 def _tuned(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """``h = δ²/α``; infinite where it overflows, as a class that is never chosen."""
+    """``h = δ²/α``; infinite on overflow, so that the class is never chosen."""
     with np.errstate(over="ignore"):
         return distances / alpha
 

@@ -1,8 +1,8 @@
-"""How much ridge orthogonal columns need, and when there are enough of them.
+"""How much ridge orthogonal columns need, and when there are enough columns.
 
-Ridge regression on orthogonal columns q_j is one division for each of them. With
-``s_j = q_jᵀq_j``, ``c_j = q_jᵀY``, ``r₀ = ‖Y − Q Q⁺Y‖²`` and N rows, the squared residual, the
-degrees of freedom and generalised cross-validation are, for any λ and in O(m)::
+Ridge regression on orthogonal columns q_j is one division per column. With ``s_j = q_jᵀq_j``,
+``c_j = q_jᵀY``, ``r₀ = ‖Y − Q Q⁺Y‖²`` and N rows, the squared residual, the degrees of freedom and
+generalised cross-validation are, for any λ and in O(m)::
 
     RSS(λ) = r₀ + Σ_j λ² ‖c_j‖² / (s_j (λ + s_j)²)
     df(λ)  = Σ_j s_j / (λ + s_j)
@@ -13,8 +13,8 @@ No term of RSS is negative, so nothing cancels however well the columns fit. The
 
     λ = RSS(λ) Σ s_j / (λ + s_j)²  /  ((N − df(λ)) Σ ‖c_j‖² / (λ + s_j)³)
 
-Where the right side is below λ, GCV' is positive, and the other way round: putting λ in on the
-right gives a better λ on the left. That is the paper's re-estimation formula.
+If the right side is below λ, GCV' is positive, and vice versa: inserting λ on the right gives a
+better λ on the left. This is the paper's re-estimation formula.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gramian.arrays import Array
 
 STOPPING = ("gcv", "loo", "bic", "lambda")
 
-# λ stays below this multiple of the largest s_j, where every weight is shrunk to nothing already.
+# Upper limit of λ as a multiple of the largest s_j; there every weight is shrunk to nearly 0.
 _CEILING = 1e4
 _ITERATIONS = 100
 _PRECISION = 1e-6
@@ -37,7 +37,7 @@ _PRECISION = 1e-6
 
 @dataclass(frozen=True)
 class Shrinkage:
-    """What the criteria need to know of a ridge regression on orthogonal columns.
+    """The quantities of a ridge regression on orthogonal columns that the criteria need.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class Shrinkage:
         return self.free + self._shares(ridge) @ self.squares
 
     def gcv(self, ridge: Any) -> Any:
-        """Generalised cross-validation, summed over the outputs; infinite when N ≤ df."""
+        """Generalised cross-validation, summed over the outputs; infinite if N ≤ df."""
         left = self.total - self.df(ridge)
-        # What is left of N after subtracting all of it is rounding error.
+        # If df equals N, the difference that is left is rounding error.
         some = left > len(self.squares) * np.finfo(float).eps * self.total
         return np.where(some, self.total * self.rss(ridge) / np.where(some, left, 1.0) ** 2, np.inf)
 
@@ -87,10 +87,10 @@ class Shrinkage:
         return self.total * log_error + self.df(ridge) * float(np.log(self.total))
 
     def reestimate(self, ridge: float) -> float:
-        """One pass of the re-estimation formula, O(m); see the module's head.
+        """One pass of the re-estimation formula, O(m); see the module docstring.
 
-        At most 10⁴ times the largest ``s_j``, which stands for infinity: it is reached when no
-        column has anything to do with the targets.
+        The result is at most 10⁴ times the largest ``s_j``, which stands for infinity: it is
+        reached if no column is related to the targets.
         """
         shares = self._shares(ridge)
         down = float(np.square(shares) @ self.squares) * self.rss(ridge)
@@ -101,9 +101,10 @@ class Shrinkage:
     def minimize_gcv(self) -> float:
         """λ at the minimum of GCV: the best of a coarse grid, then re-estimation until it settles.
 
-        GCV can have two minima, one of them at infinity; hence the grid. O(m) for each of its 17
-        values and each pass; re-estimation closes in on the minimum by a constant factor, so its
-        limit is extrapolated: usually three times. 0 if there is no column to shrink.
+        The grid is needed because GCV can have two minima, one of them at infinity. O(m) for each
+        of its 17 values and each pass. Re-estimation approaches the minimum by a constant factor,
+        so its limit is extrapolated, usually three times. Returns 0 if there is no column to
+        shrink.
         """
         if len(self.squares) == 0:
             return 0.0
@@ -123,9 +124,9 @@ class Shrinkage:
 
 
 def limit(first: float, second: float, third: float) -> float:
-    """Where three positive numbers lead whose logarithms settle geometrically (Aitken).
+    """Limit of three positive numbers whose logarithms converge geometrically (Aitken).
 
-    The third where they do not: each step must be shorter than the one before.
+    Returns the third number if they do not converge: each step must be shorter than the last.
     """
     if min(first, second, third) <= 0.0:
         return third
@@ -135,13 +136,13 @@ def limit(first: float, second: float, third: float) -> float:
 
 
 def ridge_grid(squares: Array) -> Array:
-    """Values of λ a factor of ten apart, from next to nothing up to the ceiling."""
+    """Values of λ a factor of ten apart, from almost no shrinkage to the upper limit."""
     return float(squares.max()) * _CEILING * 10.0 ** np.arange(-16, 1)
 
 
 @dataclass
 class Path:
-    """The criteria after each column, one entry for each size from the first one recorded."""
+    """The criteria after each column, one entry per size from the first one recorded."""
 
     size: list[int] = field(default_factory=list)
     ridge: list[float] = field(default_factory=list)
@@ -156,32 +157,32 @@ class Path:
         """The criterion as the logarithm of an error: a difference of 0.01 is one per cent."""
         if criterion == "bic":
             return np.array(self.bic) / self.total
-        with np.errstate(divide="ignore"):  # an error of zero is the best of all, −inf
+        with np.errstate(divide="ignore"):  # an error of zero scores −inf, the best value
             return np.log(np.array(getattr(self, criterion)))
 
     def best(self, criterion: str) -> int:
-        """Index of the least entry; the last one for ``"lambda"``, which compares no sizes."""
+        """Index of the smallest entry; the last one for ``"lambda"``, which compares no sizes."""
         if criterion == "lambda":
             return len(self.size) - 1
         return int(np.argmin(self.scores(criterion)))
 
     def ends(self, criterion: str, patience: int, tol: float) -> bool:
-        """Whether the criterion says that there are enough columns."""
+        """Whether there are enough columns according to the criterion."""
         if criterion == "lambda":
             return settled(self.ridge, tol)
         return stalled(self.scores(criterion), patience, tol)
 
 
 def stalled(scores: Array, patience: int, tol: float) -> bool:
-    """Whether the last ``patience`` scores have not bettered all before by more than ``tol``."""
+    """Whether the last ``patience`` scores are not better than all before by more than ``tol``."""
     if len(scores) <= patience:
         return False
     return not scores[-patience:].min() < scores[:-patience].min() - tol
 
 
 def settled(ridges: Sequence[float], tol: float) -> bool:
-    """Whether the last column changed λ by at most ``tol`` of itself (andelic2007, Alg. 1).
+    """Whether the last column changed λ by at most the fraction ``tol`` (andelic2007, Alg. 1).
 
-    Not before the third entry: the first is of the bias alone.
+    False before the third entry, because the first belongs to the bias alone.
     """
     return len(ridges) > 2 and abs(ridges[-1] - ridges[-2]) <= tol * ridges[-1]

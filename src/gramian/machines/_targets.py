@@ -1,4 +1,4 @@
-"""Class targets, and how they change when a sample leaves.
+"""Class targets, and how they change when a sample is removed.
 
 Column j of the targets says "class j or not": ``a_j`` for its own samples, ``−b_j`` for the rest,
 
@@ -9,10 +9,10 @@ signs    1                            1
 fisher   N / N_j                      N / (N − N_j)
 ======== ============================ ====================================
 
-with N_j the weight (the number, when unweighted) of samples of class j and N their sum. Two classes
-have one column, that of the second class. Fisher targets change for *every* sample when one
-leaves; but each machine is linear in its targets, so it is enough to know its leave-one-out
-values F for the class indicators::
+with N_j the weight (the number, if unweighted) of samples of class j and N their sum. Two classes
+have one column, that of the second class. Fisher targets of *all* samples change when one is
+removed. But each machine is linear in its targets, so its leave-one-out values F for the class
+indicators suffice::
 
     f₋ᵢⱼ = a₋ᵢⱼ F_ij − b₋ᵢⱼ Σ_{k≠j} F_ik
 """
@@ -32,21 +32,21 @@ TARGETS = ("signs", "fisher")
 
 @dataclass(frozen=True)
 class Responses:
-    """Targets of a regression: nothing changes when a sample leaves."""
+    """Targets of a regression, which do not change when a sample is removed."""
 
     values: Array
-    """Of shape (n, t)."""
+    """Array of shape (n, t)."""
     weight: Any = None
 
     @property
     def columns(self) -> Array:
-        """What an engine solves for, of shape (n, t)."""
+        """Right-hand sides that an engine solves for, of shape (n, t)."""
         return self.values
 
     fitted = own = columns
 
     def combine(self, V: Array) -> Array:
-        """What is linear in the targets, from its values for the `columns`."""
+        """Convert a quantity that is linear in the targets from its values for the `columns`."""
         return V
 
     combine_left_out = combine
@@ -56,7 +56,7 @@ class Responses:
         return F
 
     def pullback(self, G: Array) -> Array:
-        """A gradient with respect to `decisions` as one with respect to their argument."""
+        """Convert a gradient with respect to `decisions` to one with respect to their argument."""
         return G
 
     def take(self, index: Array) -> Responses:
@@ -85,22 +85,22 @@ class ClassTargets:
 
     @cached_property
     def columns(self) -> Array:
-        """What an engine solves for: the class indicators (n, c), whatever the class sizes."""
+        """Right-hand sides that an engine solves for: the class indicators (n, c)."""
         return np.eye(self.n_classes)[self.labels]
 
     @property
     def fitted(self) -> Array:
-        """What a search fits the machine to: the signs themselves, or the class indicators."""
+        """Targets that a search fits the machine to: the signs, or the class indicators."""
         return self.own if self.kind == "signs" else self.columns
 
     @cached_property
     def own(self) -> Array:
-        """The target of each sample while all samples are there, of shape (n, t)."""
+        """The target of each sample with all samples present, of shape (n, t)."""
         a, b = self._levels(self._counts)
         return self._columns(np.where(self.columns > 0, a, -b))
 
     def combine(self, V: Array) -> Array:
-        """What is linear in the targets (..., t), from its values for the class indicators."""
+        """Convert a quantity linear in the targets (..., t) from its values for the indicators."""
         if self.kind == "signs":
             signs = 2.0 * V - V.sum(axis=-1, keepdims=True)
             return signs[..., 1:] if self.n_classes == 2 else signs
@@ -117,7 +117,7 @@ class ClassTargets:
         return F if self.kind == "signs" else self.combine_left_out(F)
 
     def pullback(self, G: Array) -> Array:
-        """A gradient with respect to `decisions` as one with respect to their argument."""
+        """Convert a gradient with respect to `decisions` to one with respect to their argument."""
         if self.kind == "signs":
             return G
         a, b = (self._columns(level) for level in self._left_out_levels)
@@ -126,7 +126,7 @@ class ClassTargets:
         return pulled - np.sum(b * G, axis=-1, keepdims=True)
 
     def take(self, index: Array) -> ClassTargets:
-        """The targets of some samples, were they all there is."""
+        """The targets of some samples, as if there were no others."""
         weight = None if self.weight is None else self.weight[index]
         return ClassTargets(self.labels[index], self.n_classes, self.kind, weight)
 
@@ -139,7 +139,7 @@ class ClassTargets:
         """``a₋ᵢⱼ`` and ``b₋ᵢⱼ``, of shape (n, c) each."""
         weight = 1.0 if self.weight is None else self.weight[:, None]
         left = self._counts - weight * self.columns
-        # A class that loses its last sample is empty, whatever rounding leaves of its weight.
+        # A class that loses its last sample is empty, even if rounding leaves some of its weight.
         numbers = np.bincount(self.labels, minlength=self.n_classes) - self.columns
         return self._levels(np.where(numbers > 0, left, 0.0))
 
@@ -147,14 +147,14 @@ class ClassTargets:
         if self.kind == "signs":
             return np.ones_like(counts), np.ones_like(counts)
         total = counts.sum(axis=-1, keepdims=True)
-        rest = counts @ (1.0 - np.eye(self.n_classes))  # exactly 0 where all others are
+        rest = counts @ (1.0 - np.eye(self.n_classes))  # exactly 0 if all other classes are empty
         return _divide(total, counts), _divide(total, rest)
 
     def _combined(self, V: Array, a: Array, b: Array) -> Array:
         return self._columns((a + b) * V - b * V.sum(axis=-1, keepdims=True))
 
     def _columns(self, values: Array) -> Array:
-        """Two classes have one output, that of the second."""
+        """Keep only the second output if there are two classes."""
         return values[..., 1:] if self.n_classes == 2 else values
 
 
@@ -162,5 +162,5 @@ Targets = Responses | ClassTargets
 
 
 def _divide(numerator: Array, denominator: Array) -> Array:
-    """The ratio; 0 where a class is empty, since no sample reads its target then."""
+    """The ratio, or 0 for an empty class, whose target no sample uses."""
     return np.divide(numerator, denominator, out=np.zeros_like(denominator), where=denominator > 0)

@@ -1,4 +1,4 @@
-"""The regions of all classes with their slopes, as an engine that never changes."""
+"""The engine of the fuzzy classifier: the regions of all classes with their slopes, immutable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gramian.machines import class_nearest, slopes_scale, slopes_tune
 
 
 class Tuning(NamedTuple):
-    """How slopes are tuned: to which distances of the held samples, and `slopes_tune`'s numbers."""
+    """How to tune slopes: by left-out distances or not, and parameters of `slopes_tune`."""
 
     left_out: bool
     max_sacrifice: int
@@ -28,18 +28,18 @@ class Tuning(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RegionsReader:
-    """Distances from the regions of one version, and the decisions that follow.
+    """Computes distances from the regions of one version, and decisions from the distances.
 
-    The query of a precomputed kernel is the row of its values to all held samples.
+    With a precomputed kernel, a query is the row of its kernel values to all held samples.
     """
 
-    regions: tuple[Region | None, ...]  # one for each class; None for one without samples
-    positions: tuple[Array, ...]  # where the members of each class stand among the held samples
+    regions: tuple[Region | None, ...]  # one for each class; None for a class without samples
+    positions: tuple[Array, ...]  # positions of the members of each class among the held samples
     slopes: Array
     precomputed: bool
 
     def distances(self, X: Any, queries: bool | None = None) -> Array:
-        """δ² from each class, in blocks of bounded memory; ∞ from one without samples."""
+        """δ² from each class, in blocks of bounded memory; ∞ for a class without samples."""
         out = np.full((X.shape[0], len(self.regions)), np.inf)
         for j, (region, members) in enumerate(zip(self.regions, self.positions, strict=True)):
             if region is not None:
@@ -49,7 +49,7 @@ class RegionsReader:
         return out
 
     def outputs(self, X: Any) -> Array:
-        """``−log(δ²/α)``; for two classes the difference, second less first."""
+        """``−log(δ²/α)``; for two classes the difference, second minus first."""
         return self.decide(self.distances(X))
 
     def decide(self, distances: Array) -> Array:
@@ -70,25 +70,25 @@ class RegionsReader:
 class RegionsEngine:
     """A region for each class that has samples, and a slope for each class.
 
-    An edit makes another engine, in which only the regions of the classes that it touches are new.
-    Slopes stay as they are; a class that is new has the geometric mean of the others, since a
-    common factor of the slopes is of no consequence.
+    An edit returns a new engine that shares the regions of all classes it does not touch. Slopes
+    stay; a new class receives the geometric mean of the others, since only ratios of slopes affect
+    the decisions.
     """
 
-    empty: Region  # without members: all others grow from it
+    empty: Region  # a region without members, from which all others are built
     regions: Mapping[Any, Any]  # by label
     slopes: Mapping[Any, float]  # by label
     serves: object
     tuned: bool = False  # whether the slopes were tuned to samples
     past: tuple[Refactorization, ...] = ()
-    edits: int = 0  # samples that entered or left since the fit
+    edits: int = 0  # samples added or removed since the fit
     factor: ClassVar[str] = "cholesky"
 
     @classmethod
     def of(
         cls, empty: Region, held: Holdings, *, kept: Any = None, slopes: Any = 1.0, **own: Any
     ) -> RegionsEngine:
-        """An engine for these holdings; nothing is selected where ``kept`` of a `state` is given.
+        """Build an engine for these holdings; ``kept`` of a saved `state` replaces selection.
 
         Slopes are given in the order of the classes, or as one number for all.
         """
@@ -108,7 +108,7 @@ class RegionsEngine:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> RegionsEngine:
-        """O(n m) for a sample that enters a class of n samples with m independent vectors."""
+        """Add samples, O(n m) each to a class of n samples with m independent vectors."""
         samples = after.rows.samples()
         if isinstance(samples, GramSamples):
             check_semidefinite(samples.K)
@@ -119,7 +119,7 @@ class RegionsEngine:
         return self._moved(after, regions, len(after) - len(before))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> RegionsEngine:
-        """O(n m), and O(n m²) for an independent vector; a class may vanish."""
+        """Remove samples, O(n m) each, O(n m²) for an independent vector; a class may vanish."""
         regions, leaving = dict(self.regions), before.y[positions]
         for label in np.unique(leaving).tolist():
             members = np.flatnonzero(before.y == label)
@@ -130,7 +130,7 @@ class RegionsEngine:
         return self._moved(after, regions, len(positions))
 
     def retuned(self, held: Holdings, how: Tuning) -> RegionsEngine:
-        """With slopes tuned to the held samples (kaieda2004, §7.6)."""
+        """Return an engine with slopes tuned to the held samples (kaieda2004, §7.6)."""
         distances = self.held_distances(held, left_out=how.left_out)
         labels, weight, (_, most, eta) = held.labels, held.weight, how
         found = slopes_tune(distances, labels, weight=weight, max_sacrifice=most, eta=eta)
@@ -138,17 +138,17 @@ class RegionsEngine:
         return replace(self, slopes=_by_label(held, slopes), tuned=True)
 
     def with_unlabelled(self, X: Any) -> RegionsEngine:
-        """With these queries among the unlabelled samples of every region."""
+        """Return an engine with these queries among the unlabelled samples of every region."""
         assert isinstance(self.empty, KernelRegion)
         regions = {label: region.with_unlabelled(X) for label, region in self.regions.items()}
         return replace(self, regions=regions)
 
     def refactor(self, held: Holdings, reason: str) -> RegionsEngine:
-        """Select the independent vectors of every class anew."""
+        """Select the independent vectors of every class again."""
         return self.fresh(held, reason)
 
     def fresh(self, held: Holdings, reason: str | None = None) -> RegionsEngine:
-        """The same regions selected anew from the holdings, with the same slopes."""
+        """Return the regions selected again from the holdings, with the same slopes."""
         regions = RegionsEngine.of(self.empty, held).regions
         return noted(self._moved(held, regions, 0), reason, len(held))
 
@@ -165,13 +165,13 @@ class RegionsEngine:
         )
 
     def loo(self, held: Holdings) -> Array:
-        """Outputs from the region without the sample, and the slopes as they are."""
+        """Outputs from the region without the sample, with the present slopes."""
         return self.reader(held).decide(self.held_distances(held, left_out=True))
 
     def held_distances(
         self, held: Holdings, queries: bool | None = None, *, left_out: bool
     ) -> Array:
-        """δ² of the held samples; if left out, from their own class as it is without them."""
+        """δ² of the held samples; if left out, from their own class without them."""
         X, reader = held.rows.samples(), self.reader(held)
         out = reader.distances(X.K if isinstance(X, GramSamples) else X, queries)
         if left_out:
@@ -181,11 +181,11 @@ class RegionsEngine:
         return out
 
     def drift(self, held: Holdings) -> float:
-        """The largest of the regions'."""
+        """The largest drift of a region."""
         return max(region.drift() for region in self.regions.values())
 
     def frozen(self, held: Holdings) -> RegionsEngine:
-        """Itself: it never changes."""
+        """Return this engine: it never changes."""
         return self
 
     def seen_by(self) -> tuple[str, ...]:
@@ -197,7 +197,7 @@ class RegionsEngine:
     # -- inside ---------------------------------------------------------------------------------
 
     def _moved(self, after: Holdings, regions: Mapping[Any, Any], edits: int) -> RegionsEngine:
-        """These regions for other holdings; known classes keep their slopes."""
+        """Return these regions as an engine for other holdings; known classes keep their slopes."""
         assert after.classes is not None
         mean = float(np.exp(np.mean(np.log(list(self.slopes.values())))))
         slopes = {label: self.slopes.get(label, mean) for label in after.classes.tolist()}
@@ -206,7 +206,7 @@ class RegionsEngine:
 
 
 def _members(region: Region, held: Holdings, label: Any) -> tuple[Any, Array]:
-    """The samples of a class as its region takes them, and their weights."""
+    """Return the samples of a class in the form of its region, and their weights."""
     mine = np.flatnonzero(held.y == label)
     return region.adopt(held.rows.take(mine)), held.weight[mine]
 

@@ -1,7 +1,7 @@
 """The region of one class: its members, and the ellipsoid around them.
 
-Regions are never changed: `append` and `remove` return others. All classes grow from one region
-without members. An ellipsoid is computed when a distance from it is first asked for.
+Regions are immutable: `append` and `remove` return new ones. All classes start from one region
+without members. The ellipsoid is computed when a distance is first requested.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from gramian.machines import (
 class Region(ABC):
     """The members of a class, their weights, and squared distances δ² from their ellipsoid.
 
-    Members are in order of arrival, and as `adopt` gives them.
+    Members are in order of arrival and in the form that `adopt` returns.
     """
 
     kernel: Kernel
@@ -46,39 +46,39 @@ class Region(ABC):
     _left_out: dict[bool, Array] = field(default_factory=dict, init=False, repr=False)
 
     def adopt(self, X: Any) -> Any:
-        """Samples as this region takes them."""
+        """Convert samples to the form that this region uses."""
         return in_double(X)
 
     def append(self, members: Any, weight: Array) -> Self:
-        """The region with more members: given are all of them, the new ones last."""
+        """Return the region with more members; pass all members, the new ones last."""
         return replace(self, members=members, weight=weight)
 
     def remove(self, positions: Array, members: Any, weight: Array) -> Self:
-        """The region without the members at these positions; given are those that stay."""
+        """Return the region without the members at these positions; pass the remaining members."""
         return replace(self, members=members, weight=weight)
 
     def restore(self, members: Any, weight: Array, kept: tuple[Array, ...]) -> Self:
-        """The region with these members and what was `kept` of them: nothing is selected anew."""
+        """Return the region with these members and saved `kept`, without a new selection."""
         return replace(self, members=members, weight=weight)
 
     def kept(self) -> tuple[Array, ...]:
-        """What stays from edit to edit besides the members."""
+        """The state that edits update, besides the members."""
         return ()
 
     def drift(self) -> float:
-        """Relative error of what is kept."""
+        """Relative error of `kept`."""
         return 0.0
 
     @abstractmethod
     def distances(self, X: Any, queries: bool | None = None) -> Array:
         """δ² of each sample.
 
-        ``queries`` says whether a sample adds a direction of its own (kaieda2004, §6.3), which
-        only a `KernelRegion` lets it do; None is as the region is set.
+        ``queries`` says whether each sample adds a direction of its own (kaieda2004, §6.3), which
+        only a `KernelRegion` supports; None uses the setting of the region.
         """
 
     def loo_distances(self, queries: bool | None = None) -> Array:
-        """δ² of each member from the ellipsoid of the others, computed once."""
+        """δ² of each member from the ellipsoid of the other members, computed once."""
         adds = self._adds(queries)
         if adds not in self._left_out:
             self._left_out[adds] = self._leave_out(adds)
@@ -86,7 +86,7 @@ class Region(ABC):
 
     @abstractmethod
     def _leave_out(self, queries: bool) -> Array:
-        """What `loo_distances` returns."""
+        """Compute the result of `loo_distances`."""
 
     def _adds(self, queries: bool | None) -> bool:
         return False
@@ -137,8 +137,8 @@ class SvdRegion(Region):
 class KernelRegion(Region):
     """The ellipsoid by kernel principal components, with the floor ε.
 
-    The members' independent vectors are kept from edit to edit; unlabelled samples are put after
-    them when a distance is asked for.
+    Edits update the independent vectors of the members; unlabelled samples are appended to them
+    when a distance is requested.
     """
 
     tau: float
@@ -163,7 +163,7 @@ class KernelRegion(Region):
         return replace(self, members=members, weight=weight, independent=Independent(*kept))
 
     def with_unlabelled(self, X: Any) -> Self:
-        """The region with queries among its unlabelled samples, all at once (§8.1.1)."""
+        """Return the region with all queries among its unlabelled samples (§8.1.1)."""
         X = self.adopt(X) if self.unlabelled is None else _stacked(self.unlabelled, self.adopt(X))
         return replace(self, unlabelled=X, queries=False)
 
@@ -186,7 +186,7 @@ class KernelRegion(Region):
 
     @cached_property
     def sequence(self) -> Independent:
-        """The independent vectors of the members and then of the unlabelled samples."""
+        """Independent vectors of the members followed by the unlabelled samples."""
         return self.independent if self.unlabelled is None else self._select(self._everyone)
 
     def _leave_out(self, queries: bool) -> Array:
@@ -214,7 +214,7 @@ class KernelRegion(Region):
         return kernel_ellipsoid(self.sequence, len(self.weight), self.epsilon, self.weight)
 
     def _select(self, samples: Any) -> Independent:
-        """The independent vectors of samples, of which the first are the members."""
+        """Select the independent vectors of samples, the first of which are the members."""
         known, n = self.independent, len(self.weight)
         cross, diagonal = (
             self.kernel(samples[n:], samples[known.basis]),
@@ -228,7 +228,7 @@ class KernelRegion(Region):
 
 
 def in_double(X: Any) -> Any:
-    """Samples in double precision; those of a Gram matrix with a matrix of their own."""
+    """Convert samples to double precision; GramSamples get a matrix of their own."""
     if isinstance(X, GramSamples):
         return GramSamples(X.K[np.ix_(X.index, X.index)].astype(np.float64, copy=False))
     if sparse.issparse(X):
@@ -243,7 +243,7 @@ def _stacked(X: Any, Y: Any) -> Any:
 
 
 def _check_tau(tau: float, largest: float) -> None:
-    """Warn where rounding could make any sample an independent vector."""
+    """Warn if rounding errors could make any sample an independent vector."""
     if tau < 10 * np.finfo(float).eps * largest:
         warnings.warn(
             f"tau={tau:g} is within the rounding errors of kernel values of {largest:.2g}, so that "

@@ -1,4 +1,4 @@
-"""The engine of the Lagrangian support vector machine: supports that follow edits."""
+"""The engine of the Lagrangian support vector machine, which updates its supports at each edit."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from gramian.gram import Refactorization
 from gramian.kernels import KernelExpansion
 from gramian.machines import Solved, lagrangian_iteration, left_out_values, principal_pivot
 
-# The search for a support starts from so many samples, or a quarter of them if that is more.
+# The search for a support starts from this many samples, or from a quarter of them if more.
 _FEW = 400
-# Key of the least squares on all samples; no label is None.
+# Key of the least-squares system of all samples; no label is None.
 _ALL = None
 
 
 @dataclass(frozen=True, eq=False)
 class LagrangianPlan(LinearPlan):
-    """All that the engine is made with, besides the samples; the bias is in the kernel.
+    """The settings from which the engine is built; the kernel includes the bias.
 
     Parameters
     ----------
     linear : bool
-        Whether the kernel is x·y + 1, for which sums over features may be held.
+        Whether the kernel is x·y + 1, for which sums over features can replace A.
     iteration : tuple, optional
-        Step in units of λ_i, tol and max_iter of duan2008's iteration; None asks for principal
+        Step in units of λ_i, tol and max_iter of duan2008's iteration; None selects principal
         pivoting.
     """
 
@@ -44,15 +44,15 @@ class LagrangianPlan(LinearPlan):
     iteration: tuple[float, float, int] | None = None
 
     def sums_up(self, n: int, d: int) -> bool:
-        """Whether sums serve n samples of d features."""
+        """Whether to store sums for n samples of d features."""
         return self.linear and super().sums_up(n, d)
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> LagrangianEngine:
-        """An engine for these holdings, built from scratch."""
+        """Build an engine for these holdings from scratch."""
         return LagrangianEngine(self, held, history)
 
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
-        """What predictions need: weights of features, or the support vectors alone."""
+        """Return the reader of predictions, from weights of features or from support vectors."""
         if state.get("weights") is not None:
             return LinearReader(*state["weights"])
         intercept, Z = state["coefficients"]
@@ -63,18 +63,18 @@ class LagrangianPlan(LinearPlan):
 class LagrangianEngine:
     """One machine per class against the rest, or one for two classes, on one matrix A.
 
-    Each output has a support of its own, and feels of an edit only what concerns it: a new sample
-    beyond its margin, or one that leaves from outside its support, changes nothing. Otherwise its
-    solution is found from the one before the edit.
+    Each output has its own support. Adding a sample beyond its margin, or removing one outside its
+    support, does not change an output. Every other edit solves for it again, starting from the
+    previous solution.
 
     Parameters
     ----------
     plan : LagrangianPlan
     held : Holdings
     history : tuple of Refactorization
-        What was rebuilt before.
+        Records of earlier rebuilds.
     sums : bool
-        Whether to hold sums over features also where the number of samples does not ask for them.
+        Whether to store sums over features even if the number of samples does not require it.
     """
 
     serves: object = None
@@ -89,7 +89,7 @@ class LagrangianEngine:
         self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
         self.sums = sums or plan.sums_up(len(held), held.rows.width)
         ridges, d = plan.ridge / plan.weights(held), held.rows.width
-        self._live: dict[Any, Any] = {}  # least squares on the support of each output, or on all
+        self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._labels, n = _labels(held), len(held)
         self._space: Any = (
             LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
@@ -108,7 +108,7 @@ class LagrangianEngine:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
-        """O(n) for a sample beyond the margins."""
+        """Add samples, O(n) for one beyond all margins."""
         n, k = len(before), len(after) - len(before)
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
@@ -124,7 +124,7 @@ class LagrangianEngine:
             self._Z = np.pad(self._Z, ((0, k), (0, 0)))
             self._inside = np.vstack([self._inside, missing])
             self._follow(after, missing.any(axis=0))
-        except (np.linalg.LinAlgError, MemoryError):  # refused: back to what was
+        except (np.linalg.LinAlgError, MemoryError):  # restore the previous state
             if len(kept["_space"].ridges) > n:
                 kept["_space"].remove(before, np.arange(n, n + k))
             vars(self).update(kept, past=self.history, _live={})
@@ -132,7 +132,7 @@ class LagrangianEngine:
         return self
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
-        """O(n) for a sample outside the supports."""
+        """Remove samples, O(n) for one outside all supports."""
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
         self.serves = None
@@ -146,11 +146,11 @@ class LagrangianEngine:
         return self
 
     def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
-        """Build everything anew from the samples."""
+        """Rebuild everything from the samples."""
         return self.fresh(held, reason)
 
     def fresh(self, held: Holdings, reason: str | None = None) -> LagrangianEngine:
-        """The same machine built from scratch."""
+        """Return the same machine built from scratch."""
         engine = LagrangianEngine(self.plan, held, self.history, self.sums)
         return noted(engine, reason, len(held))
 
@@ -160,7 +160,7 @@ class LagrangianEngine:
         return self.plan.reader(held, self.state(held))
 
     def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
-        """Intercepts (t,) and weights of the features (d, t), of the linear kernel."""
+        """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
         if self._B is None:
             return self._Z.sum(axis=0), held.rows.samples().T @ self._Z
         B = np.ascontiguousarray(self._B, dtype=held.rows.dtype)
@@ -178,20 +178,21 @@ class LagrangianEngine:
         return F.astype(held.rows.dtype)
 
     def drift(self, held: Holdings) -> float:
-        """How far the optimality conditions are off: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
+        """Violation of the optimality conditions: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
         Y = self._signs(held)
         rho = Y * (Y - self._space.multiply(self._Z))
         return float(np.where(self._inside, np.abs(rho), rho).max())
 
     def frozen(self, held: Holdings) -> Unbuilt:
-        """What a pickle holds: no matrix."""
+        """Return what a pickle stores: coefficients without a matrix."""
         return Unbuilt(self.plan, self.state(held), self.history)
 
     def seen_by(self) -> tuple[str, ...]:
         return ()
 
     def state(self, held: Holdings) -> dict[str, Any]:
-        # Contiguous, as they come from a file: the layout may decide how a product is rounded.
+        # Contiguous, as when read from a file: the memory layout can affect the rounding of a
+        # product.
         Z = np.ascontiguousarray(self._Z, dtype=held.rows.dtype)
         weights = {"weights": self.feature_weights(held)} if self.sums else {}
         return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
@@ -199,9 +200,9 @@ class LagrangianEngine:
     # -- solving --------------------------------------------------------------------------------
 
     def _follow(self, after: Holdings, stale: Any) -> None:
-        """Solve for the outputs that an edit has changed, and serve the new holdings.
+        """Solve for the outputs that an edit changed, and become valid for the new holdings.
 
-        An output that is new starts from the samples that are in some support.
+        A new output starts from the samples that are in any support.
         """
         labels, known = _labels(after), self._labels
         columns = [known.index(label) if label in known else -1 for label in labels]
@@ -220,7 +221,7 @@ class LagrangianEngine:
         self.serves = after.version
 
     def _pivot(self, Y: Array, changed: Array) -> None:
-        """Principal pivoting, output by output."""
+        """Solve by principal pivoting, one output at a time."""
         for j in changed:
             live, y = self._part(self._labels[j]), Y[:, j]
 
@@ -235,9 +236,9 @@ class LagrangianEngine:
                 self._B[:, j] = live.weights
 
     def _iterate(self, Y: Array, changed: Array) -> None:
-        """The paper's iteration, all outputs at once on P of all samples.
+        """Solve by the paper's iteration, all outputs at once with P of all samples.
 
-        With P as it is; where ε asks for more, then with solutions held to the true A.
+        First uses P as it is; if ε requires more, then uses solutions refined against the true A.
         """
         assert self.plan.iteration is not None
         (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
@@ -270,15 +271,15 @@ class LagrangianEngine:
             )
 
     def _part(self, label: Any) -> Any:
-        """Least squares on the support of an output, or on all samples."""
+        """Return the least-squares system of an output's support, or of all samples."""
         return self._live.setdefault(label, LinearPart() if self.sums else GramPart())
 
     def _signs(self, held: Holdings) -> Array:
-        """±1, of shape (n, t)."""
+        """Targets ±1, of shape (n, t)."""
         return self.plan.targets(held).own.astype(self._space.dtype)
 
 
 def _labels(held: Holdings) -> list[Any]:
-    """The class that each output tells from the rest; for two classes, the second."""
+    """The class that each output separates from the rest; for two classes, the second."""
     assert held.classes is not None
     return held.classes[1 if len(held.classes) == 2 else 0 :].tolist()

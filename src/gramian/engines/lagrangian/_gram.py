@@ -1,4 +1,4 @@
-"""A = K + λD as the n×n matrix, and least squares on a part of its samples."""
+"""A = K + λD as an n×n matrix, and least squares on a part of its samples."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Inverse = Callable[[Array], Array]
 
 
 class GramSpace:
-    """``A = K + diag(λ_i)`` in one triangle of a `SlotMatrix`: n² numbers, no factor of the whole.
+    """``A = K + diag(λ_i)`` in one triangle of a `SlotMatrix`: n² numbers, without a factor.
 
     Parameters
     ----------
     plan : GramPlan
-        Gives the kernel, and the factor that supports are held in.
+        Provides the kernel, and the type of factor for the supports.
     held : Holdings
     ridges : ndarray of shape (n,)
         λ_i.
@@ -46,7 +46,7 @@ class GramSpace:
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the coefficients."""
+        """Data type of the coefficients."""
         return self.diagonal.dtype
 
     @property
@@ -55,7 +55,7 @@ class GramSpace:
         return float(self.diagonal.max())
 
     def meet(self, after: Holdings, Z: Array, B: Any) -> tuple[Any, Array]:
-        """``K[held, new]`` and ``K[new, new]`` of samples behind the end, and f = K Z of them."""
+        """Return ``K[held, new]`` and ``K[new, new]`` for the new samples, and their f = K Z."""
         n, X, kernel = len(self.ridges), after.rows.samples(), self._kernel
         if isinstance(kernel, Precomputed):
             check_semidefinite(kernel(X, X))
@@ -63,7 +63,7 @@ class GramSpace:
         return (cross, kernel(X[n:], X[n:])), cross.T @ Z
 
     def append(self, after: Holdings, met: Any, ridges: Array) -> GramSpace:
-        """Let them enter."""
+        """Add the samples of `meet`."""
         matrix, (cross, corner), ridges = self._matrix, met, ridges.astype(self.dtype)
         if matrix.n + len(corner) > matrix.capacity:
             matrix.resize(spare_capacity(matrix.n + len(corner)))
@@ -74,7 +74,7 @@ class GramSpace:
         return self
 
     def remove(self, after: Holdings, positions: Array) -> GramSpace:
-        """Take samples out."""
+        """Remove samples."""
         matrix = self._matrix
         matrix.wipe(positions)
         if matrix.capacity > 2 * spare_capacity(matrix.n):
@@ -92,7 +92,7 @@ class GramSpace:
         return self._matrix.rows(some)[:, others]
 
     def tableau(self, support: Array) -> Tableau:
-        """See `Tableau`; by a Cholesky factor of its own, O(|S|³)."""
+        """Return the `Tableau` of a support, with its own Cholesky factor, O(|S|³)."""
         rows = self._matrix.rows(np.flatnonzero(support))
         factor = cho_factor(rows[:, support])
         return Tableau(
@@ -104,7 +104,7 @@ class GramSpace:
 
 
 class GramPart:
-    """Least squares on a part of the samples, as a `LiveSystem` of its own."""
+    """Least squares on a part of the samples, with its own `LiveSystem`."""
 
     def __init__(self) -> None:
         self._system: LiveSystem | None = None
@@ -113,7 +113,7 @@ class GramPart:
 
     @property
     def events(self) -> list[Refactorization]:
-        """What was rebuilt because updates had worn it."""
+        """Records of rebuilds that accumulated updates made necessary."""
         return self._past + (self._system.refactorizations if self._system else [])
 
     @property
@@ -122,7 +122,7 @@ class GramPart:
         return self._system.factor.name if self._system else ""
 
     def solve(self, space: GramSpace, part: Array, y: Array) -> Solved:
-        """O(|S|²) per sample that has changed sides, and O(n²)."""
+        """Solve on a part, O(|S|²) per sample that changed sides, and O(n²)."""
         self._exchange(space, part, y)
         z = np.zeros(len(y), dtype=y.dtype)
         if self._system is not None:
@@ -132,19 +132,19 @@ class GramPart:
         return Solved(z, xi, slack_tolerance(z, space.largest))
 
     def inverses(self, space: GramSpace, y: Array) -> list[tuple[Inverse, float]]:
-        """``P @ B`` of all samples, by the factor alone and held to the true A; errors of each."""
+        """``P @ B`` of all samples, by the factor alone and refined against A; errors of each."""
         self._exchange(space, np.ones(len(y), dtype=bool), y)
         assert self._system is not None  # its order is that of the samples
         trusted = float(np.sqrt(np.finfo(space.dtype).eps))
         return [(self._system.factor.apply_inverse, trusted), (self._system.solve, 0.0)]
 
     def leave(self, space: GramSpace, positions: Array) -> None:
-        """Take out what is in the part; the other samples close the gaps."""
+        """Remove samples from the part, and renumber the remaining members."""
         self._drop(np.flatnonzero(np.isin(self._members, positions)))
         self._members = self._members - np.searchsorted(positions, self._members)
 
     def _exchange(self, space: GramSpace, part: Array, y: Array) -> None:
-        """Let samples enter and leave; what is cheaper to build anew is built anew."""
+        """Add and remove samples of the part, or rebuild the system if that is cheaper."""
         leaving = np.flatnonzero(~part[self._members])
         entering = np.setdiff1d(np.flatnonzero(part), self._members)
         much = 2 * (len(leaving) + len(entering)) > np.count_nonzero(part)
@@ -161,7 +161,7 @@ class GramPart:
             self._drop(leaving)
 
     def _append(self, space: GramSpace, entering: Array, y: Array) -> bool:
-        """Let samples enter; False where the system has to be built anew for that."""
+        """Add samples; return False if the system must be rebuilt for that."""
         if self._system is None:
             return False
         cross = space.block(entering, self._members).T
@@ -173,7 +173,7 @@ class GramPart:
         return True
 
     def _drop(self, leaving: Array) -> None:
-        """Take out members by their places in the system; a system of none is given up."""
+        """Remove members by their positions in the system; delete a system without members."""
         if self._system is None or len(leaving) == 0:
             return
         if len(leaving) == len(self._members):

@@ -1,4 +1,4 @@
-"""A = K + λD for the linear kernel with n ≫ d, as sums over features and passes over samples."""
+"""A = K + λD for the linear kernel with n ≫ d, by sums over features and passes over samples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gramian.machines import Solved, Tableau, slack_tolerance
 class LinearSpace:
     """``A = X̃ X̃ᵀ + diag(λ_i)`` with ``X̃ = [X 1]``, by passes over the samples.
 
-    The bias is in the last column, as duan2008 has it in ``[A −e]``. An edit makes another space.
+    The last column holds the bias, as in duan2008's ``[A −e]``. An edit returns a new space.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ class LinearSpace:
         return 1.0 + float(row_norms(self._rows.samples(), squared=True).max())
 
     def meet(self, after: Holdings, Z: Array, B: Array) -> tuple[Any, Array]:
-        """X̃ of the samples behind the end, and f = X̃ B of them."""
+        """Return X̃ of the samples that ``after`` adds, and their f = X̃ B."""
         X = augmented(after.rows.take(np.arange(len(self.ridges), len(after))), self._zero)
         return X, X @ B
 
     def append(self, after: Holdings, met: Any, ridges: Array) -> LinearSpace:
-        """The space that they are in."""
+        """Return the space with the samples of `meet`."""
         return LinearSpace(after.rows, np.append(self.ridges, ridges))
 
     def remove(self, after: Holdings, positions: Array) -> LinearSpace:
-        """The space without some samples."""
+        """Return the space without some samples."""
         return LinearSpace(after.rows, np.delete(self.ridges, positions))
 
     def multiply(self, Z: Array) -> Array:
@@ -74,7 +74,7 @@ class LinearSpace:
         return normal
 
     def pass_through(self, edit: Callable, positions: Array, y: Array) -> None:
-        """Let samples enter or leave sums."""
+        """Apply ``edit``, which adds samples to sums or removes them, in blocks."""
         for block in row_blocks(len(positions), len(self._zero) + 1):
             some = positions[block]
             edit(self._take(some), y[some, None], 1.0 / self.ridges[some])
@@ -91,7 +91,7 @@ class LinearSpace:
         return apply
 
     def tableau(self, support: Array) -> Tableau:
-        """See `Tableau`; columns in O(n d)."""
+        """Return the `Tableau` of a support, with columns in O(n d)."""
         N, X = self.summed(support, self.ridges).inverse(), self._take(np.flatnonzero(support))
         return Tableau(
             support,
@@ -101,7 +101,7 @@ class LinearSpace:
         )
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        """The samples, without the constant, a block at a time."""
+        """Yield the samples without the constant, a block at a time."""
         X = self._rows.samples()
         for rows in row_blocks(X.shape[0], X.shape[1]):
             yield rows, X[rows].astype(float, copy=False)
@@ -118,12 +118,12 @@ class LinearSpace:
 class LinearPart:
     """Least squares on a part of the samples, from sums over that part.
 
-    With ``B = Σ z_i x̃_i``, the weights of f, ``z_i = (y_i − x̃ᵢᵀB) / λ_i``.
+    With the weights ``B = Σ z_i x̃_i`` of f, ``z_i = (y_i − x̃ᵢᵀB) / λ_i``.
     """
 
     factor = SUMS
     weights: Array
-    """B, as `solve` found it last, of shape (d + 1,)."""
+    """B of the last `solve`, of shape (d + 1,)."""
 
     def __init__(self) -> None:
         self._part, self._y = np.empty((2, 0), dtype=bool)
@@ -131,7 +131,7 @@ class LinearPart:
         self.events: list[Refactorization] = []
 
     def solve(self, space: LinearSpace, part: Array, y: Array) -> Solved:
-        """O(d²) per sample that has changed sides, and one pass over the samples."""
+        """Solve on a part, O(d²) per sample that changed sides, and one pass over the samples."""
         B = self._exchange(space, part, y).solution()
         self.weights, f = B[:, 0], space.decision_values(B)[:, 0]
         z = np.where(part, (y - f) / space.ridges, 0.0)
@@ -143,14 +143,14 @@ class LinearPart:
         return [(space.inverse(everyone, self._exchange(space, everyone, y).inverse()), 0.0)]
 
     def leave(self, space: LinearSpace, positions: Array) -> None:
-        """Take out what is in the part; the other samples close the gaps."""
-        known = positions[positions < len(self._part)]  # others have come since the last solve
+        """Remove samples from the part, and renumber the remaining ones."""
+        known = positions[positions < len(self._part)]  # the others are newer than the last solve
         if self._normal is not None:
             space.pass_through(self._normal.remove, known[self._part[known]], self._y)
         self._part, self._y = np.delete(self._part, known), np.delete(self._y, known)
 
     def _exchange(self, space: LinearSpace, part: Array, y: Array) -> LiveNormal:
-        """The sums over the part; those that much has passed through are summed again."""
+        """Update the sums to the part; compute them again if they have lost accuracy."""
         normal, here = self._normal, np.zeros_like(part)
         here[: len(self._part)] = self._part
         if normal is not None:

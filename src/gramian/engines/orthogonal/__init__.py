@@ -1,4 +1,4 @@
-"""The engine of orthogonal least squares: bases of centres that samples enter and leave."""
+"""The engine of orthogonal least squares: fixed bases of centres, updated sample by sample."""
 
 from gramian.engines.orthogonal._basis import FixedBasis
 from gramian.engines.orthogonal._chunks import RowChunks, is_chunked, map_queries

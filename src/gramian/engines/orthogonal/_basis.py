@@ -1,4 +1,4 @@
-"""Centres, and the ridge regression on them: what orthogonal least squares has learned."""
+"""The centres of orthogonal least squares, and the ridge regression on them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from gramian.machines import (
 )
 
 NOT_HELD = -1
-# A centre nearer to the span of those before it than the root of this, in units of the longest, is
-# one of them to rounding: the Cholesky factor of the centres' kernel matrix cannot tell it apart.
+# A centre whose squared distance from the span of the earlier ones is below this, relative to the
+# longest, depends on them: the Cholesky factor of the centres' kernel matrix cannot separate it.
 _DEPENDENT = 1e-12
 _PATH = ("size", "ridge", "gcv", "loo", "bic", "condition")
 
 
 @dataclass(frozen=True, eq=False)
 class Centres:
-    """The centres of a basis: what is needed to compute its columns for any samples.
+    """The centres of a basis, which compute its columns for any samples.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Centres:
     which : ndarray of shape (m,)
         The number of the kernel of each centre.
     samples : ndarray of shape (m,)
-        Where the centres stand among the samples that the model holds; −1: not among them.
+        Positions of the centres among the samples that the model holds; −1 if not held.
     epsilon : float
         Added to ``k(x_i, x_i)`` where the sample i is itself a centre.
     """
@@ -56,17 +56,17 @@ class Centres:
         return len(self.which)
 
     def take(self, kept: Array) -> Centres:
-        """Some of the centres."""
+        """Return some of the centres."""
         points, which, samples = (part[kept] for part in (self.points, self.which, self.samples))
         return replace(self, points=points, which=which, samples=samples)
 
     def blocks(self, X: Any, positions: Array | None = None) -> Iterator[tuple[slice, Array]]:
-        """Slices of X with their kernel values `rows`, in bounded memory."""
+        """Yield slices of X with their kernel values `rows`, in bounded memory."""
         for block in row_blocks(X.shape[0], len(self) + 1):
             yield block, self.rows(X[block], None if positions is None else positions[block])
 
     def rows(self, X: Any, positions: Array | None = None) -> Array:
-        """Kernel values with the centres, of shape (len(X), m), ε added where X is a centre."""
+        """Kernel values with the centres, of shape (len(X), m), plus ε where X is a centre."""
         rows = np.empty((X.shape[0], len(self)))
         for number, kernel in enumerate(self.kernels):
             own = np.flatnonzero(self.which == number)
@@ -96,18 +96,18 @@ class Centres:
 
 @dataclass(frozen=True, eq=False)
 class FixedBasis:
-    """A ridge regression on centres that stay, over samples that come and go.
+    """A ridge regression on fixed centres, over samples that are added and removed.
 
-    Never changed: an edit returns another one. The copy costs O(m²), as the edit does.
+    Immutable: an edit returns a new basis. The copy costs O(m²), as does the edit.
 
     Parameters
     ----------
     centres : Centres
     outputs : ndarray of shape (t,)
-        What the columns of the targets stand for: labels, or their numbers.
+        The output of each target column: a label, or a column number.
     live : LiveRidge
     path : dict of str to ndarray
-        The criteria for each size on the way.
+        The criteria for each size during the selection.
     stop_reason : str
     """
 
@@ -121,7 +121,7 @@ class FixedBasis:
     def of(
         cls, found: ForwardSelection, centres: Centres, outputs: Array, Y: Array, weight: Array
     ) -> FixedBasis:
-        """What `forward_select` has found."""
+        """Build a basis from the result of `forward_select`."""
         live = LiveRidge.from_selection(found, Y, weight)
         path = {name: np.array(getattr(found.path, name)) for name in _PATH}
         return cls(centres, outputs, live, path, found.stop_reason)
@@ -130,7 +130,7 @@ class FixedBasis:
         return len(self.centres)
 
     def named(self, samples: Array) -> FixedBasis:
-        """The same basis, its centres standing elsewhere among the samples held."""
+        """Return the same basis with other positions of its centres among the held samples."""
         return replace(self, centres=replace(self.centres, samples=samples))
 
     @cached_property
@@ -141,16 +141,16 @@ class FixedBasis:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, X: Any, targets: Array, weight: Array) -> FixedBasis:
-        """Samples enter, none of which is a centre; O(m²) each."""
+        """Add samples, none of which is a centre; O(m²) each."""
         live = self.live.copy()
         for block, rows in self.centres.blocks(X):
             live.append(rows, targets[block], weight[block])
         return replace(self, live=live)
 
     def remove(self, X: Any, targets: Array, weight: Array, positions: Array) -> FixedBasis:
-        """Samples leave that stood at these positions, and centres among them with their weights.
+        """Remove the samples at these positions, and the centres among them with their weights.
 
-        O(m²) for a sample, O(m³) for a centre. The positions of the other centres stay.
+        O(m²) for a sample, O(m³) for a centre. The positions of the other centres do not change.
         """
         live = self.live.copy()
         for block, rows in self.centres.blocks(X, positions):
@@ -161,7 +161,7 @@ class FixedBasis:
         return replace(self, centres=self.centres.take(np.flatnonzero(~gone)), live=live)
 
     def with_outputs(self, outputs: Array) -> FixedBasis:
-        """The outputs asked for; the target of a new one is −1 for every sample so far."""
+        """Return the basis with these outputs; a new output has the target −1 for all samples."""
         known = np.isin(self.outputs, outputs)
         new = outputs[~np.isin(outputs, self.outputs)]
         if known.all() and len(new) == 0:
@@ -174,7 +174,7 @@ class FixedBasis:
         return replace(self, live=live, outputs=np.concatenate([self.outputs[known], new]))
 
     def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:
-        """The same basis over other samples, given by their sums, or with another λ; O(m³)."""
+        """Return the basis over other samples, given by their sums, or with another λ; O(m³)."""
         live, ridge = self.live, self.live.ridge if ridge is None else ridge
         return replace(self, live=LiveRidge(live.U, sums, ridge, live.free))
 
@@ -183,11 +183,11 @@ class FixedBasis:
     def with_kernel_penalty(
         self, X: Any, targets: Array, weight: Array, ridge: str | float
     ) -> FixedBasis:
-        """The penalty λ‖f‖² in the kernel's own space in the place of the selection's; O(n m²).
+        """Replace the penalty of the selection by λ‖f‖² in the kernel's own space; O(n m²).
 
-        ``‖f‖² = wᵀK_mm w``, so U is the Cholesky factor of K_mm. Several kernels have a space each,
-        and ‖f‖² is the sum over them. Centres that depend on those before them are dropped. The
-        samples are those of the selection; ``ridge`` is "loo", "gcv" or λ.
+        ``‖f‖² = wᵀK_mm w``, so U is the Cholesky factor of K_mm. Several kernels have one space
+        each, and ‖f‖² is the sum over them. Centres that depend on earlier ones are dropped. The
+        samples must be those of the selection; ``ridge`` is "loo", "gcv" or λ.
         """
         centres = self.centres
         K = centres.rows(centres.points, centres.samples)
@@ -197,12 +197,12 @@ class FixedBasis:
         found = independent_select(lambda j: K[:, j], diagonal, tau)
         centres, U = centres.take(found.basis), block_diag(1.0, found.factor.T)
         sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
-        live = LiveRidge(U, sums, 1.0, self.live.free)  # a λ that keeps it solvable until then
+        live = LiveRidge(U, sums, 1.0, self.live.free)  # a provisional λ that makes it solvable
         basis = replace(self, centres=centres, live=live)
         return basis.with_ridge(X, targets, weight, ridge)
 
     def with_ridge(self, X: Any, targets: Array, weight: Array, ridge: str | float) -> FixedBasis:
-        """Another λ: as given, by leave-one-out (O(n m²)) or generalised cross-validation."""
+        """Return the basis with a λ that is given, or found by leave-one-out (O(n m²)) or GCV."""
         sums, U = self.live.sums, self.live.U
         if not isinstance(ridge, str):
             return self.with_sums(sums, ridge)
@@ -222,7 +222,7 @@ class FixedBasis:
     def loo_outputs(
         self, X: Any, targets: Array, weight: Array, positions: Array | None = None
     ) -> Array:
-        """``f₋ᵢ(x_i)`` of samples that have entered, centres and λ kept; O(m²) each."""
+        """``f₋ᵢ(x_i)`` of learned samples, with the same centres and λ; O(m²) each."""
         out = np.empty(targets.shape)
         for block, rows in self.centres.blocks(X, positions):
             left = self.live.loo_residuals(rows, targets[block], weight[block])
@@ -230,7 +230,7 @@ class FixedBasis:
         return out
 
     def state(self) -> dict[str, Any]:
-        """All but the kernels, as plain values and arrays."""
+        """Return all but the kernels, as plain values and arrays."""
         live, centres = self.live, self.centres
         regression = {"U": live.U, "sums": vars(live.sums), "ridge": live.ridge, "free": live.free}
         own = {"outputs": self.outputs, "path": self.path, "stop_reason": self.stop_reason}
@@ -239,12 +239,12 @@ class FixedBasis:
 
     @classmethod
     def from_state(cls, kernels: tuple[Kernel, ...], state: Any, weights: Array) -> FixedBasis:
-        """The inverse of `state`, with the weights that belong to it."""
+        """Restore a basis from its `state` and its weights."""
         points = (state[name] for name in ("centres", "which", "samples", "epsilon"))
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
         kept = dict(state["live"]["sums"])
         kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
         live = LiveRidge(**{**state["live"], "sums": Sums(**kept)})
         basis = cls(Centres(kernels, *points), live=live, **own)
-        vars(basis)["weights"] = weights  # to the last bit, as they were
+        vars(basis)["weights"] = weights  # bit by bit as saved
         return basis

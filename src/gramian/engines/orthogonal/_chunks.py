@@ -1,7 +1,7 @@
-"""Row chunks of Dask arrays, by the arrays' own methods: nothing of Dask is imported here.
+"""Row chunks of Dask arrays, through the arrays' own methods: Dask is not imported here.
 
-Work on chunks runs where the caller's scheduler runs it; a task that is lost with its worker is
-run again there, since every one is a pure function of its chunk.
+The caller's scheduler decides where work on chunks runs. Every task is a pure function of its
+chunk, so the scheduler can repeat a task that is lost with its worker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array
 
 from gramian.arrays import Array
 
-# So many partial sums are added at once.
+# Number of partial sums that are added at once.
 _SPLIT = 8
 
 
@@ -26,7 +26,7 @@ def is_chunked(X: Any) -> bool:
 
 @dataclass(frozen=True)
 class RowChunks:
-    """Samples, targets and weights in chunks of the same rows, which are never held all at once."""
+    """Samples, targets and weights in chunks of the same rows, never all in memory at once."""
 
     X: Any
     y: Any
@@ -34,12 +34,12 @@ class RowChunks:
 
     @classmethod
     def align(cls, X: Any, y: Any, weight: Any | None = None) -> RowChunks:
-        """Dask arrays brought into chunks of whole rows, those of X.
+        """Rechunk Dask arrays into whole rows, with the row chunks of X.
 
         Raises
         ------
         ValueError
-            If one is no Dask array, or if their rows do not match or are not counted.
+            If one is not a Dask array, or if their numbers of rows differ or are unknown.
         """
         for name, array in (("y", y), ("sample_weight", weight)):
             if array is not None and not is_chunked(array):
@@ -62,7 +62,7 @@ class RowChunks:
         return self.X.shape[0]
 
     def sample(self, rng: np.random.RandomState, size: int) -> tuple[Array, Array, Array, Any]:
-        """Numbers of ``size`` rows at random, ascending, with their X, y and weight in memory."""
+        """Indices of ``size`` random rows, ascending, with their X, y and weight in memory."""
         numbers: Any = np.arange(len(self))
         if len(self) > size:
             numbers = np.sort(rng.choice(len(self), size, replace=False))
@@ -71,7 +71,7 @@ class RowChunks:
         return numbers, self.X[take].compute(), self.y[take].compute(), weight
 
     def labels(self) -> Array:
-        """All values of y, sorted."""
+        """All distinct values of y, sorted."""
         blocks = self.y.map_blocks(lambda y: _box([np.unique(y)]), **self._boxes(1)).compute()
         return np.unique(np.concatenate([*blocks.ravel()]))
 
@@ -81,7 +81,7 @@ class RowChunks:
         return boxes.sum(axis=0, split_every=_SPLIT).compute()
 
     def map_rows(self, function: Callable[..., Array], width: int | None, dtype: Any) -> Any:
-        """``function(X, y, weight, numbers)`` for each chunk, a lazy Dask array of as many rows."""
+        """``function(X, y, weight, numbers)`` of each chunk, as a lazy Dask array."""
         return self._map(_OnChunk(function), **_shape(self.X, width, dtype))
 
     def _map(self, function: Callable[..., Any], **options: Any) -> Any:
@@ -95,9 +95,9 @@ class RowChunks:
 
 @dataclass(frozen=True)
 class _OnChunk:
-    """A function of the checked rows of a chunk and of their numbers.
+    """Applies a function to the checked rows of a chunk and to their indices.
 
-    Boxed results are objects in an array of one row, so that they add up.
+    Boxed results are objects in an array of one row, which Dask can add up.
     """
 
     function: Callable[..., Any]
@@ -113,13 +113,13 @@ class _OnChunk:
 
 
 def map_queries(X: Any, function: Callable[[Any], Array], width: int | None, dtype: Any) -> Any:
-    """``function`` of each chunk of rows, a lazy Dask array of as many rows."""
+    """``function`` of each chunk of rows, as a lazy Dask array of as many rows."""
     X = _whole_rows(X)
     return X.map_blocks(function, **_shape(X, width, dtype))
 
 
 def _whole_rows(X: Any) -> Any:
-    """A Dask array with all features of a row in one chunk."""
+    """Return a Dask array with all features of a row in one chunk."""
     if X.ndim != 2 or any(np.isnan(size) for size in X.shape):
         raise ValueError(
             f"a Dask array of samples must have two dimensions of known size, got shape {X.shape}. "
@@ -129,7 +129,7 @@ def _whole_rows(X: Any) -> Any:
 
 
 def _shape(X: Any, width: int | None, dtype: Any) -> dict[str, Any]:
-    """What `map_blocks` must know of a result with ``width`` columns, or of one dimension."""
+    """Options of `map_blocks` for a result with ``width`` columns, or one-dimensional if None."""
     if width is None:
         return {"drop_axis": 1, "dtype": dtype, "meta": np.empty(0, dtype=dtype)}
     chunks = (X.chunks[0], (width,))

@@ -20,7 +20,7 @@ from gramian.machines import Sums
 
 @dataclass(frozen=True, eq=False)
 class BasisReader:
-    """The outputs of all bases, given by centres and weights, in the order that is shown."""
+    """Computes the outputs of all bases from centres and weights, in their public order."""
 
     bases: tuple[tuple[Centres, Array], ...]
     order: Array
@@ -32,19 +32,19 @@ class BasisReader:
 
 
 class BasisEngine:
-    """Bases that samples enter and leave in O(m²), each a `FixedBasis` for some of the outputs.
+    """Bases that learn and forget samples in O(m²), each a `FixedBasis` for some of the outputs.
 
-    Never changed: an edit returns another engine. Samples may also enter as sums over them, which
-    are then not held.
+    Immutable: an edit returns a new engine. Samples can also be added as sums over them; the model
+    then does not hold them.
 
     Parameters
     ----------
     plan : BasisPlan
     bases : tuple of FixedBasis
     held : Holdings
-        What the bases were summed over.
+        The holdings over which the bases were summed.
     past : tuple of Refactorization
-        What was rebuilt before.
+        Records of earlier rebuilds.
     calibration : float, optional
         Scale of the probabilities of a model that does not hold all its samples.
     """
@@ -68,7 +68,7 @@ class BasisEngine:
 
     @property
     def n_rows(self) -> int:
-        """Number of samples learned: those held, and those of which the sums are known."""
+        """Number of learned samples: those held, and those known only by their sums."""
         return self.bases[0].live.rows
 
     def holds_all(self, held: Holdings) -> bool:
@@ -78,7 +78,7 @@ class BasisEngine:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """O(m²) for each sample. A new class enters a basis, or is given one of its own."""
+        """Add samples, O(m²) each. A new class joins a basis, or gets its own."""
         n, own = len(before), np.empty(0)
         X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
         if self.plan.apart and self.holds_all(before):
@@ -91,7 +91,7 @@ class BasisEngine:
         return self._moved(after, bases, len(y))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """O(m²) for each sample, O(m³) for a centre, which leaves its basis."""
+        """Remove samples, O(m²) each, and O(m³) for a centre, which leaves its basis."""
         X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
         bases = []
         for basis in self._bases_for(after):
@@ -103,7 +103,7 @@ class BasisEngine:
         return engine.fresh(after, "most of what the sums held has left") if worn else engine
 
     def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
-        """Samples leave that are not held; a centre that equals one of them leaves its basis."""
+        """Remove samples that are not held; a centre that equals one of them leaves its basis."""
         bases = []
         for basis in self.bases:
             samples = basis.centres.samples
@@ -114,7 +114,7 @@ class BasisEngine:
         return self._moved(held, bases, len(y))
 
     def over(self, held: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
-        """The same bases over other samples, none of which is held; λ is estimated where asked."""
+        """Return the bases over other samples, none of them held; ``estimate`` chooses λ again."""
         bases = [
             basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
             for basis, given in zip(self.bases, sums, strict=True)
@@ -124,22 +124,22 @@ class BasisEngine:
         return self._moved(held, bases)
 
     def with_sums(self, held: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
-        """More samples, which are not held, as the sums over them for each basis."""
+        """Add samples that are not held, given by their sums for each basis."""
         pairs = zip(self.bases, sums, strict=True)
         return self._moved(held, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
 
     def with_classes(self, held: Holdings) -> BasisEngine:
-        """With an output for each class of these holdings."""
+        """Return an engine with one output for each class of these holdings."""
         return self._moved(held, self._bases_for(held))
 
     def calibrated(self, scale: float) -> BasisEngine:
-        """With the scale of probabilities for samples that will not be held."""
+        """Return an engine with the scale of probabilities for samples that are not held."""
         twin = copy(self)
         twin.calibration = scale
         return twin
 
     def grown(self, held: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
-        """With at most k more centres in each basis, chosen on the samples held."""
+        """Return an engine with up to k more centres per basis, chosen on the samples held."""
         twin, plan = copy(self), replace(plan, kernels=self.plan.kernels)
         ridge, bases = plan.tuned_ridge(held), []
         for basis in self.bases:
@@ -150,12 +150,12 @@ class BasisEngine:
         return twin._moved(held, bases, 0, "grown")
 
     def refactor(self, held: Holdings, reason: str) -> Engine:
-        """Sum anew over the samples, O(n m²), and solve."""
+        """Compute the sums again from the samples, O(n m²), and solve."""
         return self.fresh(held, reason)
 
     def fresh(self, held: Holdings, reason: str | None = None) -> BasisEngine:
-        """The same bases summed anew; the sums stay where the model does not hold all samples."""
-        if held.version is not self.serves:  # where the centres stand is known for these alone
+        """Return the bases with new sums, or the same sums if some samples are not held."""
+        if held.version is not self.serves:  # positions of centres are known for this version only
             raise np.linalg.LinAlgError(reason)
         anew = self._sums(held) if self.holds_all(held) else [b.live.sums for b in self.bases]
         pairs = zip(self.bases, anew, strict=True)
@@ -164,7 +164,7 @@ class BasisEngine:
     # -- reads ----------------------------------------------------------------------------------
 
     def order(self) -> Array:
-        """Which columns of the bases are shown, and in which order; of two classes, the second."""
+        """Which columns of the bases are public, and in which order; of two classes, the second."""
         order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
         return order[1:] if self._classified and len(order) == 2 else order
 
@@ -172,19 +172,19 @@ class BasisEngine:
         return BasisReader(tuple((b.centres, b.weights) for b in self.bases), self.order())
 
     def loo(self, held: Holdings) -> Array:
-        """Centres and λ kept, O(m²) for each sample."""
+        """Leave-one-out outputs with the same centres and λ, O(m²) per sample."""
         X, positions = held.rows.samples(), np.arange(len(held))
         return self.loo_rows(X, held.y, held.weight, positions)
 
     def loo_rows(self, X: Any, y: Array, weight: Array, positions: Array | None = None) -> Array:
-        """Leave-one-out outputs of samples that were learned, held or not."""
+        """Leave-one-out outputs of learned samples, whether held or not."""
         blocks = [b.loo_outputs(X, self._targets(y, b), weight, positions) for b in self.bases]
         return np.concatenate(blocks, axis=1)[:, self.order()]
 
     def drift(self, held: Holdings) -> float:
-        """The larger of the residual in the normal equations and the distance of the sums.
+        """The largest residual of the normal equations or error of the sums.
 
-        That is their distance from those taken anew, O(n m²), if all samples are held.
+        The error of the sums is measured against new sums, O(n m²), if all samples are held.
         """
         found = [basis.live.drift() for basis in self.bases]
         if self.holds_all(held):
@@ -193,16 +193,16 @@ class BasisEngine:
         return max(found)
 
     def frozen(self, held: Holdings) -> BasisEngine:
-        """Itself: it never changes, and holds no sample but the centres."""
+        """Return this engine: it never changes, and holds no sample but the centres."""
         return self
 
     def seen_by(self) -> tuple[str, ...]:
-        """The choice of the centres, and the U of the selection where it is the penalty's."""
+        """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
         return ("basis",) if self.calibration is None else ("basis", "calibration")
 
     def state(self, held: Holdings) -> dict[str, Any]:
         calibration = None
-        if self.calibration is not None:  # 0.1.0 had biases behind it, which were zero
+        if self.calibration is not None:  # version 0.1.0 also stored biases, which were zero
             calibration = self.calibration, np.zeros(len(held.classes))
         return {
             "bases": [basis.state() for basis in self.bases],
@@ -211,10 +211,10 @@ class BasisEngine:
         }
 
     def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
-        """A function for the sums over a chunk of samples, which may run in another process.
+        """Return a function for the sums over a chunk of samples, which can run in another process.
 
-        ``numbers`` says which rows of all chunks are the samples that the centres stand among; None
-        where no centre is a row of them.
+        ``numbers`` holds, for each position to which the centres refer, the row number over all
+        chunks; None if no centre is one of the rows.
         """
         named = [
             b.named(np.full(len(b), NOT_HELD) if numbers is None else numbers[b.centres.samples])
@@ -227,7 +227,7 @@ class BasisEngine:
     def _moved(
         self, held: Holdings, bases: Iterable[FixedBasis], edits: int = 0, why: str | None = None
     ) -> BasisEngine:
-        """This engine with other bases, for other holdings, and a record if there is a reason."""
+        """Return this engine with other bases and holdings; record the reason, if there is one."""
         twin = copy(self)
         twin.bases, twin.serves, twin._edits = tuple(bases), held.version, self._edits + edits
         if why is not None:
@@ -249,9 +249,9 @@ class BasisEngine:
         return ChunkSums(parts, self._classified, dtype)
 
     def _bases_for(self, held: Holdings, besides: Any = ()) -> list[FixedBasis]:
-        """The bases with an output for each class besides some, and for no other.
+        """Return the bases with exactly one output per class, except for the classes ``besides``.
 
-        A class that has none enters the first basis: no sample so far was of it.
+        A class without an output joins the first basis, because no sample so far belongs to it.
         """
         if held.classes is None:
             return list(self.bases)
@@ -265,7 +265,7 @@ class BasisEngine:
 
 @dataclass(frozen=True, eq=False)
 class ChunkSums:
-    """The sums over one chunk, for each basis. It knows centres, outputs and U, and no sums."""
+    """Computes the sums over one chunk for each basis, from centres, outputs and U."""
 
     bases: list[tuple[Centres, Array, Array]]
     classified: bool
@@ -280,7 +280,7 @@ class ChunkSums:
 
 
 def _find_rows(X: Any, points: Any) -> Array:
-    """For each centre the position of an equal row of X, or −1."""
+    """For each centre, the position of an equal row of X, or −1."""
     rows, wanted = (Z.toarray() if hasattr(Z, "toarray") else Z for Z in (X, points))
     where = {row.tobytes(): i for i, row in reversed(list(enumerate(rows + 0.0)))}
     found = [where.get(row.tobytes(), NOT_HELD) for row in wanted + 0.0]

@@ -1,4 +1,4 @@
-"""How bases are chosen: the settings of orthogonal least squares, and trials of widths and λ."""
+"""The plan by which bases are selected, and trials that choose widths and λ."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from gramian.engines.orthogonal._basis import Centres, FixedBasis
 from gramian.kernels import Kernel
 from gramian.machines import Axes, ForwardRules, basis_features, forward_select, least
 
-# Trials are made with so many centres at most, on so many samples, in parts each left out once.
+# Limits of a trial: number of centres and of samples; then the numbers of cross-validation folds.
 TRIED_WITH, TRIED_ON = 200, 2_000
 _PARTS, _FEW_PARTS, _FEW = 5, 2, 500
 
 
 @dataclass(frozen=True, eq=False)
 class BasisPlan:
-    """All that bases are chosen with, besides the samples.
+    """The settings by which bases are selected.
 
     Parameters
     ----------
     kernels : tuple of Kernel
-        Each centre takes the one that helps most.
+        Each centre uses the one that helps most.
     rules : ForwardRules
-        Of the selection, whose penalty is the orthogonal one whatever that of the weights.
+        Rules of the selection, which always uses the orthogonal penalty.
     ridge : "cv", "loo", "gcv" or float
-        λ of the weights, or how it is found.
+        λ of the weights, or how to find it.
     penalty : {"kernel", "orthogonal"}
     random_state : int, RandomState or None
     apart : bool
@@ -46,31 +46,31 @@ class BasisPlan:
     apart: bool = False
 
     def groups(self, held: Holdings) -> list[Array]:
-        """Outputs that share a basis. Two classes do in any case: their targets differ in sign."""
+        """Groups of outputs that share a basis; two classes always do, as their targets are ±y."""
         if held.classes is None:
             return [np.arange(held.y.reshape(len(held), -1).shape[1])]
         apart = self.apart and len(held.classes) > 2
         return list(held.classes[:, None]) if apart else [held.classes]
 
     def ridge_rule(self, held: Holdings) -> str | float:
-        """``ridge``, but "loo" for "cv" where trials would see only a part of the samples.
+        """``ridge``, with "cv" replaced by "loo" if trials would use only a part of the samples.
 
-        Parts of a subsample have few centres: what these cannot fit is noise to them, and calls for
-        more λ than all samples need.
+        The bases of a subsample have fewer centres. What these cannot fit acts as noise, which
+        requires a larger λ than all samples need.
         """
         return "loo" if self.ridge == "cv" and len(held) > TRIED_ON else self.ridge
 
     def tuned_ridge(self, held: Holdings) -> str | float:
-        """λ, by trials where the rule is "cv"; or the rule for it."""
+        """λ found by trials if the rule is "cv"; else the rule itself."""
         rule = self.ridge_rule(held)
         return Trials(self, held).run(self.kernels)[1] if rule == "cv" else rule
 
     def select(
         self, held: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
     ) -> FixedBasis:
-        """A basis for these outputs on the samples held, which begins with the centres of start.
+        """Select a basis for these outputs on the held samples, starting with the centres of start.
 
-        Only columns of candidates are computed.
+        Computes only the columns of candidates.
         """
         X, weight, kernels = held.rows.samples(), held.weight, self.kernels
         Y = target_columns(held.y, outputs, held.classes is not None)
@@ -92,18 +92,18 @@ class BasisPlan:
 
 
 def target_columns(y: Array, outputs: Array, classified: bool) -> Array:
-    """Targets of these outputs, of shape (n, t): ±1 of classes, or columns of numbers."""
+    """Targets of these outputs, of shape (n, t): ±1 for classes, or columns of numbers."""
     if classified:
         return np.where(y.reshape(-1, 1) == outputs, 1.0, -1.0)
     return y.reshape(len(y), -1)[:, outputs].astype(float, copy=False)
 
 
 class Trials:
-    """Widths and λ tried on parts of the samples that the selection does not see.
+    """Tries widths and λ on parts of the samples that the selection does not see.
 
-    The closed forms do not do: they know of the weights but not of the choice of centres, and the
-    narrower the kernel, the more there is to choose from. On 20 draws of the noisy sinc the width
-    of least leave-one-out error has a test error of 0.095, that of least error on parts 0.07.
+    Closed forms are not good enough: they ignore the choice of centres, and a narrower kernel
+    offers more to choose from. On 20 draws of the noisy sinc, the width with the smallest
+    leave-one-out error has a test error of 0.095, the width that trials choose 0.07.
     """
 
     def __init__(self, plan: BasisPlan, held: Holdings) -> None:
@@ -120,7 +120,7 @@ class Trials:
         self._parts = np.array_split(self._some, min(n_parts, len(self._some)))
 
     def run(self, kernels: tuple[Kernel, ...]) -> tuple[float, float]:
-        """The error with these kernels, summed over the parts, and the λ that is best for them."""
+        """Return the error with these kernels, summed over the parts, and the best λ for them."""
         plan, held = replace(self._plan, kernels=kernels), self._held
         ridges, errors = np.empty(0), np.zeros(1)
         for part in self._parts:
@@ -139,7 +139,7 @@ class Trials:
 
 
 def _part(held: Holdings, positions: Array) -> Holdings:
-    """Holdings of some of the samples."""
+    """Return the holdings of some of the samples."""
     parts = (getattr(held, name)[positions] for name in ("y", "weight", "ids"))
     y, weight, ids = parts
     return replace(held, rows=make_rows(held.rows.take(positions)), y=y, weight=weight, ids=ids)
