@@ -13,8 +13,8 @@ help: ## list the targets
 run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that ships with scikit-learn
 	$(BIN)/python examples/quickstart.py
 
-test: $(VENV)/test.stamp ## run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/test.stamp ## run the tests, in two processes
+	$(BIN)/python -m tests
 
 coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the core must have none
 	$(BIN)/coverage run -m pytest

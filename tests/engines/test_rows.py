@@ -144,6 +144,7 @@ def test_random_edits_of_a_kernel_matrix(script):
     K = samples(200) @ samples(200).T
     rows, held, used = make_rows(K[:5, :5], precomputed=True), np.arange(5), 5
     assert isinstance(rows, GramRows)
+    assert rows.adopt(K) is K
     for appends, k, seed in script:
         if appends:
             new, used = np.arange(used, min(used + k, 200)), min(used + k, 200)

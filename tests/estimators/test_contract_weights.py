@@ -121,3 +121,9 @@ def test_fisher_targets_refuse_class_weights(name, class_weight):
     classifier = clone(CLASSIFIERS[name]).set_params(class_weight=class_weight)
     with pytest.raises(ValueError, match='class_weight has no effect with targets="fisher"'):
         classifier.fit(*make_samples(classifier))
+
+
+def test_weights_of_zero_alone_are_refused(estimator):
+    X, y = make_samples(estimator)
+    with pytest.raises(ValueError, match="sample_weight must be > 0 for at least one sample"):
+        estimator.fit(X, y, sample_weight=np.zeros(30))

@@ -660,3 +660,11 @@ def test_refactor_is_recorded(estimator):
     assert estimator.refactor() is estimator
     assert [event.reason for event in estimator.refactorizations_] == ["asked for"]
     close_values(values(estimator), before, updates=10)
+
+
+def test_a_basis_is_built_anew_for_its_own_holdings_alone(estimator):
+    """Where the centres stand among other samples is not known."""
+    X, y = make_samples(estimator, 20)
+    now = estimator.fit(X, y)._now
+    with pytest.raises(np.linalg.LinAlgError, match="another reason"):
+        now.engine.fresh(now.held.without(np.array([0])), "another reason")

@@ -265,3 +265,10 @@ def test_input_is_left_alone():
     K.flags.writeable = False
     check_kernel_rows(K, 0, [np.float64, np.float32])
     np.testing.assert_array_equal(K, before)
+
+
+def test_a_model_of_samples_does_not_become_one_of_kernel_values(estimator):
+    X, y = make_samples(estimator)
+    estimator.set_params(kernel="rbf").fit(X, y).set_params(kernel="precomputed")
+    with pytest.raises(ValueError, match=r"holds samples for another kind of kernel.*Call fit"):
+        estimator.reselect()

@@ -31,6 +31,13 @@ def test_available_memory_without_a_meminfo_file(monkeypatch, tmp_path):
     assert available_memory() is None or available_memory() > 2**20
 
 
+def test_a_system_that_tells_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "absent")
+    monkeypatch.setattr(memory, "_LIMITS", ())
+    monkeypatch.setattr(memory.os, "sysconf_names", {})
+    assert available_memory() is None
+
+
 def test_available_memory_reads_the_right_line(monkeypatch, tmp_path):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 9 kB\nMemFree: 2 kB\nMemAvailable:      3 kB\n")

@@ -141,3 +141,9 @@ def test_singular_sums_say_what_to_do():
     normal.append(np.ones((3, 2)), np.ones((3, 1)), np.ones(3))
     with pytest.raises(np.linalg.LinAlgError, match="lower `C`, or drop or scale features"):
         normal.solution()
+
+
+def test_samples_that_are_too_large_are_refused():
+    normal = LiveNormal(np.ones(2), 1)
+    with pytest.raises(ValueError, match=r"squares are not finite in float64\. Scale"):
+        normal.append(np.full((1, 2), 1e200), np.ones((1, 1)), np.ones(1))

@@ -387,3 +387,36 @@ def test_a_copy_is_whole_and_independent(factor, duplicate):
         second.edit(rng)
     second.check()
     following.check()
+
+
+# -- what spoils a factor -----------------------------------------------------------------------
+
+
+def test_a_sample_that_dominated_the_others_is_rebuilt_around():
+    A = gram(20)
+    A[5, :] *= 1e6
+    A[:, 5] *= 1e6
+    system = LiveSystem(np.diagonal(A).copy(), row_block(A), np.ones((20, 1)), "inverse")
+    system.solution()
+    system.remove(np.array([5]))
+    rest = np.delete(np.delete(A, 5, axis=0), 5, axis=1)
+    np.testing.assert_allclose(rest @ system.solution(), 1.0, atol=1e-12)  # a fresh solve's
+    (event,) = system.refactorizations
+    assert event.reason == "a sample that dominated the others has left"
+
+
+def test_refinement_that_stalls_rebuilds_the_factor():
+    A = gram(20)
+    system = LiveSystem(np.diagonal(A).copy(), row_block(A), np.ones((20, 1)), "inverse")
+    system.factor.apply_inverse = np.zeros_like
+    np.testing.assert_allclose(A @ system.solution(), 1.0, atol=1e-12)
+    (event,) = system.refactorizations
+    assert event.reason.startswith("refinement stalled at a residual of 1")
+
+
+def test_an_inverse_without_a_positive_diagonal_cannot_let_a_sample_go():
+    A = gram(6)
+    factor, _ = factorize(np.diagonal(A).copy(), row_block(A), "inverse")
+    factor._diagonal[:] = -1.0
+    with pytest.raises(NotPositiveDefiniteError, match="failed at sample 2"):
+        factor.remove(np.array([2]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.machines._stopping import Path, Shrinkage, settled, stalled
+from gramian.machines._stopping import Path, Shrinkage, limit, settled, stalled
 from tests.tolerance import tolerance
 
 RIDGES = (0.0, 1e-3, 0.7, 40.0)
@@ -106,3 +106,12 @@ def test_path_compares_sizes_on_the_scale_of_a_logarithm():
     np.testing.assert_array_equal(path.scores("gcv"), np.log([2.0, 1.0, 4.0]))
     np.testing.assert_array_equal(path.scores("bic"), [2.5, 4.0, 4.5])
     assert [path.best(name) for name in ("gcv", "loo", "bic", "lambda")] == [1, 2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [((1.0, 10.0, 10.0**1.5), 100.0), ((0.0, 1.0, 2.0), 2.0), ((1.0, 2.0, 8.0), 8.0)],
+    ids=["settles", "no logarithm", "does not settle"],
+)
+def test_where_three_numbers_lead(numbers, expected):
+    assert limit(*numbers) == pytest.approx(expected)

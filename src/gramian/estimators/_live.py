@@ -145,7 +145,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             engine = now.engine.remove(now.held, after, positions)
         except np.linalg.LinAlgError as error:  # the remaining samples can always be refitted
             engine = now.engine.fresh(after, f"forgetting by an update failed: {error}")
-        self._now = now.moved(after, engine)
+        self._now = replace(now, held=after, engine=engine, cache={})
         after.rows.scrub()
         return self
 

@@ -162,8 +162,7 @@ class GramPart:
 
     def _append(self, space: GramSpace, entering: Array, y: Array) -> bool:
         """Add samples; return False if the system must be rebuilt for that."""
-        if self._system is None:
-            return False
+        assert self._system is not None  # a part that is new has much to enter
         cross = space.block(entering, self._members).T
         try:
             self._system.append(cross, space.block(entering, entering), y[entering, None])
