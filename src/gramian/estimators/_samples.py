@@ -131,7 +131,7 @@ def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:
 
 def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tuple:
     """Return the samples of weight > 0; a weight of 0 means no copy, so the sample is dropped."""
-    if not np.any(sample_weight):
+    if not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     some = weight > 0
