@@ -121,3 +121,10 @@ def test_fisher_targets_refuse_class_weights(name, class_weight):
     classifier = clone(CLASSIFIERS[name]).set_params(class_weight=class_weight)
     with pytest.raises(ValueError, match='class_weight has no effect with targets="fisher"'):
         classifier.fit(*make_samples(classifier))
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+def test_weights_beyond_single_precision(estimator, weight):
+    X, y = make_samples(estimator, 12)
+    with pytest.raises(ValueError, match="sample_weight must be 0 or between 1e-30 and 1e"):
+        estimator.fit(X, y, sample_weight=np.full(12, weight))

@@ -53,13 +53,13 @@ def permuted(model, order):
     return twin
 
 
-def distance(a, b):
-    """Largest difference relative to the largest of ``b``; infinite values must agree."""
+def distance(a, b, least=0.0):
+    """Largest difference relative to the largest of ``b``, or ``least``; infinities must agree."""
     if a.shape != b.shape:
         return np.inf
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.where(a == b, 0.0, np.abs(a - b))
-    finite = np.abs(b[np.isfinite(b)]).max(initial=np.finfo(float).tiny)
+    finite = np.abs(b[np.isfinite(b)]).max(initial=max(least, np.finfo(float).tiny))
     worst = difference.max(initial=0.0) / finite
     return np.inf if np.isnan(worst) else float(worst)
 
