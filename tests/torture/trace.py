@@ -3,8 +3,8 @@
 Until updates are folded, the column w of the update that took the row out is among the pending
 ones. It is P k / √s up to sign for the row's kernel values k, so that ``A w ∝ k``, and for the RBF
 kernel ``−log k = γ ‖x − x_i‖² − log c`` is linear in x and one more number. Documented: the columns
-stay until 32 are pending; `refactor()`, pickling and saving remove them. That they can be used while
-they are there is a finding and no failure; that they can be used after `refactor` would be one.
+stay until 32 are pending; `refactor()`, pickling and saving remove them. That they can be used in
+between is a finding and no failure; that they can be used after `refactor` would be one.
 """
 
 from __future__ import annotations
