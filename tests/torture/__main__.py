@@ -40,7 +40,7 @@ ATTACKS = {
     ),
     "numbers": (
         "Bad numbers give a right model or a clear error",
-        "81 strange kinds of samples, labels, ids, weights and classes on each estimator",
+        "78 strange kinds of samples, labels, ids, weights and classes on each estimator",
         "cases",
         0.0,
     ),
