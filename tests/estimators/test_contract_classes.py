@@ -93,3 +93,37 @@ def test_predict_follows_the_decision_values(classifier):
         decision = classifier.fit(X, y).decision_function(queries())
         best = (decision > 0).astype(int) if classes == 2 else decision.argmax(axis=1)
         np.testing.assert_array_equal(classifier.predict(queries()), best)
+
+
+@pytest.mark.parametrize(
+    ("labels", "match"),
+    [
+        (np.array(["a", "a\0"], dtype=object), "NUL character"),
+        (np.array(["a\0b", "c"]), "NUL character"),
+        (np.array([None, "a"], dtype=object), "strings alone or numbers alone"),
+        (np.array([1, "a"], dtype=object), "strings alone or numbers alone"),
+        (np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"), "Turn them into strings"),
+    ],
+)
+def test_labels_that_no_model_can_keep_apart(classifier, labels, match):
+    X, _ = make_samples(classifier, 12)
+    with pytest.raises(ValueError, match=match):
+        classifier.fit(X, np.resize(labels, 12))
+
+
+@pytest.mark.parametrize(
+    ("classes", "match"),
+    [
+        ([np.nan], "finite"),
+        (3, "a list of labels"),
+        ([[0, 1]], "a list of labels"),
+        ([np.datetime64("2020-01-01")], "Turn them into strings"),
+        (["a\0"], "NUL character"),
+    ],
+)
+def test_classes_that_are_no_labels(classifier, classes, match):
+    X, y = make_samples(classifier, 12)
+    if classes == ["a\0"]:
+        classes = np.array(classes, dtype=object)
+    with pytest.raises(ValueError, match=match):
+        classifier.partial_fit(X, y, classes=classes)

@@ -337,3 +337,16 @@ def test_forgetting_needs_no_memory(estimator, no_memory):
     for part in np.array_split(gone, 4):
         estimator.forget(part)
     assert len(estimator.predict(X)) == 60
+
+
+def test_integers_beyond_float(estimator):
+    X, y = make_samples(estimator, 12)
+    wrong = X.astype(object)
+    wrong[1, 1] = 10**400
+    with pytest.raises(ValueError, match="too large for float64"):
+        estimator.fit(wrong, y)
+    estimator.fit(X, y)
+    with pytest.raises(ValueError, match="too large for float64"):
+        estimator.partial_fit(wrong, y)
+    with pytest.raises(ValueError, match="too large for float64"):
+        estimator.predict(wrong)

@@ -127,3 +127,10 @@ def test_weights_of_zero_alone_are_refused(estimator):
     X, y = make_samples(estimator)
     with pytest.raises(ValueError, match="sample_weight must be > 0 for at least one sample"):
         estimator.fit(X, y, sample_weight=np.zeros(30))
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+def test_weights_beyond_single_precision(estimator, weight):
+    X, y = make_samples(estimator, 12)
+    with pytest.raises(ValueError, match="sample_weight must be 0 or between 1e-30 and 1e"):
+        estimator.fit(X, y, sample_weight=np.full(12, weight))

@@ -225,3 +225,14 @@ def test_forgotten_twice(estimator):
     with pytest.raises(ValueError, match="forget got id 5, which the model does not hold"):
         estimator.forget(5)
     assert_unchanged(estimator, before)
+
+
+@pytest.mark.parametrize("number", [2**63, 2**70, -(2**63) - 1, -(2**70)])
+def test_numbers_beyond_64_bits(number):
+    with pytest.raises(ValueError, match="at least −2⁶³ and smaller than 2⁶³"):
+        check_ids([number], 1)
+
+
+def test_names_with_nul():
+    with pytest.raises(ValueError, match="NUL characters"):
+        check_ids(["a", "a\0"], 2)

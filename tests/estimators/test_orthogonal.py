@@ -668,3 +668,21 @@ def test_a_basis_is_built_anew_for_its_own_holdings_alone(estimator):
     now = estimator.fit(X, y)._now
     with pytest.raises(np.linalg.LinAlgError, match="another reason"):
         now.engine.fresh(now.held.without(np.array([0])), "another reason")
+
+
+def test_outliers_in_an_unbounded_kernel_enter_and_leave():
+    """A basis that outliers have left undetermined is chosen anew, and the record says so."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = X[:, 0] + 0.1 * rng.standard_normal(60)
+    X[:2, 1], X[2, 0] = 2**31 - 1, 1e6
+    model = OrthogonalKernelRegressor("poly", gamma=0.4, degree=2, ridge=1e-9, max_basis=12)
+    model.fit(X, y)
+    for leaving in ([0], [1], [2]):
+        model.forget(leaving)
+    outlier = np.array([[0.0, -1e6, 2**31 - 1]])
+    model.partial_fit(outlier, [1.0], ids=[100]).forget(100)
+    assert set(model.ids_) == set(range(3, 60))
+    np.testing.assert_allclose(
+        model.predict(X[3:]), model.refitted().predict(X[3:]), rtol=0, atol=1e-6
+    )

@@ -46,7 +46,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         -------
         self
         """
-        declared = () if classes is None else tuple(np.asarray(classes).tolist())
+        declared = () if classes is None else _check_classes(classes)
         self._learn(X, y, sample_weight, ids, declared)
         return self
 
@@ -103,6 +103,8 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
 
     def _check_targets(self, y, held: Holdings | None):
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind not in "biuf":
+            _check_labels(y, "y")
         check_classification_targets(y)
         if held is not None and held.y.dtype.kind != y.dtype.kind:
             _check_kind(held.y, y)
@@ -137,6 +139,40 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def _get_state(self):
         declared = self._fitted().held.declared
         return {**super()._get_state(), "declared": np.asarray(declared) if declared else ()}
+
+
+def _check_classes(classes):
+    """Declared classes as a tuple of labels; ValueError if they are not a list of labels."""
+    array = np.asarray(classes)
+    if array.ndim != 1:
+        raise ValueError(f"classes must be a list of labels, got {array.ndim} dimensions.")
+    if array.dtype.kind not in "biuf":
+        _check_labels(array, "classes")
+    elif not np.isfinite(array).all():
+        raise ValueError("classes must be finite, got NaN or infinity.")
+    return tuple(array.tolist())
+
+
+def _check_labels(labels, name):
+    """Raise ValueError unless labels are all strings, or all numbers.
+
+    Arrays of strings drop NUL characters at the end, so that "a" and ``"a\\0"`` would become one.
+    """
+    if labels.dtype.kind in "mMcV":
+        raise ValueError(
+            f"{name} must hold strings or real numbers, got labels of dtype {labels.dtype}. Turn "
+            f"them into strings."
+        )
+    if labels.dtype.kind == "O":
+        strings = [isinstance(label, str) for label in labels.tolist()]
+        if any(strings) and not all(strings):
+            other = type(labels[strings.index(False)]).__name__
+            raise ValueError(
+                f"{name} must hold strings alone or numbers alone, got strings and {other}."
+            )
+    texts = labels.tolist() if labels.dtype.kind in "UO" else []
+    if any("\0" in text for text in texts if isinstance(text, str)):
+        raise ValueError(f"{name} has a label with a NUL character, which no file can hold.")
 
 
 def _check_kind(held, new, name="y"):

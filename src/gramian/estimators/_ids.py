@@ -38,9 +38,12 @@ def _as_ids(ids: Any) -> Array:
             f"{'a mixture' if kinds == {'i', 'U'} else seen}."
         )
     if kinds == {"U"}:
+        if any("\0" in name for name in array.tolist()):
+            raise ValueError("ids must not have NUL characters, which no file can hold.")
         return array.astype(str)
-    if any(int(value) > np.iinfo(np.int64).max for value in array[array > 0].tolist()):
-        raise ValueError("ids must be smaller than 2⁶³.")
+    limits = np.iinfo(np.int64)
+    if any(not limits.min <= value <= limits.max for value in array.tolist()):
+        raise ValueError("ids must be at least −2⁶³ and smaller than 2⁶³.")
     return array.astype(np.int64)
 
 

@@ -6,6 +6,8 @@ which kind it takes, when its parameters are read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,17 @@ from sklearn.utils.validation import (
 from gramian.engines import DenseRows, Holdings, check_semidefinite
 
 _FLOATS = [np.float64, np.float32]
+LARGEST_WEIGHT = 1e30
+"""Weights and their inverses are numbers in single precision too."""
+
+
+@contextmanager
+def _numbers() -> Iterator[None]:
+    """Say it in our words where a Python integer is too large for a float."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError("X has a number that is too large for float64.") from error
 
 
 class VectorSamples:
@@ -31,9 +44,10 @@ class VectorSamples:
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
         """Return samples and targets of a fit, and the feature names or None."""
         names = _get_feature_names(X)
-        X, y = check_X_y(
-            X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, estimator=model
-        )
+        with _numbers():
+            X, y = check_X_y(
+                X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, estimator=model
+            )
         return X, y, names
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
@@ -41,23 +55,17 @@ class VectorSamples:
         if _ready(model, held, X) and isinstance(y, np.ndarray) and y.dtype.kind in "iU":
             check_consistent_length(X, y)
             return X, y
-        X, y = validate_data(
-            model,
-            X,
-            y,
-            reset=False,
-            accept_sparse="csr",
-            dtype=held.rows.dtype,
-            multi_output=True,
-            y_numeric=False,
-        )
+        options = {"accept_sparse": "csr", "dtype": held.rows.dtype, "multi_output": True}
+        with _numbers():
+            X, y = validate_data(model, X, y, reset=False, y_numeric=False, **options)
         return held.rows.adopt(X), y
 
     def queries(self, model, held: Holdings, X) -> Any:
         """Return samples to predict for, in the form of those held."""
         if _ready(model, held, X):
             return X
-        X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
+        with _numbers():
+            X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
         return held.rows.adopt(X)
 
     def keep(self, X, some) -> Any:
@@ -135,6 +143,12 @@ def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tupl
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     some = weight > 0
+    beyond = some & ((weight < 1.0 / LARGEST_WEIGHT) | (weight > LARGEST_WEIGHT))
+    if beyond.any():
+        raise ValueError(
+            f"sample_weight must be 0 or between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, "
+            f"got {weight[beyond][0]:g}."
+        )
     if some.all():
         return X, y, weight, ids
     return kind.keep(X, some), y[some], weight[some], ids[some]

@@ -264,7 +264,8 @@ def _invert(M: Array, advice: str) -> Array:
         If M is not positive definite in floating point.
     """
     scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), _TINY))
-    N = np.asfortranarray(scale[:, None] * M * scale)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is left of an outlier is no diagonal
+        N = np.asfortranarray(scale[:, None] * M * scale)
     bad = factor_cholesky(N)
     if bad:
         raise np.linalg.LinAlgError(

@@ -215,6 +215,8 @@ class LiveSystem:
         # that, or when barely half of the digits of leave-one-out values would be correct.
         eps = float(np.finfo(self.B.dtype).eps)
         self._inverse_tolerance = max(1e2 * self.condition * eps, eps**0.5)
+        # Where a real A gets the Cholesky factor, a complex one is refined at every read.
+        self._delicate = self.factor.name == LiveResolvent.name and self.condition > 0.1 / eps**0.5
 
     def _edit(self, edit: str, *args: Array) -> Array | None:
         """Run an edit of the factor and count it; if it fails because P drifted, rebuild and retry.
@@ -248,11 +250,18 @@ class LiveSystem:
         self._probe += _PROBES
         return np.unique((steps * 0.6180339887498949 % 1.0 * n).astype(int))
 
-    def _tolerance(self, X: Array, rows: Array) -> float:
-        """Tolerance of the residual of X, with ‖A‖ the largest absolute sum of the given rows."""
+    def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
+        """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.
+
+        Where weights differ by many orders of magnitude, the largest rows of A meet the smallest
+        of X. ``spread`` says to look at what they add up to, ``|A| |X|``, which is then less.
+        """
         wanted = 2**12 * np.abs(self.B).max(initial=0.0)
-        norm = np.abs(rows).sum(axis=1).max(initial=0.0)
-        return float(np.finfo(self.B.dtype).eps * max(wanted, norm * np.abs(X).max(initial=0.0)))
+        sizes = np.abs(rows)
+        reached = sizes.sum(axis=1).max(initial=0.0) * np.abs(X).max(initial=0.0)
+        if spread and reached > wanted:
+            reached = min(reached, 4.0 * (sizes @ np.abs(X)).max(initial=0.0))
+        return float(np.finfo(self.B.dtype).eps * max(wanted, reached))
 
     def _verify(self) -> None:
         """Bring X within tolerance of the true system, and P within its own tolerance."""
@@ -277,8 +286,8 @@ class LiveSystem:
             self.refactor(reason, "cholesky" if hasty else None)
         elif self._X is not None:
             residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
-            due = self._since_full_check >= _FULL_CHECK
-            if due or not residual <= self._tolerance(self._X, rows):
+            due = self._since_full_check >= _FULL_CHECK or self._delicate
+            if due or not residual <= self._tolerance(self._X, rows, spread=True):
                 self._refine(self._X)
 
     def _refine(self, start: Array | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.engines._engine import Engine
+from gramian.engines._engine import Engine, noted
 from gramian.engines._holdings import Holdings
 from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
 from gramian.engines.orthogonal._plan import BasisPlan, target_columns
@@ -78,7 +78,22 @@ class BasisEngine:
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """Add samples, O(m²) each. A new class joins a basis, or gets its own."""
+        """O(m²) for each sample. A new class enters a basis, or is given one of its own.
+
+        Where samples, such as outliers, make the weights of the centres undetermined, the bases are
+        chosen anew: what a fit takes may enter.
+        """
+        try:
+            return self._with(before, after)
+        except np.linalg.LinAlgError as error:
+            if not self.holds_all(before):
+                raise
+            try:
+                return self._chosen_anew(after, error)
+            except np.linalg.LinAlgError:
+                raise error from None
+
+    def _with(self, before: Holdings, after: Holdings) -> Engine:
         n, own = len(before), np.empty(0)
         X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
         if self.plan.apart and self.holds_all(before):
@@ -91,7 +106,26 @@ class BasisEngine:
         return self._moved(after, bases, len(y))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """Remove samples, O(m²) each, and O(m³) for a centre, which leaves its basis."""
+        """O(m²) for each sample, O(m³) for a centre, which leaves its basis.
+
+        Where the samples that stay do not determine the weights of the centres that stay, as after
+        outliers, the bases are chosen anew on them: what was asked to leave leaves.
+        """
+        try:
+            return self._without(before, after, positions)
+        except np.linalg.LinAlgError as error:
+            if not self.holds_all(before):
+                raise
+            return self._chosen_anew(after, error)
+
+    def _chosen_anew(self, held: Holdings, error: np.linalg.LinAlgError) -> Engine:
+        """Other bases, chosen on these holdings, since those so far do not serve them."""
+        plan, reason = self.plan, f"the bases were chosen anew: {error}"
+        ridge = plan.tuned_ridge(held)
+        bases = tuple(plan.select(held, group, ridge) for group in plan.groups(held))
+        return noted(BasisEngine(plan, bases, held, self.past), reason, len(held))
+
+    def _without(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
         bases = []
         for basis in self._bases_for(after):
