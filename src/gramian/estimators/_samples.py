@@ -6,8 +6,6 @@ which kind it takes, when its parameters are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,13 +25,7 @@ LARGEST_WEIGHT = 1e30
 """Weights and their inverses are numbers in single precision too."""
 
 
-@contextmanager
-def _numbers() -> Iterator[None]:
-    """Say it in our words where a Python integer is too large for a float."""
-    try:
-        yield
-    except OverflowError as error:
-        raise ValueError("X has a number that is too large for float64.") from error
+_TOO_LARGE = "X has a number that is too large for float64."
 
 
 class VectorSamples:
@@ -44,10 +36,12 @@ class VectorSamples:
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
         """Return samples and targets of a fit, and the feature names or None."""
         names = _get_feature_names(X)
-        with _numbers():
+        try:
             X, y = check_X_y(
                 X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, estimator=model
             )
+        except OverflowError as error:
+            raise ValueError(_TOO_LARGE) from error
         return X, y, names
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
@@ -56,16 +50,20 @@ class VectorSamples:
             check_consistent_length(X, y)
             return X, y
         options = {"accept_sparse": "csr", "dtype": held.rows.dtype, "multi_output": True}
-        with _numbers():
+        try:
             X, y = validate_data(model, X, y, reset=False, y_numeric=False, **options)
+        except OverflowError as error:
+            raise ValueError(_TOO_LARGE) from error
         return held.rows.adopt(X), y
 
     def queries(self, model, held: Holdings, X) -> Any:
         """Return samples to predict for, in the form of those held."""
         if _ready(model, held, X):
             return X
-        with _numbers():
+        try:
             X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
+        except OverflowError as error:
+            raise ValueError(_TOO_LARGE) from error
         return held.rows.adopt(X)
 
     def keep(self, X, some) -> Any:
