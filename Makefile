@@ -17,7 +17,8 @@ test: $(VENV)/test.stamp ## run the tests, in two processes
 	$(BIN)/python -m tests
 
 coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the core must have none
-	$(BIN)/coverage run -m pytest
+	$(BIN)/python -m tests --coverage
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/coverage report --fail-under=100 --include='*/gramian/gram/*,*/gramian/machines/*,*/gramian/engines/*,*/gramian/estimators/*'
 

@@ -1,7 +1,7 @@
 """All tests, in two processes at a time: ``python -m tests`` is what ``make test`` runs.
 
 Each process takes half of the work. What they print comes when both are done, one after the other.
-Arguments are passed on to pytest.
+``--coverage`` measures which lines run; other arguments are passed on to pytest.
 """
 
 import subprocess
@@ -16,7 +16,9 @@ HALVES = (["tests/estimators"], ["tests", "--ignore=tests/estimators"])
 
 def main(arguments):
     """Run both halves; the exit code is that of the first half that failed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    measure = ["coverage", "run", "-p", "-m"] if "--coverage" in arguments else []
+    options = [argument for argument in arguments if argument != "--coverage"]
+    command = [sys.executable, "-m", *measure, "pytest", "-q", "-p", "no:cacheprovider", *options]
     with TemporaryFile("w+") as first, TemporaryFile("w+") as second:
         runs = [
             subprocess.Popen([*command, *half], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
