@@ -686,3 +686,26 @@ def test_outliers_in_an_unbounded_kernel_enter_and_leave():
     np.testing.assert_allclose(
         model.predict(X[3:]), model.refitted().predict(X[3:]), rtol=0, atol=1e-6
     )
+
+
+def test_a_basis_that_does_not_determine_its_weights_is_chosen_anew(estimator, monkeypatch):
+    X, y = make_samples(estimator, 24)
+    estimator.fit(X[:20], y[:20])
+
+    def undetermined(*_):
+        raise np.linalg.LinAlgError("undetermined")
+
+    engine = type(estimator._now.engine)
+    monkeypatch.setattr(engine, "_with", undetermined)
+    estimator.partial_fit(X[20:22], y[20:22])
+    assert estimator.refactorizations_[-1].reason == "the bases were chosen anew: undetermined"
+    before = values(estimator)
+    monkeypatch.setattr(engine, "_without", undetermined)
+    monkeypatch.setattr(engine, "_chosen_anew", undetermined)
+    with pytest.raises(np.linalg.LinAlgError, match="undetermined"):  # nor on other centres
+        estimator.partial_fit(X[22:], y[22:])
+    monkeypatch.setattr(engine, "holds_all", lambda *_: False)
+    for call in (lambda: estimator.partial_fit(X[22:], y[22:]), lambda: estimator.forget([3])):
+        with pytest.raises(np.linalg.LinAlgError, match="undetermined"):  # rows that are not held
+            call()
+    np.testing.assert_array_equal(values(estimator), before)
