@@ -38,9 +38,7 @@ class BasisChoice:
 
     def engine(self, held: Holdings, history: tuple = ()) -> BasisEngine:
         """Select bases on these holdings and return their engine."""
-        plan = self.plan
-        bases = tuple(plan.select(held, group, self.ridge) for group in plan.groups(held))
-        return BasisEngine(plan, bases, held, history)
+        return BasisEngine(self.plan, self.plan.bases(held, self.ridge), held, history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +187,9 @@ stop_reason_ = _each(
     """,
 )
 n_basis_ = _over_all(lambda bases: sum(map(len, bases)), "Number of centres, over all bases.")
-n_rows_ = _over_all(
-    lambda bases: bases[0].live.rows,
-    "Number of samples learned: those held, and those of Dask arrays.",
+n_rows_ = property(
+    lambda model: model._fitted().engine.n_rows,
+    doc="Number of samples learned: those held, and those of Dask arrays.",
 )
 basis_kernels_ = _over_all(
     lambda bases: np.concatenate([basis.centres.which for basis in bases]),

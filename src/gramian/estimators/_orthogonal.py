@@ -327,4 +327,5 @@ class OrthogonalKernelRegressor(LiveRegressor):
         return shared.BasisSettings.of(self)
 
     def _left(self, before, after):
-        return after if self.n_rows_ > len(before) else super()._left(before, after)
+        holds_all = self._fitted().engine.holds_all(before)
+        return super()._left(before, after) if holds_all else after

@@ -121,8 +121,7 @@ class BasisEngine:
     def _chosen_anew(self, held: Holdings, error: np.linalg.LinAlgError) -> Engine:
         """Other bases, chosen on these holdings, since those so far do not serve them."""
         plan, reason = self.plan, f"the bases were chosen anew: {error}"
-        ridge = plan.tuned_ridge(held)
-        bases = tuple(plan.select(held, group, ridge) for group in plan.groups(held))
+        bases = plan.bases(held, plan.tuned_ridge(held))
         return noted(BasisEngine(plan, bases, held, self.past), reason, len(held))
 
     def _without(self, before: Holdings, after: Holdings, positions: Array) -> Engine:

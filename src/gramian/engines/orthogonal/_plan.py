@@ -65,6 +65,10 @@ class BasisPlan:
         rule = self.ridge_rule(held)
         return Trials(self, held).run(self.kernels)[1] if rule == "cv" else rule
 
+    def bases(self, held: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
+        """Select a basis for each group of outputs."""
+        return tuple(self.select(held, group, ridge) for group in self.groups(held))
+
     def select(
         self, held: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
     ) -> FixedBasis:
