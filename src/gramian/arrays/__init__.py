@@ -21,6 +21,15 @@ from gramian.arrays._blas import (
     symmetric_product,
 )
 from gramian.arrays._blocks import BLOCK_BYTES, row_blocks, without_rows
+from gramian.arrays._home import (
+    device_memory,
+    find_device,
+    from_tensor,
+    is_tensor,
+    on_device,
+    to_device,
+    to_host,
+)
 
 __all__ = [
     "BLOCK_BYTES",
@@ -28,9 +37,14 @@ __all__ = [
     "add_outer",
     "add_rows_to_cholesky",
     "complex_cholesky",
+    "device_memory",
     "factor_cholesky",
+    "find_device",
+    "from_tensor",
     "invert_cholesky",
     "invert_upper",
+    "is_tensor",
+    "on_device",
     "reciprocal_condition",
     "row_blocks",
     "scale_by_cholesky",
@@ -38,5 +52,7 @@ __all__ = [
     "solve_lower",
     "solve_upper",
     "symmetric_product",
+    "to_device",
+    "to_host",
     "without_rows",
 ]

@@ -1,4 +1,4 @@
-"""The array operations for NumPy, by BLAS and LAPACK.
+"""The array operations: for NumPy by BLAS and LAPACK, for an array on a device by torch.
 
 All functions work on the *upper* triangle of a square Fortran-ordered buffer and keep the strict
 lower triangle unchanged, so one buffer can hold two symmetric matrices. Always pass the whole
@@ -25,6 +25,8 @@ _UNBLOCKED = 32
 
 def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
     """``S @ X`` for the symmetric S in one triangle of ``buffer``; half a pass per few columns."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("symmetric_product", X, lower=lower)
     if X.shape[1] == 0:
         return np.zeros_like(X, order="F")
     is_complex = np.iscomplexobj(buffer)
@@ -47,6 +49,8 @@ def _complex_symv(alpha: float, buffer: Array, x: Array, *, lower: bool) -> Arra
 
 def add_outer(buffer: Array, W: Array, sign: float) -> None:
     """``S += sign · W Wᵀ`` in the upper triangle, in place: a symmetric rank-k update."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("add_outer", W, sign)
     if W.shape[1] == 0:
         return
     (syrk,) = get_blas_funcs(("syrk",), (buffer,))
@@ -56,6 +60,8 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
 
 def factor_cholesky(buffer: Array) -> int:
     """Replace S by R with ``S = RᵀR`` in the upper triangle; return 0 or the 1-based bad pivot."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("factor_cholesky")
     (potrf,) = get_lapack_funcs(("potrf",), (buffer,))
     factor, info = potrf(buffer, lower=0, clean=0, overwrite_a=1)
     assert factor.ctypes.data == buffer.ctypes.data, "the factorisation must happen in place"
@@ -64,6 +70,8 @@ def factor_cholesky(buffer: Array) -> int:
 
 def invert_cholesky(buffer: Array) -> None:
     """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("invert_cholesky")
     (potri,) = get_lapack_funcs(("potri",), (buffer,))
     inverse, info = potri(buffer, lower=0, overwrite_c=1)
     assert info == 0 and inverse.ctypes.data == buffer.ctypes.data
@@ -71,6 +79,8 @@ def invert_cholesky(buffer: Array) -> None:
 
 def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
     """Replace R by the R of ``RᵀR + rowsᵀ rows``: a backward-stable update by Householder."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("add_rows_to_cholesky", rows)
     (tpqrt,) = get_lapack_funcs(("tpqrt",), (buffer,))
     block = min(32, buffer.shape[0])
     factor, _, _, info = tpqrt(
@@ -81,6 +91,8 @@ def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
 
 def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
     """``R⁻¹ X`` (or ``R⁻ᵀ X``) for the upper triangle R of ``buffer``."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("solve_upper", X, transposed)
     if X.shape[1] == 0 or buffer.shape[0] == 0:
         return np.array(X, dtype=buffer.dtype, order="F")
     (trsm,) = get_blas_funcs(("trsm",), (buffer,))
@@ -89,6 +101,9 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
 
 def invert_upper(R: Array) -> Array:
     """``R⁻¹`` of an upper triangular R with zeros below; overwrites R."""
+    if not isinstance(R, np.ndarray):
+        R.through("invert_upper")
+        return R
     (trtri,) = get_lapack_funcs(("trtri",), (R,))
     inverse, info = trtri(R, lower=0, overwrite_c=1)
     assert info == 0
@@ -97,6 +112,8 @@ def invert_upper(R: Array) -> Array:
 
 def reciprocal_condition(buffer: Array, norm: float) -> float:
     """Estimate of ``1 / (‖S‖₁ ‖S⁻¹‖₁)`` from the Cholesky factor in the upper triangle, O(n²)."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("reciprocal_condition", norm)
     (pocon,) = get_lapack_funcs(("pocon",), (buffer,))
     rcond, info = pocon(buffer, norm)
     assert info == 0
@@ -105,6 +122,9 @@ def reciprocal_condition(buffer: Array, norm: float) -> float:
 
 def small_cholesky(S: Array) -> tuple[Array, int]:
     """Lower L of a small ``S = L Lᵀ`` and 0, or the 1-based index of the first bad pivot."""
+    if not isinstance(S, np.ndarray):  # small: faster by LAPACK, whatever the way there
+        L, info = small_cholesky(np.asarray(S))
+        return np.asarray(L, like=S), info
     (potrf,) = get_lapack_funcs(("potrf",), (S,))
     L, info = potrf(S, lower=1, clean=1)
     return L, int(info)
@@ -117,6 +137,8 @@ def complex_cholesky(S: Array) -> Array:
     zero and no entry grows threefold (docs/maths/fisher.md). Otherwise a zero pivot yields
     non-finite numbers; the caller must check the diagonal.
     """
+    if not isinstance(S, np.ndarray):
+        return np.asarray(complex_cholesky(np.asarray(S)), like=S)
     if len(S) > _UNBLOCKED:
         return _blocked_complex_cholesky(S)
     L = np.tril(S)
@@ -140,11 +162,15 @@ def _blocked_complex_cholesky(S: Array) -> Array:
 
 def scale_by_cholesky(U: Array, L: Array) -> Array:
     """``U L⁻ᵀ``, so that ``W Wᵀ = U (L Lᵀ)⁻¹ Uᵀ`` for the result W."""
+    if not isinstance(U, np.ndarray):
+        return U.through("scale_by_cholesky", L)
     (trsm,) = get_blas_funcs(("trsm",), (U,))
     return trsm(1.0, L, U, side=1, lower=1, trans_a=1)
 
 
 def solve_lower(L: Array, X: Array) -> Array:
     """``L⁻¹ X`` for a small lower triangular L."""
+    if not isinstance(L, np.ndarray):
+        return L.through("solve_lower", X)
     (trsm,) = get_blas_funcs(("trsm",), (L,))
     return trsm(1.0, L, X, lower=1)

@@ -14,9 +14,10 @@ def row_blocks(
     n_rows: int,
     n_cols: int,
     itemsize: int = 8,
-    budget: int = BLOCK_BYTES,
+    budget: int | None = None,
     *,
     square: bool = False,
+    like: Any = None,
 ) -> Iterator[slice]:
     """Yield slices that cut ``n_rows`` rows into blocks of at most ``budget`` bytes each.
 
@@ -24,15 +25,21 @@ def row_blocks(
 
     Parameters
     ----------
-    n_rows, n_cols, itemsize, budget : int
+    n_rows, n_cols, itemsize : int
+    budget : int, optional
+        32 MiB in the memory of NumPy, 1 GiB on a device.
     square : bool
         Limit blocks to a sixteenth of the matrix, for work on a matrix that is already in memory.
+    like : array, optional
+        An array at the home of the matrix; in the memory of NumPy by default.
 
     Examples
     --------
     >>> list(row_blocks(5, 100, itemsize=8, budget=1600))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
+    if budget is None:
+        budget = BLOCK_BYTES * (32 if hasattr(like, "tensor") else 1)
     if square:
         budget = min(budget, max(2**20, n_rows * n_cols * itemsize // 16))
     step = max(1, budget // max(1, n_cols * itemsize))

@@ -204,7 +204,7 @@ class GramEngine:
         targets = self.plan.targets(held)
         Y = self.system.B[:, 1:].real
         F = self._reading(lambda: self.plan.machine.loo(Y, self.moments, self.plan.ridge))
-        return targets.combine_left_out(F).astype(held.rows.dtype)
+        return np.asarray(targets.combine_left_out(F).astype(held.rows.dtype))
 
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
@@ -233,7 +233,8 @@ class GramEngine:
         return ()
 
     def state(self, held: Holdings) -> dict[str, Any]:
-        return {"coefficients": self.coefficients(held)}
+        intercept, Z = self.coefficients(held)
+        return {"coefficients": (np.asarray(intercept), np.asarray(Z))}
 
     # -- inside ---------------------------------------------------------------------------------
 

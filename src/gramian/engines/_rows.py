@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays import Array, row_blocks, without_rows
+from gramian.arrays import Array, find_device, row_blocks, to_device, without_rows
 from gramian.kernels import GramSamples
 
 
@@ -23,6 +23,8 @@ class Rows(Protocol):
     dtype: np.dtype
     width: int
     """Number of features; number of samples for a precomputed kernel."""
+    answer: Any
+    """The function that makes a tensor of an answer, for samples that came as tensors; or None."""
 
     def __len__(self) -> int: ...
 
@@ -47,6 +49,9 @@ class Rows(Protocol):
     def scrub(self) -> None:
         """Overwrite removed samples."""
 
+    def copied(self) -> Rows:
+        """Return a store with a copy of the samples."""
+
 
 class DenseRows:
     """Dense samples in a buffer with spare room; O(k d) amortised to append and to remove.
@@ -56,7 +61,9 @@ class DenseRows:
     removal from it copies the remaining samples.
     """
 
-    def __init__(self, buffer: Array, places: Array | None, end: int) -> None:
+    answer: Any = None
+
+    def __init__(self, buffer: Any, places: Array | None, end: int) -> None:
         # `places` holds the row of each sample; None means the first rows without gaps. A single
         # tuple, so that one assignment replaces all of it.
         self._store = buffer, places, end
@@ -74,7 +81,8 @@ class DenseRows:
             self._store = self._compact(0), None, len(self)
         buffer, _, end = self._store
         view = buffer[:end]
-        view.flags.writeable = False
+        if isinstance(view, np.ndarray):
+            view.flags.writeable = False
         return view
 
     def shown(self) -> Array:
@@ -92,16 +100,16 @@ class DenseRows:
         room = places is None and end + k <= len(buffer)
         buffer = buffer if room else self._compact(max(n + k, 8) + k)
         buffer[n : n + k] = X
-        after = DenseRows(buffer, None, n + k)
+        after = type(self)(buffer, None, n + k)
         after._lent = self._lent and room
         return after
 
     def without(self, positions: Array) -> DenseRows:
         buffer, places, end = self._store
         stay = without_rows(np.arange(end) if places is None else places, positions)
-        after = DenseRows(buffer, stay, end)
+        after = type(self)(buffer, stay, end)
         if self._lent or 2 * len(stay) < end:
-            return DenseRows(after._compact(0), None, len(stay))
+            return type(self)(after._compact(0), None, len(stay))
         after._scrubbed = False
         return after
 
@@ -114,10 +122,13 @@ class DenseRows:
                 buffer[:end][gone] = 0
             self._scrubbed = True
 
-    def _compact(self, spare: int) -> Array:
+    def copied(self) -> DenseRows:
+        return type(self)(self.samples().copy(), None, len(self))
+
+    def _compact(self, spare: int) -> Any:
         """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
         (held, places, _), n = self._store, len(self)
-        buffer = np.zeros((n + spare, self.width), dtype=self.dtype)
+        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=held)
         for block in row_blocks(n, self.width, self.dtype.itemsize):
             buffer[block] = held[block if places is None else places[block]]
         return buffer
@@ -128,8 +139,37 @@ class DenseRows:
         return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
 
 
+class DeviceRows(DenseRows):
+    """Dense samples on a device, for callers with arrays of NumPy."""
+
+    def shown(self) -> Array:
+        return np.asarray(self.samples()).copy()
+
+    def adopt(self, X: Any) -> Any:
+        return to_device(super().adopt(X), self._store[0].tensor.device)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": np.asarray(self.samples()), "device": str(self._store[0].tensor.device)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        X = to_device(state["X"], find_device(state["device"]))
+        self.__init__(X, None, len(X))  # type: ignore[misc]
+
+
+class TensorRows(DeviceRows):
+    """Dense samples on a device, for callers with tensors: answers are tensors on that device."""
+
+    def answer(self, values: Array) -> Any:
+        """Return numbers as a tensor; labels that are strings stay an array of NumPy."""
+        if values.dtype.kind not in "fiub":
+            return values
+        return to_device(values, self._store[0].tensor.device).tensor
+
+
 class SparseRows:
     """CSR samples; O(nnz) to append and to remove."""
+
+    answer: Any = None
 
     def __init__(self, X: Any) -> None:
         self._X, self.dtype, self.width = X, X.dtype, X.shape[1]
@@ -160,6 +200,9 @@ class SparseRows:
     def scrub(self) -> None:
         """Do nothing: the store with the removed samples no longer exists."""
 
+    def copied(self) -> SparseRows:
+        return SparseRows(self._X.copy())
+
 
 class GramRows:
     """Samples of which the kernel matrix is known, in a square buffer with spare room.
@@ -167,6 +210,8 @@ class GramRows:
     A new sample comes as a row of kernel values to the held samples and then to the new ones.
     O(n k) to append within the spare room, O(n) to remove; reading with gaps copies the matrix.
     """
+
+    answer: Any = None
 
     def __init__(self, buffer: Array, places: Array) -> None:
         self._store = buffer, places  # one tuple, so that one assignment replaces both
@@ -222,6 +267,9 @@ class GramRows:
             buffer[:, gone] = 0
             self._scrubbed = True
 
+    def copied(self) -> GramRows:
+        return GramRows(self.shown(), np.arange(len(self)))
+
     def _compact(self, capacity: int) -> Array:
         (held, places), n = self._store, len(self)
         buffer = np.zeros((capacity, capacity), dtype=self.dtype)
@@ -235,8 +283,12 @@ class GramRows:
         return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
 
 
-def make_rows(X: Any, *, precomputed: bool = False) -> Rows:
-    """Store a copy of validated samples: a kernel matrix, CSR, or dense."""
+def make_rows(X: Any, *, precomputed: bool = False, tensors: bool = False) -> Rows:
+    """Store a copy of validated samples: a kernel matrix, CSR, dense, or dense on a device."""
     if precomputed:
         return GramRows(np.array(X), np.arange(len(X)))
-    return SparseRows(X.copy()) if sparse.issparse(X) else DenseRows(np.array(X), None, len(X))
+    if sparse.issparse(X):
+        return SparseRows(X.copy())
+    if isinstance(X, np.ndarray):
+        return DenseRows(np.array(X), None, len(X))
+    return (TensorRows if tensors else DeviceRows)(X.copy(), None, len(X))

@@ -53,12 +53,12 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         now, outputs = self._outputs(X)
-        return _shown(now, outputs)
+        return _given(now, _shown(now, outputs))
 
     def predict(self, X):
         """The class of each sample."""
         now, outputs = self._outputs(X)
-        return _labels(now, outputs)
+        return _given(now, _labels(now, outputs))
 
     def predict_proba(self, X):
         """Class probabilities, calibrated on the exact leave-one-out decision values.
@@ -70,18 +70,21 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
             now, reader = self._reading()
-        outputs = reader.outputs(now.settings.samples.queries(self, now.held, X))
-        return probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
+        outputs = np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
+        P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
+        return now.held.rows.answer(P) if now.held.rows.answer else P
 
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:
-            return _shown(self._fitted(), self._loo_outputs())
+            now = self._fitted()
+            return _given(now, _shown(now, self._loo_outputs()))
 
     def loo_predict(self):
         """Class of each held sample by the model without it, in the order of `ids_`."""
         with self._lock:
-            return _labels(self._fitted(), self._loo_outputs())
+            now = self._fitted()
+            return _given(now, _labels(now, self._loo_outputs()))
 
     def loo_predict_proba(self):
         """Class probabilities of each held sample by the model without it, in the order of `ids_`.
@@ -91,13 +94,14 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
             F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
-            return probabilities(F, scale)
+            return _given(self._fitted(), probabilities(F, scale))
 
     def loo_score(self):
         """Accuracy of `loo_predict`, weighted by the sample weights."""
         with self._lock:
-            held = self._fitted().held
-            return float(np.average(self.loo_predict() == held.y, weights=held.weight))
+            now = self._fitted()
+            right = _labels(now, self._loo_outputs()) == now.held.y
+            return float(np.average(right, weights=now.held.weight))
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -184,6 +188,11 @@ def _check_kind(held, new, name="y"):
             f"{name} must be {kinds[strings[0]]}, as the labels that the model holds; got "
             f"{kinds[strings[1]]}."
         )
+
+
+def _given(now: Fitted, values):
+    """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
+    return now.held.rows.answer(values) if now.held.rows.answer else values
 
 
 def _shown(now: Fitted, outputs):

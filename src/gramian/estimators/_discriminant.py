@@ -58,6 +58,9 @@ class KernelDiscriminant(LiveClassifier):
         Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    device : str or torch.device, optional
+        Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
+        X is: samples that are tensors stay on their device, and answers are tensors there.
 
     Attributes
     ----------
@@ -112,6 +115,7 @@ class KernelDiscriminant(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        device=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -125,12 +129,13 @@ class KernelDiscriminant(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.device = device
 
     def _settings(self):
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         kind = check_choice("targets", self.targets, TARGETS)
         return GramSettings(
-            KernelSettings(*words, words=SEARCHED_GAMMAS),
+            KernelSettings(*words, words=SEARCHED_GAMMAS, device=self.device),
             KDA_RMSE,
             check_positive("ridge", self.ridge, "loo", zero=True),
             factor=check_choice("factor", self.factor, FACTORS),

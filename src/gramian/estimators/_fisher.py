@@ -61,6 +61,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    device : str or torch.device, optional
+        Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
+        X is: samples that are tensors stay on their device, and answers are tensors there.
 
     Attributes
     ----------
@@ -125,6 +128,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         criterion=None,
         random_state=None,
         callback=None,
+        device=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -139,6 +143,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.device = device
 
     def transform(self, X):
         """Projections of samples on the discriminant directions, of shape (n_samples, n_outputs).
@@ -160,7 +165,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         kind = check_choice("targets", self.targets, TARGETS)
         return GramSettings(
-            KernelSettings(*words, words=SEARCHED_GAMMAS),
+            KernelSettings(*words, words=SEARCHED_GAMMAS, device=self.device),
             KFD_PENALIZED if self.penalize_bias else KFD,
             check_positive("ridge", self.ridge, "loo"),
             kind=kind,

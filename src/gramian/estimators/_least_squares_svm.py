@@ -66,6 +66,9 @@ class LeastSquaresSVC(LiveClassifier):
         Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    device : str or torch.device, optional
+        Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
+        X is: samples that are tensors stay on their device, and answers are tensors there.
 
     Attributes
     ----------
@@ -123,6 +126,7 @@ class LeastSquaresSVC(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        device=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -135,6 +139,7 @@ class LeastSquaresSVC(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.device = device
 
     def _settings(self):
         return _settings(self, class_weight=self.class_weight)
@@ -169,6 +174,9 @@ class LeastSquaresSVR(LiveRegressor):
         Draws the subsample on which the leave-one-out search starts.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    device : str or torch.device, optional
+        Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
+        X is: samples that are tensors stay on their device, and answers are tensors there.
 
     Attributes
     ----------
@@ -223,6 +231,7 @@ class LeastSquaresSVR(LiveRegressor):
         criterion=None,
         random_state=None,
         callback=None,
+        device=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -234,6 +243,7 @@ class LeastSquaresSVR(LiveRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.device = device
 
     def _settings(self):
         return _settings(self)
@@ -243,7 +253,7 @@ def _settings(model, **own):
     words = (model.kernel, model.gamma, model.degree, model.coef0, model.kernel_params)
     C = check_positive("C", model.C, "loo")
     return GramSettings(
-        KernelSettings(*words, words=SEARCHED_GAMMAS),
+        KernelSettings(*words, words=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
         C if isinstance(C, str) else 1.0 / C,
         C=C,

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.estimators._samples import with_weight
+from gramian.estimators._samples import placed, with_weight
 from gramian.gram import NotPositiveDefiniteError
 
 
@@ -197,7 +197,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         With ``kernel="precomputed"``, their kernel matrix.
         """
         with self._lock:
-            return self._fitted().held.rows.shown()
+            rows = self._fitted().held.rows
+            return rows.answer(rows.shown()) if rows.answer else rows.shown()
 
     @property
     def y_fit_(self):
@@ -249,8 +250,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._serving()
-            rows = make_rows(now.held.rows.shown(), precomputed=now.settings.samples.precomputed)
-            held = replace(now.held, rows=rows)
+            held = replace(now.held, rows=now.held.rows.copied())
             twin = clone(self)
             twin._now = now.moved(held, now.engine.fresh(held))
         return twin
@@ -274,14 +274,14 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _begin(self, X, y, sample_weight, ids, classes):
         """Fit from scratch."""
-        settings = self._settings()
+        settings, tensors = self._settings(), type(X).__module__.startswith("torch")
         X, y, names = settings.samples.first(self, X, y)
         y, weight = self._check_targets(y, None), np.ones(X.shape[0])
         own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
         next_id = len(y) if ids is None else 0
         if sample_weight is not None:
             X, y, weight, own = with_weight(settings.samples, X, y, sample_weight, own)
-        rows = make_rows(X, precomputed=settings.samples.precomputed)
+        rows = make_rows(X, precomputed=settings.samples.precomputed, tensors=tensors)
         held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
         held = self._joined(None, held, classes)
         choice = settings.choose(held, None)
@@ -356,7 +356,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, reader = self._reading()
-        return now, reader.outputs(now.settings.samples.queries(self, now.held, X))
+        return now, np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
@@ -380,7 +380,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _set_state(self, state):
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
         settings, kept, public = self._settings(), state["held"], state["public"]
-        rows = make_rows(state["X"], precomputed=settings.samples.precomputed)
+        X, device = state["X"], getattr(settings.samples, "device", None)
+        X = X if device is None else placed(X, device)
+        rows = make_rows(X, precomputed=settings.samples.precomputed)
         held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())

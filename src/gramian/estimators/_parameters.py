@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gramian.arrays import find_device
 from gramian.engines import Holdings
-from gramian.estimators._samples import KERNEL_ROWS, VECTORS
+from gramian.estimators._samples import KERNEL_ROWS, VECTORS, VectorSamples
 from gramian.kernels import Kernel, Precomputed, checked_gamma, default_gamma, make_kernel
 
 
@@ -65,6 +66,8 @@ class KernelSettings:
         Keyword arguments of a callable kernel.
     words : tuple of str
         Names of searches that gamma accepts besides numbers, ``"scale"`` and ``"auto"``.
+    device : str or torch.device, optional
+        Where the model holds its samples.
 
     Attributes
     ----------
@@ -84,6 +87,7 @@ class KernelSettings:
     coef0: Any
     params: Any
     words: tuple[str, ...] = ()
+    device: Any = None
     base: Kernel = field(init=False)
     takes_gamma: bool = field(init=False)
     samples: Any = field(init=False)
@@ -111,6 +115,8 @@ class KernelSettings:
         vars(self)["base"] = kernel
         vars(self)["takes_gamma"] = kernel.takes_gamma
         vars(self)["samples"] = KERNEL_ROWS if isinstance(kernel, Precomputed) else VECTORS
+        if self.device is not None:
+            vars(self)["samples"] = _on_device(kernel, self.device)
         vars(self)["seen_by"] = ("gamma",) if kernel.takes_gamma and named else ()
 
     def resolve(self, held: Holdings) -> Any:
@@ -123,6 +129,15 @@ class KernelSettings:
             return self.gamma
         name = "scale" if self.gamma in self.words else self.gamma
         return default_gamma(name, held.rows.samples(), held.weight)
+
+
+def _on_device(kernel: Kernel, device: Any) -> VectorSamples:
+    if isinstance(kernel, Precomputed):
+        raise ValueError(
+            f'kernel="precomputed" holds its values in the memory of NumPy, got device={device!r}. '
+            f"Leave device=None."
+        )
+    return VectorSamples(find_device(device))
 
 
 def check_widths(gamma: Any, n_features: int) -> Any:

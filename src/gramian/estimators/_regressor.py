@@ -39,12 +39,12 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     def predict(self, X):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         now, outputs = self._outputs(X)
-        return _shown(now, outputs)
+        return _given(now, outputs)
 
     def loo_predict(self):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
         with self._lock:
-            return _shown(self._fitted(), self._loo_outputs())
+            return _given(self._fitted(), self._loo_outputs())
 
     def loo_decision_function(self):
         """The same as `loo_predict`."""
@@ -53,8 +53,9 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     def loo_score(self):
         """R² of `loo_predict`, weighted by the sample weights and averaged over the targets."""
         with self._lock:
-            held = self._fitted().held
-            return float(r2_score(held.y, self.loo_predict(), sample_weight=held.weight))
+            now = self._fitted()
+            left_out = _shown(now, self._loo_outputs())
+            return float(r2_score(now.held.y, left_out, sample_weight=now.held.weight))
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -87,6 +88,12 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _given(now: Fitted, outputs):
+    """Predictions as the caller expects them: a tensor, if the samples came as tensors."""
+    found = _shown(now, outputs)
+    return now.held.rows.answer(found) if now.held.rows.answer else found
 
 
 def _shown(now: Fitted, outputs):

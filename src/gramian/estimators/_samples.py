@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import (
     _check_sample_weight,
     _get_feature_names,
@@ -18,6 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from gramian.arrays import from_tensor, to_device
 from gramian.engines import DenseRows, Holdings, check_semidefinite
 
 _FLOATS = [np.float64, np.float32]
@@ -29,26 +31,40 @@ _TOO_LARGE = "X has a number that is too large for float64."
 
 
 class VectorSamples:
-    """Samples that are vectors of features."""
+    """Samples that are vectors of features.
+
+    Parameters
+    ----------
+    device : torch.device, optional
+        Where the model holds them; by default a tensor stays on its own device, and anything else
+        in the memory of NumPy. Samples are checked in that memory, wherever they come from.
+    """
 
     precomputed = False
 
+    def __init__(self, device: Any = None) -> None:
+        self.device = device
+
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
         """Return samples and targets of a fit, and the feature names or None."""
-        names = _get_feature_names(X)
+        names, device = _get_feature_names(X), self.device
+        if type(X).__module__.startswith("torch"):
+            device = device or X.device
+            X, y = from_tensor(X), from_tensor(y)
         try:
             X, y = check_X_y(
                 X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, estimator=model
             )
         except OverflowError as error:
             raise ValueError(_TOO_LARGE) from error
-        return X, y, names
+        return X if device is None else placed(X, device), y, names
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
         """Return more samples and targets, in the form of those held."""
         if _ready(model, held, X) and isinstance(y, np.ndarray) and y.dtype.kind in "iU":
             check_consistent_length(X, y)
             return X, y
+        X, y = from_tensor(X), from_tensor(y)
         options = {"accept_sparse": "csr", "dtype": held.rows.dtype, "multi_output": True}
         try:
             X, y = validate_data(model, X, y, reset=False, y_numeric=False, **options)
@@ -61,6 +77,7 @@ class VectorSamples:
         if _ready(model, held, X):
             return X
         try:
+            X = from_tensor(X)
             X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
         except OverflowError as error:
             raise ValueError(_TOO_LARGE) from error
@@ -103,6 +120,16 @@ class KernelSamples:
 
 
 VECTORS, KERNEL_ROWS = VectorSamples(), KernelSamples()
+
+
+def placed(X: Any, device: Any) -> Any:
+    """Dense samples on a device; ValueError for sparse ones."""
+    if sparse.issparse(X):
+        raise ValueError(
+            "samples on a device must be dense, got a sparse matrix. Give X.toarray(), or leave "
+            "device=None."
+        )
+    return to_device(X, device)
 
 
 def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:

@@ -65,7 +65,8 @@ class CholeskyFactor(SlotFactor):
         """Remove by rotating the removed rows of R into those below, O(n² k); see `Factor`."""
         check_positions(positions, self.n)
         matrix, slots = self._matrix, self._matrix.slots[positions]
-        rows = np.zeros((len(slots), matrix.capacity), dtype=self.dtype)
+        shape = (len(slots), matrix.capacity)
+        rows = np.zeros(shape, dtype=self.dtype, like=matrix.buffer)
         for row, j in zip(rows, slots, strict=True):
             row[j + 1 :] = matrix.buffer[j, j + 1 :]
         rows[:, slots] = 0.0

@@ -105,7 +105,8 @@ class Factor(ABC):
 
     def columns(self, positions: Array) -> Array:
         """Columns of P, shape (n, k)."""
-        unit = np.zeros((self.n, len(positions)), dtype=self.dtype, order="F")
+        shape, like = (self.n, len(positions)), self.matrix_diagonal()
+        unit = np.zeros(shape, dtype=self.dtype, order="F", like=like)
         unit[positions, np.arange(len(positions))] = 1.0
         return self.apply_inverse(unit)
 

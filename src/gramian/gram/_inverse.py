@@ -140,7 +140,7 @@ class LiveInverse(SlotFactor):
         return (self._diagonal + np.square(W) @ signs)[self._matrix.slots]
 
     def square_diagonal(self, weights: Array) -> Array:
-        out = np.empty(self.n, dtype=self.dtype)
+        out = np.empty(self.n, dtype=self.dtype, like=self._diagonal)
         for block in row_blocks(self.n, self._matrix.capacity, self.dtype.itemsize):
             columns = self._slot_columns(self._matrix.slots[block])[self._matrix.slots]
             out[block] = np.einsum("ij,ij,i->j", columns, columns, weights)
@@ -195,7 +195,8 @@ class LiveInverse(SlotFactor):
         self._diagonal = np.where(matrix.occupied(), matrix.buffer.diagonal(), 0.0)
         np.fill_diagonal(matrix.buffer, 0.0)
         dtype = matrix.buffer.dtype
-        self._pending = np.zeros((len(matrix.diagonal), PENDING), dtype=dtype, order="F")
+        shape = (len(matrix.diagonal), PENDING)
+        self._pending = np.zeros(shape, dtype=dtype, order="F", like=matrix.buffer)
         self._signs = np.empty(0, dtype=dtype)
 
     def _reserve(self, k: int) -> Array:
@@ -216,7 +217,8 @@ class LiveInverse(SlotFactor):
         diagonal = self._diagonal[self._matrix.slots]
         self._matrix.resize(capacity)
         self._diagonal = self._matrix.scatter(diagonal[:, None])[:, 0]
-        self._pending = np.zeros((capacity, PENDING), dtype=self.dtype, order="F")
+        shape, like = (capacity, PENDING), self._diagonal
+        self._pending = np.zeros(shape, dtype=self.dtype, order="F", like=like)
 
     def _defer(self, W: Array, sign: float) -> None:
         """Add a pending update; fold if there is no room, and apply a wide W directly."""

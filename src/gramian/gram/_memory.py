@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
+
+from gramian.arrays import device_memory
 
 _MEMINFO = Path("/proc/meminfo")
 # Limit and usage of the container that the process runs in: version 2 of cgroups, then version 1.
@@ -54,16 +57,19 @@ def _cached_files(stat: Path) -> int:
     return sum(int(words[1]) for words in lines if words[0] == "inactive_file")
 
 
-def require_memory(nbytes: int, purpose: str) -> None:
+def require_memory(nbytes: int, purpose: str, like: Any = None) -> None:
     """Raise MemoryError with the amounts if ``nbytes`` are not available.
 
-    Allocates nothing. If the system does not report free memory, nothing is checked, and NumPy
-    raises its own error at the allocation.
+    Allocates nothing. ``like`` is an array at the home where they would be taken; the memory of
+    NumPy by default. If the system does not report free memory, nothing is checked, and the
+    allocation raises an error of its own.
     """
-    free = available_memory()
+    on_gpu = device_memory(like)
+    free = available_memory() if on_gpu is None else on_gpu
     if free is not None and nbytes > free:
         raise MemoryError(
-            f"{purpose} needs {nbytes / 2**30:.1f} GiB, and this machine has "
+            f"{purpose} needs {nbytes / 2**30:.1f} GiB, and this "
+            f"{'machine' if on_gpu is None else 'device'} has "
             f"{free / 2**30:.1f} GiB free. Give fewer samples, or float32 ones (half the memory), "
             f"or use a machine that holds no square matrix."
         )

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import qr, qr_delete, qr_insert, solve_triangular
 
-from gramian.arrays import Array, row_blocks, small_cholesky
+from gramian.arrays import Array, on_device, row_blocks, small_cholesky
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import Factor, check_positions
 from gramian.gram._inverse import schur_cholesky
@@ -29,6 +29,11 @@ class QRFactor(Factor):
 
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
         n = len(diagonal)
+        if on_device(diagonal):
+            raise ValueError(
+                'factor="qr" is not there on a device: it is a reference, in the memory of NumPy. '
+                'Leave factor at "auto", or device at None.'
+            )
         require_memory(3 * n**2 * diagonal.itemsize, f"Factoring the Gram matrix of {n} samples")
         self._A = np.empty((n, n), dtype=diagonal.dtype)
         for rows in row_blocks(n, n, diagonal.itemsize):

@@ -54,7 +54,7 @@ class LiveResolvent(LiveInverse):
         """Compute P by sweeping A, a block of slots at a time: 4 n³ flops, in place."""
         matrix = self._matrix
         matrix.copy_to_upper()
-        pivots = np.empty(matrix.capacity, dtype=self.dtype)
+        pivots = np.empty(matrix.capacity, dtype=self.dtype, like=matrix.buffer)
         for start in range(0, matrix.capacity, _SWEPT):
             block = slice(start, min(start + _SWEPT, matrix.capacity))
             pivots[block] = sweep(matrix.buffer, block)

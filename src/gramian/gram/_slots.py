@@ -31,13 +31,13 @@ SMALL = 256
 
 
 def spare_capacity(n: int) -> int:
-    """Number of slots for n samples: n and a sixteenth more.
+    """Number of slots for n samples: n and a sixteenth more, at most 2,048.
 
-    Growing by a sixteenth copies n² numbers every n/16 appends, 16 n per append, little against
+    Growing copies n² numbers every so many appends: 16 n per append, or n² / 2,048, little against
     the n² / 2 of an append. Old and new buffer together stay below 2.2 n², where doubling would
     take 5 n².
     """
-    return n + max(8, n // 16)
+    return n + max(8, min(n // 16, 2048))
 
 
 class SlotMatrix:
@@ -56,12 +56,13 @@ class SlotMatrix:
         n, dtype = len(diagonal), diagonal.dtype
         capacity = spare_capacity(n)
         if n > SMALL:
-            require_memory(capacity**2 * dtype.itemsize, f"Holding the Gram matrix of {n} samples")
-        self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F")
-        self.diagonal = np.zeros(capacity, dtype=dtype)
+            size = capacity**2 * dtype.itemsize
+            require_memory(size, f"Holding the Gram matrix of {n} samples", diagonal)
+        self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F", like=diagonal)
+        self.diagonal = np.zeros(capacity, dtype=dtype, like=diagonal)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
-        for rows in row_blocks(n, n, dtype.itemsize, square=True):
+        for rows in row_blocks(n, n, dtype.itemsize, square=True, like=diagonal):
             below = slice(rows.start, n)
             self.buffer[below, rows] = row_block(rows, below).T
 
@@ -85,7 +86,8 @@ class SlotMatrix:
             raise ValueError(
                 f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}."
             )
-        out = np.zeros((len(self.diagonal), X.shape[1]), dtype=self.buffer.dtype, order="F")
+        shape = (len(self.diagonal), X.shape[1])
+        out = np.zeros(shape, dtype=self.buffer.dtype, order="F", like=self.buffer)
         out[self.slots] = X
         return out
 
@@ -101,7 +103,8 @@ class SlotMatrix:
 
     def rows(self, positions: Array) -> Array:
         """Rows of A in order of arrival, O(n) each."""
-        out = np.empty((len(positions), len(self.slots)), dtype=self.buffer.dtype)
+        shape = (len(positions), len(self.slots))
+        out = np.empty(shape, dtype=self.buffer.dtype, like=self.buffer)
         for row, j in zip(out, self.slots[positions], strict=True):
             row[:] = np.concatenate(
                 [self.buffer[j, :j], self.diagonal[j : j + 1], self.buffer[j + 1 :, j]]
@@ -111,10 +114,10 @@ class SlotMatrix:
     def norm(self) -> float:
         """``‖A‖₁``, the largest absolute row sum: one pass."""
         sums, n = np.abs(self.diagonal), len(self.diagonal)
-        for block in row_blocks(n, n, self.buffer.itemsize, square=True):
+        for block in row_blocks(n, n, self.buffer.itemsize, square=True, like=self.buffer):
             lower = np.abs(self.buffer[block.start :, block])
             square = lower[: block.stop - block.start]
-            square[np.triu_indices(len(square))] = 0.0
+            square[:] = np.tril(square, -1)
             sums[block.start :] += lower.sum(axis=1)
             sums[block] += lower.sum(axis=0)
         return float(sums.max(initial=0.0))
@@ -149,7 +152,7 @@ class SlotMatrix:
     def copy_to_upper(self) -> None:
         """Overwrite the upper triangle with A, with 1 on the diagonal of free slots."""
         n = len(self.diagonal)
-        for block in row_blocks(n, n, self.buffer.itemsize, square=True):
+        for block in row_blocks(n, n, self.buffer.itemsize, square=True, like=self.buffer):
             start, stop = block.start, block.stop
             self.buffer[start:stop, stop:] = self.buffer[stop:, start:stop].T
             square = np.tril(self.buffer[block, block], -1)
@@ -163,12 +166,12 @@ class SlotMatrix:
         the same time; nothing has changed if the allocation fails.
         """
         if capacity > len(self.diagonal):  # a removal shrinks, and must not fail half-way
-            require_memory(
-                capacity**2 * self.buffer.itemsize, f"Growing the Gram matrix to {capacity} slots"
-            )
+            size = capacity**2 * self.buffer.itemsize
+            require_memory(size, f"Growing the Gram matrix to {capacity} slots", self.buffer)
         used, n = np.sort(self.slots), len(self.slots)
-        buffer = np.zeros((capacity, capacity), dtype=self.buffer.dtype, order="F")
-        diagonal = np.zeros(capacity, dtype=self.buffer.dtype)
+        dtype, like = self.buffer.dtype, self.buffer
+        buffer = np.zeros((capacity, capacity), dtype=dtype, order="F", like=like)
+        diagonal = np.zeros(capacity, dtype=dtype, like=like)
         if n and used[-1] == n - 1:
             buffer[:n, :n] = self.buffer[:n, :n]
         else:

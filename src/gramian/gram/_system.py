@@ -104,7 +104,7 @@ class LiveSystem:
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
-        self.B = np.array(B, dtype=diagonal.dtype)
+        self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
         else:
@@ -128,8 +128,9 @@ class LiveSystem:
             If A would not stay positive definite, even after a rebuild of the factor.
         """
         dtype, (held_rows, held) = self.B.dtype, self.B.shape
-        cross, corner = np.asarray(cross, dtype=dtype), np.asarray(corner, dtype=dtype)
-        B = np.asarray(B, dtype=dtype)
+        cross = np.asarray(cross, dtype=dtype, like=self.B)
+        corner = np.asarray(corner, dtype=dtype, like=self.B)
+        B = np.asarray(B, dtype=dtype, like=self.B)
         if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < held:
             raise ValueError(
                 f"B must have a row for each of {len(corner)} samples and at least {held} "
@@ -196,7 +197,7 @@ class LiveSystem:
     def solve(self, B: Array) -> Array:
         """``A⁻¹ B`` for another right-hand side, refined against the true A."""
         self._verify()
-        return self.factor.solve(np.asarray(B, dtype=self.factor.dtype))[0]
+        return self.factor.solve(np.asarray(B, dtype=self.factor.dtype, like=self.B))[0]
 
     def drift(self) -> float:
         """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows."""

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, on_device
 
 
 class Kernel(ABC):
     """A function k(x, y) of two samples, with its parameters.
 
-    A kernel cannot be changed after it is made. Samples are the rows of a dense array or of a CSR
-    matrix. The value for two samples depends on these two alone, whatever other samples are
-    passed in the same call. To add a kernel, write a frozen dataclass with `_values` and
-    `diagonal`, and enter it in `KERNELS`.
+    A kernel cannot be changed after it is made. Samples are the rows of a dense array, also on a
+    device, or of a CSR matrix. The value for two samples depends on these two alone, whatever
+    other samples are passed in the same call. To add a kernel, write a frozen dataclass with
+    `_values` and `diagonal`, and enter it in `KERNELS`.
     """
 
     name: ClassVar[str]
@@ -33,7 +33,8 @@ class Kernel(ABC):
     def __call__(self, X: Any, Y: Any) -> Array:
         """All k(x, y), of shape (len(X), len(Y)) and in the precision of X."""
         if X.shape[0] == 0 or Y.shape[0] == 0:
-            return np.empty((X.shape[0], Y.shape[0]), dtype=float_type(X))
+            like = X if on_device(X) else None
+            return np.empty((X.shape[0], Y.shape[0]), dtype=float_type(X), like=like)
         return self._values(X, Y)
 
     @abstractmethod

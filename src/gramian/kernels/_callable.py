@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, on_device, to_host
 from gramian.kernels._base import Kernel, float_type
 
 
@@ -36,7 +36,9 @@ class CallableKernel(Kernel):
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def _values(self, X: Any, Y: Any) -> Array:
-        values = np.asarray(self.function(X, Y, **self.params), dtype=float_type(X))
+        values = np.asarray(
+            self.function(to_host(X), to_host(Y), **self.params), dtype=float_type(X)
+        )
         expected = (X.shape[0], Y.shape[0])
         if values.shape != expected:
             raise ValueError(
@@ -45,9 +47,10 @@ class CallableKernel(Kernel):
             )
         if not np.isfinite(values).all():
             raise ValueError("kernel must return finite numbers, got NaN or infinity.")
-        return values
+        return np.asarray(values, like=X) if on_device(X) else values
 
     def diagonal(self, X: Any) -> Array:
         """k(x, x) for each sample, by one call of the function per sample."""
         rows = (X[i : i + 1] for i in range(X.shape[0]))
-        return np.array([self._values(row, row)[0, 0] for row in rows], dtype=float_type(X))
+        found = np.array([float(self._values(row, row)[0, 0]) for row in rows], dtype=float_type(X))
+        return np.asarray(found, like=X) if on_device(X) else found

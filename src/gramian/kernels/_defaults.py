@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays import Array
+from gramian.arrays import Array, to_host
 
 
 def default_gamma(name: str, X: Any, weight: Array | None = None) -> float:
@@ -23,6 +23,7 @@ def default_gamma(name: str, X: Any, weight: Array | None = None) -> float:
     """
     if name not in ("scale", "auto"):
         raise ValueError(f'gamma must be "scale", "auto" or a number > 0, got {name!r}.')
+    X = to_host(X)
     n, d = X.shape
     if name == "auto":
         return 1.0 / d

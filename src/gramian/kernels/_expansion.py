@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array, row_blocks
+from gramian.arrays import Array, on_device, row_blocks
 from gramian.kernels._base import Kernel
 
 _FEW = 2**20  # kernel values that need no blocks
@@ -45,7 +45,8 @@ class KernelExpansion:
         Z = self.coefficients
         if X.shape[0] * self.centres.shape[0] <= _FEW:
             return self.kernel(X, self.centres) @ Z + self.intercept
-        values = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype)
-        for rows in row_blocks(X.shape[0], self.centres.shape[0]):
+        like = X if on_device(X) else None
+        values = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype, like=like)
+        for rows in row_blocks(X.shape[0], self.centres.shape[0], like=X):
             values[rows] = self.kernel(X[rows], self.centres) @ Z + self.intercept
         return values

@@ -14,7 +14,7 @@ from scipy.special import xlogy
 # The one use of scikit-learn in this package: sums of |x − y| over the entries of CSR rows.
 from sklearn.metrics.pairwise import manhattan_distances
 
-from gramian.arrays import Array
+from gramian.arrays import Array, on_device, to_host
 from gramian.kernels._base import Kernel, checked_gamma, float_type
 from gramian.kernels._blocks import Exponents, exp_in_blocks
 from gramian.kernels._dense_squares import FEW_PAIRS, FEW_SAMPLES, centre_of, dense_squares
@@ -36,7 +36,7 @@ class _Exponential(Kernel):
         dtype = X.dtype if X.dtype.kind == "f" else np.dtype(float)
         m, n = X.shape[0], Y.shape[0]
         if m == 0 or n == 0:
-            return np.empty((m, n), dtype=dtype)
+            return super().__call__(X, Y)
         few = m * n <= FEW_PAIRS or min(m, n) < FEW_SAMPLES
         if few and type(X) is np.ndarray and type(Y) is np.ndarray:
             with np.errstate(all="ignore"):  # a distance that overflows gives the right value, 0
@@ -45,6 +45,9 @@ class _Exponential(Kernel):
         return self._values(X, Y)
 
     def _values(self, X: Any, Y: Any) -> Array:
+        if on_device(X):
+            values = self._on_device(X, Y)
+            return np.exp(values, out=values)
         dtype, symmetric = float_type(X), X is Y
         if sparse.issparse(X) or sparse.issparse(Y):
             X = as_csr(X)
@@ -57,6 +60,10 @@ class _Exponential(Kernel):
         """−gamma · distance for a few dense samples, as a new array."""
 
     @abstractmethod
+    def _on_device(self, X: Any, Y: Any) -> Any:
+        """−gamma · distance for samples on a device, as a new array."""
+
+    @abstractmethod
     def _exponents(self, X: Any, Y: Any) -> Exponents:
         """The function that gives −gamma · distance for some rows of X and of Y."""
 
@@ -65,11 +72,12 @@ class _Exponential(Kernel):
         """The distance of each pair of samples, without gamma and without cancellation."""
 
     def diagonal(self, X: Any) -> Array:
-        return np.ones(X.shape[0], dtype=float_type(X))
+        like = X if hasattr(X, "tensor") else None
+        return np.ones(X.shape[0], dtype=float_type(X), like=like)
 
     def typical_gamma(self, X: Any) -> float:
         with np.errstate(all="ignore"):
-            distances = self._distances(as_csr(X) if sparse.issparse(X) else X)
+            distances = self._distances(as_csr(X) if sparse.issparse(X) else to_host(X))
             apart = distances[(distances > 0) & (distances < np.inf)]
             gamma = 1.0 / np.median(apart) if apart.size else 1.0
         return float(gamma) if 0 < gamma < np.inf else 1.0
@@ -115,6 +123,15 @@ class RBF(_Exponential):
         if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
             return cdist(Y, X, "sqeuclidean").T * -gamma
         return cdist(X, Y, "sqeuclidean") * -gamma
+
+    def _on_device(self, X: Any, Y: Any) -> Any:
+        gamma = self.gamma
+        if np.ndim(gamma):
+            X, Y, gamma = X * np.sqrt(gamma), Y * np.sqrt(gamma), 1.0
+        values = X.through("distances", Y, 2.0)
+        values *= values
+        values *= -gamma
+        return values
 
     def _exponents(self, X: Any, Y: Any) -> Exponents:
         if np.ndim(self.gamma) and len(self.gamma) != X.shape[1]:
@@ -167,6 +184,11 @@ class Laplacian(_Exponential):
 
     def _direct(self, X: Array, Y: Array) -> Array:
         return _manhattan(X, Y) * -self.gamma
+
+    def _on_device(self, X: Any, Y: Any) -> Any:
+        values = X.through("distances", Y, 1.0)
+        values *= -self.gamma
+        return values
 
     def _exponents(self, X: Any, Y: Any) -> Exponents:
         return lambda rows, columns: self._direct(X[rows], Y[columns])

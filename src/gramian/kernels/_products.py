@@ -92,7 +92,7 @@ def _products(X: Any, Y: Any) -> Array:
     """x·y for all pairs, as a new array."""
     with np.errstate(all="ignore"):
         product = X @ Y.T
-    dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
+    dense = product.toarray() if sparse.issparse(product) else product
     return dense.astype(float_type(X), copy=False)
 
 

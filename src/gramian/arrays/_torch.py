@@ -1,0 +1,156 @@
+"""The array operations for torch tensors: blocked and in place, so that one buffer is enough.
+
+Torch has no in-place symmetric product, factorisation or inverse, and a second copy of a matrix of
+100,000 samples does not fit on a GPU. All functions here work on blocks of `BLOCK` rows and columns
+of the *upper* triangle and leave the strict lower triangle as it is, because it holds another
+matrix. Each costs n³/3 operations, or half a pass over the matrix for each of its two products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+BLOCK = 2048
+ROTATED = 256
+Tensor = torch.Tensor
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    for start in range(0, n, BLOCK):
+        yield slice(start, min(start + BLOCK, n))
+
+
+def _write_upper(square: Tensor, values: Tensor) -> None:
+    """Replace the upper triangle of a square block, and keep what is below it."""
+    square.copy_(torch.tril(square, -1) + torch.triu(values))
+
+
+def symmetric_product(buffer: Tensor, X: Tensor, lower: bool) -> Tensor:
+    """``S @ X`` for the symmetric S in one triangle."""
+    S = buffer.T if lower else buffer
+    out = torch.zeros_like(X)
+    for J in _blocks(len(S)):
+        upper = torch.triu(S[J, J])
+        out[J] += upper @ X[J] + torch.triu(upper, 1).T @ X[J]
+        rest = S[J, J.stop :]
+        out[J].addmm_(rest, X[J.stop :])
+        out[J.stop :].addmm_(rest.T, X[J])
+    return out
+
+
+def add_outer(buffer: Tensor, W: Tensor, sign: float) -> None:
+    """``S += sign · W Wᵀ``."""
+    for J in _blocks(len(buffer)):
+        buffer[J, J] += torch.triu(sign * (W[J] @ W[J].T))
+        buffer[J, J.stop :].addmm_(W[J], W[J.stop :].T, alpha=sign)
+
+
+def factor_cholesky(buffer: Tensor) -> int:
+    """Replace S by R with ``S = RᵀR``, left-looking; return 0 or the 1-based bad pivot."""
+    for J in _blocks(len(buffer)):
+        above = buffer[: J.start, J]
+        square = torch.triu(buffer[J, J])
+        square = square + torch.triu(square, 1).T - above.T @ above
+        R, info = torch.linalg.cholesky_ex(square, upper=True)
+        if int(info):
+            _write_upper(buffer[J, J], square)
+            return J.start + int(info)
+        _write_upper(buffer[J, J], R)
+        rest = buffer[J, J.stop :]
+        rest.addmm_(above.T, buffer[: J.start, J.stop :], alpha=-1)
+        rest.copy_(torch.linalg.solve_triangular(R.T, rest, upper=False))
+    return 0
+
+
+def invert_cholesky(buffer: Tensor) -> None:
+    """Replace R by ``T = R⁻¹``, then T by ``P = T Tᵀ``."""
+    invert_upper(buffer)
+    for J in _blocks(len(buffer)):
+        own = buffer[J, J.start :].clone()  # T[J, J:], a triangle and what is right of it
+        own[:, : J.stop - J.start] = torch.triu(own[:, : J.stop - J.start])
+        for rows in _blocks(J.start):
+            buffer[rows, J] = buffer[rows, J.start :] @ own.T
+        _write_upper(buffer[J, J], own @ own.T)
+
+
+def invert_upper(buffer: Tensor) -> None:
+    """Replace R by ``R⁻¹``: block columns from the left, in each the block rows from the top."""
+    for J in _blocks(len(buffer)):
+        eye = torch.eye(J.stop - J.start, dtype=buffer.dtype, device=buffer.device)
+        T = torch.linalg.solve_triangular(torch.triu(buffer[J, J]), eye, upper=True)
+        M = buffer[: J.start, J] @ T
+        for rows in _blocks(J.start):
+            product = torch.triu(buffer[rows, rows]) @ M[rows]
+            product.addmm_(buffer[rows, rows.stop : J.start], M[rows.stop :])
+            buffer[rows, J] = -product
+        _write_upper(buffer[J, J], T)
+
+
+def solve_upper(buffer: Tensor, X: Tensor, transposed: bool) -> Tensor:
+    """``R⁻¹ X`` or ``R⁻ᵀ X``."""
+    X = X.clone()
+    for J in _blocks(len(buffer)) if transposed else reversed(list(_blocks(len(buffer)))):
+        R = torch.triu(buffer[J, J])
+        if transposed:
+            X[J] = torch.linalg.solve_triangular(R.T, X[J], upper=False)
+            X[J.stop :].addmm_(buffer[J, J.stop :].T, X[J], alpha=-1)
+        else:
+            X[J].addmm_(buffer[J, J.stop :], X[J.stop :], alpha=-1)
+            X[J] = torch.linalg.solve_triangular(R, X[J], upper=True)
+    return X
+
+
+def reciprocal_condition(buffer: Tensor, norm: float) -> float:
+    """Estimate of ``1 / (‖S‖₁ ‖S⁻¹‖₁)`` by Hager's ascent and Higham's alternating vector."""
+    n = len(buffer)
+
+    def solved(x: Tensor) -> Tensor:
+        return solve_upper(buffer, solve_upper(buffer, x, True), False)
+
+    x = torch.full((n, 1), 1.0 / n, dtype=buffer.dtype, device=buffer.device)
+    largest = 0.0
+    for _ in range(5):
+        y = solved(x)
+        largest = max(largest, float(y.abs().sum()))
+        z = solved(torch.where(y < 0, -1.0, 1.0).to(y.dtype))
+        j = int(z.abs().argmax())
+        if float(z[j].abs()) <= float((z * x).sum()):
+            break
+        x = torch.zeros_like(x)
+        x[j] = 1.0
+    steps = torch.arange(n, dtype=buffer.dtype, device=buffer.device)[:, None]
+    alternating = (1.0 - 2.0 * (steps % 2)) * (1.0 + steps / max(n - 1, 1))
+    largest = max(largest, 2.0 * float(solved(alternating).abs().sum()) / (3.0 * n))
+    return 1.0 / (norm * largest) if norm * largest > 0 else 0.0
+
+
+def add_rows_to_cholesky(buffer: Tensor, rows: Tensor) -> None:
+    """Replace R by the R of ``RᵀR + rowsᵀ rows``: blocks of R and the rows by Householder."""
+    rows = rows.clone()
+    for start in range(0, len(buffer), ROTATED):
+        J = slice(start, min(start + ROTATED, len(buffer)))
+        width = J.stop - start
+        Q, R = torch.linalg.qr(torch.cat([torch.triu(buffer[J, J]), rows[:, J]]), mode="complete")
+        _write_upper(buffer[J, J], R[:width])
+        turned = Q.T @ torch.cat([buffer[J, J.stop :], rows[:, J.stop :]])
+        buffer[J, J.stop :] = turned[:width]
+        rows[:, J.stop :] = turned[width:]
+
+
+def scale_by_cholesky(U: Tensor, L: Tensor) -> Tensor:
+    """``U L⁻ᵀ``."""
+    return torch.linalg.solve_triangular(L.T, U.to(L.dtype), upper=True, left=False)
+
+
+def solve_lower(L: Tensor, X: Tensor) -> Tensor:
+    """``L⁻¹ X``."""
+    return torch.linalg.solve_triangular(L, X, upper=False)
+
+
+def distances(X: Tensor, Y: Tensor, p: float) -> Tensor:
+    """‖x − y‖_p for all pairs, each from the differences of its two samples."""
+    mode: Any = "donot_use_mm_for_euclid_dist"
+    return torch.cdist(X, Y, p=p, compute_mode=mode)
