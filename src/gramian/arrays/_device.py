@@ -9,6 +9,7 @@ device are moved there. Only what the layers above need is here; the rest raises
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import torch
@@ -205,7 +206,8 @@ class DeviceArray(NDArrayOperatorsMixin):
         if isinstance(value, DeviceArray):
             return value.tensor
         if isinstance(value, np.ndarray):
-            return moved(value, self.tensor.device)
+            device = self.tensor.device
+            return moved(value, device) if value.flags.writeable else _kept(value, device)
         return value.item() if isinstance(value, np.generic) else value
 
     def _index(self, index: Any) -> Any:
@@ -220,6 +222,18 @@ class DeviceArray(NDArrayOperatorsMixin):
         if self.size == 0:
             return DeviceArray(least)
         return DeviceArray(join(reduce(self.tensor), least))
+
+
+_latest: tuple[Any, torch.Tensor] | None = None
+
+
+def _kept(array: Any, device: Any) -> torch.Tensor:
+    """`moved`, for a read-only array that is moved again and again: the latest copy is kept."""
+    global _latest
+    found = _latest
+    if found is None or found[0]() is not array or found[1].device != device:
+        _latest = found = ref(array), moved(array, device)
+    return found[1]
 
 
 def moved(value: Any, device: Any) -> torch.Tensor:

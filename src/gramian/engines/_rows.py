@@ -69,7 +69,7 @@ class DenseRows:
         self._store = buffer, places, end
         self.dtype, self.width = buffer.dtype, buffer.shape[1]
         self._lent = False
-        self._scrubbed = True
+        self._gone = np.empty(0, dtype=int)  # rows of removed samples, not yet overwritten
 
     def __len__(self) -> int:
         _, places, end = self._store
@@ -107,20 +107,19 @@ class DenseRows:
     def without(self, positions: Array) -> DenseRows:
         buffer, places, end = self._store
         stay = without_rows(np.arange(end) if places is None else places, positions)
+        gone = np.array(positions) if places is None else places[positions]
         after = type(self)(buffer, stay, end)
         if self._lent or 2 * len(stay) < end:
             return type(self)(after._compact(0), None, len(stay))
-        after._scrubbed = False
+        after._gone = np.concatenate([self._gone, gone])
         return after
 
     def scrub(self) -> None:
-        if not self._scrubbed:
-            buffer, places, end = self._store
+        if len(self._gone):
+            buffer, places, _ = self._store
             if places is not None:  # otherwise the gaps were closed in a new buffer
-                gone = np.ones(end, dtype=bool)
-                gone[places] = False
-                buffer[:end][gone] = 0
-            self._scrubbed = True
+                buffer[self._gone] = 0
+            self._gone = self._gone[:0]
 
     def copied(self) -> DenseRows:
         return type(self)(self.samples().copy(), None, len(self))
@@ -136,7 +135,7 @@ class DenseRows:
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
         store = self.shown(), None, len(self)
-        return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
+        return {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
 
 
 class DeviceRows(DenseRows):

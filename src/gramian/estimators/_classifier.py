@@ -118,7 +118,10 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         if classes:
             _check_kind(after.y, np.asarray(classes), "classes")
         declared = classes if before is None else (*before.declared, *classes)
-        known = np.unique(after.y) if before is None else np.union1d(before.classes, after.y)
+        if before is None:
+            known = np.unique(after.y)
+        else:
+            known = np.union1d(before.classes, after.y[len(before) :])
         if declared:
             declared = tuple(sorted(set(declared)))
             known = np.union1d(known, np.asarray(declared))
@@ -130,6 +133,11 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return replace(after, classes=known, declared=declared)
 
     def _left(self, before: Holdings, after: Holdings) -> Holdings:
+        for label in before.classes:
+            if not (after.y == label).any():
+                break
+        else:  # mostly no class has vanished, and a few passes are faster than a sort
+            return after
         present = np.unique(after.y)
         if len(present) < 2:
             raise ValueError(

@@ -50,6 +50,10 @@ class Factor(ABC):
     def matrix_diagonal(self) -> Array:
         """``diag(A)``."""
 
+    def largest(self) -> float:
+        """``max |diag(A)|``."""
+        return float(np.abs(self.matrix_diagonal()).max(initial=0.0))
+
     @abstractmethod
     def multiply(self, X: Array) -> Array:
         """``A @ X`` with the true A, O(n²) per few columns."""
@@ -155,6 +159,9 @@ class SlotFactor(Factor):
 
     def matrix_diagonal(self) -> Array:
         return self._matrix.diagonal[self._matrix.slots]
+
+    def largest(self) -> float:
+        return float(np.abs(self._matrix.diagonal).max(initial=0.0))  # 0 in free slots
 
     # Methods of the storage, assigned in `_take`.
     multiply: Any = None

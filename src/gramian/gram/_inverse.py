@@ -31,7 +31,7 @@ from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import SlotFactor, check_positions
 from gramian.gram._slots import SlotMatrix, spare_capacity
 
-PENDING = 32
+PENDING, DEVICE_PENDING = 32, 128
 
 
 def schur_threshold(diagonal: Array, n: int) -> float:
@@ -195,7 +195,8 @@ class LiveInverse(SlotFactor):
         self._diagonal = np.where(matrix.occupied(), matrix.buffer.diagonal(), 0.0)
         np.fill_diagonal(matrix.buffer, 0.0)
         dtype = matrix.buffer.dtype
-        shape = (len(matrix.diagonal), PENDING)
+        self._most = DEVICE_PENDING if hasattr(matrix.buffer, "tensor") else PENDING
+        shape = (len(matrix.diagonal), self._most)
         self._pending = np.zeros(shape, dtype=dtype, order="F", like=matrix.buffer)
         self._signs = np.empty(0, dtype=dtype)
 
@@ -217,15 +218,15 @@ class LiveInverse(SlotFactor):
         diagonal = self._diagonal[self._matrix.slots]
         self._matrix.resize(capacity)
         self._diagonal = self._matrix.scatter(diagonal[:, None])[:, 0]
-        shape, like = (capacity, PENDING), self._diagonal
+        shape, like = (capacity, self._most), self._diagonal
         self._pending = np.zeros(shape, dtype=self.dtype, order="F", like=like)
 
     def _defer(self, W: Array, sign: float) -> None:
         """Add a pending update; fold if there is no room, and apply a wide W directly."""
         k = W.shape[1]
-        if len(self._signs) + k > PENDING:
+        if len(self._signs) + k > self._most:
             self.fold()
-        if k > PENDING:
+        if k > self._most:
             self._add(W, sign)
         else:
             held = len(self._signs)

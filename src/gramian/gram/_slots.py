@@ -62,6 +62,7 @@ class SlotMatrix:
         self.diagonal = np.zeros(capacity, dtype=dtype, like=diagonal)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
+        self.slots.flags.writeable = False  # so that its copy on a device can be kept
         for rows in row_blocks(n, n, dtype.itemsize, square=True, like=diagonal):
             below = slice(rows.start, n)
             self.buffer[below, rows] = row_block(rows, below).T
@@ -133,6 +134,7 @@ class SlotMatrix:
             self.buffer[j + 1 :, j] = column[j + 1 :]
         self.diagonal[slots] = np.diagonal(corner)
         self.slots = np.concatenate([self.slots, slots])
+        self.slots.flags.writeable = False
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
@@ -141,6 +143,7 @@ class SlotMatrix:
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
         self.slots = without_rows(self.slots, positions)
+        self.slots.flags.writeable = False
 
     def without(self, positions: Array) -> SlotMatrix:
         """Return the matrix without these samples, in its own buffer."""

@@ -21,6 +21,9 @@ FACTORS = ("auto", "inverse", "cholesky", "qr")
 # edits after which the full residual is computed.
 _PROBES = 8
 _FULL_CHECK = 64
+# The explicit inverse serves up to a condition number of this over √eps. On a device it serves
+# longer: edits of the Cholesky factor cost a hundred times as much there.
+_INVERTIBLE, _INVERTIBLE_ON_DEVICE = 0.1, 1e2
 # Removing a sample whose k(x, x) is this many times the next largest requires a rebuild.
 _DOMINATES = 1e3
 
@@ -61,7 +64,8 @@ def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
         return resolvent, resolvent.condition()
     cholesky = CholeskyFactor(matrix)
     condition = cholesky.condition()
-    invertible = condition <= 0.1 / np.sqrt(np.finfo(matrix.buffer.dtype).eps)
+    most = _INVERTIBLE_ON_DEVICE if hasattr(matrix.buffer, "tensor") else _INVERTIBLE
+    invertible = condition <= most / np.sqrt(np.finfo(matrix.buffer.dtype).eps)
     if factor == "inverse" or (factor == "auto" and invertible):
         return LiveInverse(matrix, cholesky_done=True), condition
     return cholesky, condition
@@ -225,7 +229,7 @@ class LiveSystem:
         Removing a sample that dominates A, such as an outlier in an unbounded kernel, destroys
         digits of all other samples. The next read then rebuilds the factor.
         """
-        before = self._largest or float(np.abs(self.factor.matrix_diagonal()).max(initial=0.0))
+        before = self._largest or self.factor.largest()
         try:
             W = getattr(self.factor, edit)(*args)
         except NotPositiveDefiniteError as error:
@@ -237,7 +241,7 @@ class LiveSystem:
         self.edits += k
         self._unchecked += k
         self._since_full_check += k
-        self._largest = float(np.abs(self.factor.matrix_diagonal()).max(initial=0.0))
+        self._largest = self.factor.largest()
         self._dominated = self._dominated or 0.0 < self._largest < before / _DOMINATES
         return W
 
