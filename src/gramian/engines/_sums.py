@@ -71,7 +71,7 @@ class LinearGramEngine(GramEngine):
     def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t)."""
         intercept, Z = self.coefficients(held)
-        return intercept, held.rows.samples().T @ Z
+        return np.asarray(intercept), np.asarray(held.rows.samples().T @ Z)
 
 
 class SumsEngine:
@@ -226,8 +226,8 @@ class SumsEngine:
 
 
 def augmented(X: Any, shift: Array) -> Array:
-    """``[X − shift, 1]`` as a dense float64 array."""
-    dense = X.toarray() if sparse.issparse(X) else X
+    """``[X − shift, 1]`` as a dense float64 array, in the memory of NumPy."""
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
     out = np.ones((dense.shape[0], dense.shape[1] + 1))
     np.subtract(dense, shift, out=out[:, :-1])
     return out
@@ -245,4 +245,5 @@ def centre(X: Any) -> Array:
     A few outliers do not move it, so removing them loses no precision.
     """
     some = X[:: -(-X.shape[0] // 64)]
-    return np.median(some.toarray() if sparse.issparse(some) else some, axis=0).astype(float)
+    dense = some.toarray() if sparse.issparse(some) else np.asarray(some)
+    return np.median(dense, axis=0).astype(float)

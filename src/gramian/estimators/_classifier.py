@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from gramian.arrays import from_tensor
 from gramian.engines import Holdings
 from gramian.estimators._live import Fitted, LiveEstimator, edits
 from gramian.machines import fit_calibration, probabilities
@@ -73,6 +75,11 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         outputs = np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
         P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
         return now.held.rows.answer(P) if now.held.rows.answer else P
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy of `predict`."""
+        found = from_tensor(self.predict(X))
+        return float(accuracy_score(from_tensor(y), found, sample_weight=sample_weight))
 
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from gramian.arrays import to_host
 from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt
 from gramian.estimators._parameters import KernelSettings, check_class_weight
 from gramian.machines import Machine
@@ -103,7 +104,7 @@ class GramSettings:
 
     def _problem(self, held: Holdings) -> Problem:
         plan = self._plan(None, 1.0)
-        X, targets = held.rows.samples(), plan.targets(held)
+        X, targets = to_host(held.rows.samples()), plan.targets(held)
         if isinstance(plan, LinearPlan) and plan.sums_up(len(held), held.rows.width):
             problem = LinearProblem(self.machine, targets, X, plan.kernel)
             return subsample(problem, _SEARCHED, check_random_state(self.random_state))

@@ -380,7 +380,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _set_state(self, state):
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
         settings, kept, public = self._settings(), state["held"], state["public"]
-        X, device = state["X"], getattr(settings.samples, "device", None)
+        X, device = state["X"], settings.samples.device
         X = X if device is None else placed(X, device)
         rows = make_rows(X, precomputed=settings.samples.precomputed)
         held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])

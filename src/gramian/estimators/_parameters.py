@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.arrays import find_device
 from gramian.engines import Holdings
-from gramian.estimators._samples import KERNEL_ROWS, VECTORS, VectorSamples
+from gramian.estimators._samples import FOLLOWING, KERNEL_ROWS, VECTORS, VectorSamples
 from gramian.kernels import Kernel, Precomputed, checked_gamma, default_gamma, make_kernel
 
 
@@ -53,6 +53,10 @@ def check_class_weight(weights: Any, kind: str = "signs") -> None:
         )
 
 
+NUMPY = "numpy"
+"""The home of a machine that cannot compute on a device."""
+
+
 @dataclass(frozen=True, eq=False)
 class KernelSettings:
     """Kernel and width as an estimator's parameters give them.
@@ -67,7 +71,8 @@ class KernelSettings:
     words : tuple of str
         Names of searches that gamma accepts besides numbers, ``"scale"`` and ``"auto"``.
     device : str or torch.device, optional
-        Where the model holds its samples.
+        Where the model holds its samples; None to follow them; NUMPY if it can only hold them in
+        the memory of NumPy.
 
     Attributes
     ----------
@@ -87,7 +92,7 @@ class KernelSettings:
     coef0: Any
     params: Any
     words: tuple[str, ...] = ()
-    device: Any = None
+    device: Any = NUMPY
     base: Kernel = field(init=False)
     takes_gamma: bool = field(init=False)
     samples: Any = field(init=False)
@@ -115,7 +120,9 @@ class KernelSettings:
         vars(self)["base"] = kernel
         vars(self)["takes_gamma"] = kernel.takes_gamma
         vars(self)["samples"] = KERNEL_ROWS if isinstance(kernel, Precomputed) else VECTORS
-        if self.device is not None:
+        if self.device is None and self.samples is VECTORS:
+            vars(self)["samples"] = FOLLOWING
+        elif self.device is not NUMPY and self.device is not None:
             vars(self)["samples"] = _on_device(kernel, self.device)
         vars(self)["seen_by"] = ("gamma",) if kernel.takes_gamma and named else ()
 
@@ -137,7 +144,7 @@ def _on_device(kernel: Kernel, device: Any) -> VectorSamples:
             f'kernel="precomputed" holds its values in the memory of NumPy, got device={device!r}. '
             f"Leave device=None."
         )
-    return VectorSamples(find_device(device))
+    return VectorSamples(find_device(device), follows=True)
 
 
 def check_widths(gamma: Any, n_features: int) -> Any:

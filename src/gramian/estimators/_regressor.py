@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array
 
+from gramian.arrays import from_tensor
 from gramian.engines import Holdings
 from gramian.estimators._live import Fitted, LiveEstimator, edits
 
@@ -40,6 +41,11 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         now, outputs = self._outputs(X)
         return _given(now, outputs)
+
+    def score(self, X, y, sample_weight=None):
+        """R² of `predict`."""
+        found = from_tensor(self.predict(X))
+        return float(r2_score(from_tensor(y), found, sample_weight=sample_weight))
 
     def loo_predict(self):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""

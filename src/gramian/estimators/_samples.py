@@ -33,23 +33,26 @@ _TOO_LARGE = "X has a number that is too large for float64."
 class VectorSamples:
     """Samples that are vectors of features.
 
+    Samples are checked in the memory of NumPy, wherever they come from.
+
     Parameters
     ----------
     device : torch.device, optional
-        Where the model holds them; by default a tensor stays on its own device, and anything else
-        in the memory of NumPy. Samples are checked in that memory, wherever they come from.
+        Where the model holds them; in the memory of NumPy by default.
+    follows : bool
+        Whether the model can hold tensors where they are.
     """
 
     precomputed = False
 
-    def __init__(self, device: Any = None) -> None:
-        self.device = device
+    def __init__(self, device: Any = None, follows: bool = False) -> None:
+        self.device, self.follows = device, follows
 
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
         """Return samples and targets of a fit, and the feature names or None."""
         names, device = _get_feature_names(X), self.device
         if type(X).__module__.startswith("torch"):
-            device = device or X.device
+            device = device or _followed(model, X, self.follows)
             X, y = from_tensor(X), from_tensor(y)
         try:
             X, y = check_X_y(
@@ -92,6 +95,7 @@ class KernelSamples:
     """Samples of which only kernel values are known."""
 
     precomputed = True
+    device: Any = None
 
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
         """Return the square kernel matrix and the targets of a fit."""
@@ -119,7 +123,19 @@ class KernelSamples:
         return X[np.ix_(some, np.concatenate([held, some]))]
 
 
-VECTORS, KERNEL_ROWS = VectorSamples(), KernelSamples()
+VECTORS, FOLLOWING, KERNEL_ROWS = VectorSamples(), VectorSamples(follows=True), KernelSamples()
+
+
+def _followed(model: Any, X: Any, follows: bool) -> Any:
+    """The device on which a model holds the samples of a tensor; None in the memory of NumPy."""
+    if follows:
+        return X.device
+    if X.device.type != "cpu":
+        raise ValueError(
+            f"{type(model).__name__} computes in the memory of NumPy, got a tensor on "
+            f"{X.device}. Give X.cpu(), or use a machine with the parameter device."
+        )
+    return None
 
 
 def placed(X: Any, device: Any) -> Any:

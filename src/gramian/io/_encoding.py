@@ -37,6 +37,7 @@ class Encoder:
         parameters = {
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
+            if key != "device"  # a file has no home: it can be loaded on any machine
         }
         check_parameters(model)
         state = self._state(model, name) if model.__sklearn_is_fitted__() else None

@@ -7,6 +7,7 @@ import os
 from hashlib import sha256
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
@@ -75,12 +76,19 @@ def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
         remember(model, path, digest)
 
 
-def load(path: StrPath) -> Any:
+def load(path: StrPath, *, device: Any = None) -> Any:
     """Read a model that `save` wrote; it can go on learning and forgetting.
 
     Its decision values are bitwise those of the saved model. No code of the file runs: the file
     names classes of this package and values for them. The factor of K + λI, which updates need,
     is built when it is first needed, O(n³).
+
+    Parameters
+    ----------
+    path : str or path
+    device : str or torch.device, optional
+        Where the model computes from now on, such as ``"cuda"``; wherever it was saved, by default
+        in the memory of NumPy.
 
     Raises
     ------
@@ -104,8 +112,21 @@ def load(path: StrPath) -> Any:
             f"fit gramian {__version__}: {shown(repr(error), 200)}. Read it with the version that "
             f"wrote it."
         ) from error
+    if device is not None:
+        model = _moved(model, device)
     remember(model, path, archive.digest)
     return model
+
+
+def _moved(model: Any, device: Any) -> Any:
+    """The same model on another device; ValueError if it has none."""
+    if "device" not in model.get_params(deep=False):
+        raise ValueError(
+            f"a {type(model).__name__} has no device, got device={device!r}. Load it without one."
+        )
+    twin = clone(model).set_params(device=device)
+    twin._set_state(model._get_state())
+    return twin
 
 
 def fingerprint(model: Any, *, key: bytes | None = None) -> str:
