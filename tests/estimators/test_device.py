@@ -1,0 +1,169 @@
+"""Models on a device: the same numbers as in the memory of NumPy, after any edits."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+torch = pytest.importorskip("torch", reason="a device is one of torch")
+
+import gramian  # noqa: E402
+from gramian import (  # noqa: E402
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LagrangianSVC,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+X, y = load_iris(return_X_y=True)
+X = X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)
+MACHINES = [
+    LeastSquaresSVC(gamma=0.3, C=10.0),
+    LeastSquaresSVC(kernel="linear", C=10.0),
+    LeastSquaresSVC(kernel="poly", gamma=0.1, degree=2, C=1.0),
+    LeastSquaresSVC(kernel=lambda A, B: np.exp(-np.abs(A[:, None] - B).sum(axis=2)), C=1.0),
+    KernelDiscriminant(gamma=0.3, ridge=0.1),
+    KernelDiscriminant(gamma=np.array([0.1, 0.2, 0.3, 0.4]), ridge=0.1, targets="fisher"),
+    KernelDiscriminant(gamma=0.3, ridge=0.1, factor="cholesky"),
+    KernelDiscriminant(kernel="laplacian", gamma=0.3, ridge=0.1, class_weight={0: 2.0}),
+    KernelFisherDiscriminant(gamma=0.3, ridge=0.1),
+    LeastSquaresSVR(gamma=0.3, C=10.0),
+]
+
+
+def edited(model, X, y):
+    """Learn, forget, lose a class, and find it again."""
+    model.fit(X[:90:2], y[:90:2], sample_weight=np.linspace(0.5, 2.0, 45))
+    model.partial_fit(X[1::2], y[1::2]).forget([3, 5, 77])
+    for i in range(36):
+        model.forget(model.ids_[i % 7])
+    return model.partial_fit(X[:2], y[:2]).partial_fit(X[100:140:2] + 0.5, y[100:140:2])
+
+
+def answers(model, X):
+    found = [model.predict(X), model.loo_predict()]
+    if hasattr(model, "predict_proba"):
+        found += [model.decision_function(X), model.loo_decision_function()]
+        found += [model.predict_proba(X), model.loo_predict_proba()]
+    return found
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda m: f"{type(m).__name__}-{m.kernel}")
+def test_a_model_on_a_device_equals_the_one_in_numpy(machine):
+    here = edited(clone(machine), X, y)
+    there = edited(clone(machine).set_params(device=DEVICE), X, y)
+    for a, b in zip(answers(here, X), answers(there, X), strict=True):
+        assert type(b) is np.ndarray
+        np.testing.assert_allclose(b, a, rtol=1e-7, atol=1e-7)
+    assert there.loo_score() == pytest.approx(here.loo_score())
+    assert there.drift() < 1e-9
+    np.testing.assert_array_equal(there.X_fit_, here.X_fit_)
+    fresh = there.refitted()
+    np.testing.assert_allclose(fresh.predict(X), there.predict(X), rtol=1e-7, atol=1e-7)
+    assert there.refactor().score(X, y) == here.score(X, y)
+
+
+@pytest.mark.parametrize("dispatch", [False, True])
+def test_tensors_give_tensors(dispatch):
+    if dispatch:
+        pytest.importorskip("array_api_compat", reason="dispatch by scikit-learn needs it")
+    T, t = torch.from_numpy(X).to(DEVICE), torch.from_numpy(y).to(DEVICE)
+    here = edited(LeastSquaresSVC(gamma=0.3, C=10.0), X, y)
+    try:
+        with config_context(array_api_dispatch=dispatch):
+            there = edited(LeastSquaresSVC(gamma=0.3, C=10.0), T, t)
+            found = answers(there, T)
+            score = there.score(T, t)
+    except RuntimeError as error:  # SciPy's own switch, read at import
+        pytest.skip(f"array_api_dispatch cannot be set here: {error}")
+    for a, b in zip(answers(here, X), found, strict=True):
+        assert isinstance(b, torch.Tensor)
+        assert b.device.type == DEVICE
+        np.testing.assert_allclose(b.cpu().numpy(), a, rtol=1e-7, atol=1e-7)
+    assert isinstance(there.X_fit_, torch.Tensor)
+    assert score == here.score(X, y)
+    model = LeastSquaresSVR(gamma=0.3, C=1.0).fit(T, t)
+    assert isinstance(model.predict(T), torch.Tensor)
+    assert model.score(T, t) == pytest.approx(
+        LeastSquaresSVR(gamma=0.3, C=1.0).fit(X, y).score(X, y)
+    )
+
+
+def test_labels_that_are_words_stay_words():
+    words = np.array(["a", "b", "c"])[y]
+    model = KernelDiscriminant(gamma=0.3, ridge=0.1).fit(torch.from_numpy(X).to(DEVICE), words)
+    assert model.predict(torch.from_numpy(X[:1])).tolist() == ["a"]
+
+
+def test_float32_stays_float32():
+    model = KernelDiscriminant(gamma=0.3, ridge=0.1, device=DEVICE).fit(X.astype(np.float32), y)
+    assert model.decision_function(X).dtype == model.loo_decision_function().dtype == np.float32
+
+
+def test_a_tuned_fit():
+    here = LeastSquaresSVC().fit(X, y)
+    there = LeastSquaresSVC(device=DEVICE).fit(X, y)
+    assert there.gamma_ == pytest.approx(here.gamma_, rel=1e-6)
+    assert pytest.approx(here.C_, rel=1e-6) == there.C_
+    assert there.reselect(fresh=True).gamma_ == pytest.approx(here.gamma_, rel=1e-6)
+
+
+def test_files_have_no_home(tmp_path):
+    there = edited(LeastSquaresSVC(gamma=0.3, C=10.0, device=DEVICE), X, y)
+    gramian.save(there, tmp_path / "there.gram")
+    here = gramian.load(tmp_path / "there.gram")
+    assert here.device is None
+    np.testing.assert_allclose(here.predict_proba(X), there.predict_proba(X), atol=1e-9)
+    gramian.save(here.forget(here.ids_[0]), tmp_path / "here.gram")
+    back = gramian.load(tmp_path / "here.gram", device=DEVICE)
+    assert back.device == DEVICE
+    there.forget(there.ids_[0])
+    found = back.partial_fit(X[:1] + 1, y[:1]).loo_decision_function()
+    np.testing.assert_allclose(
+        found, there.partial_fit(X[:1] + 1, y[:1]).loo_decision_function(), atol=1e-9
+    )
+    twin = pickle.loads(pickle.dumps(back))
+    np.testing.assert_allclose(twin.forget(twin.ids_[3]).predict_proba(X[:3]).sum(axis=1), 1.0)
+    gramian.save(LagrangianSVC(C=1.0, gamma=0.1).fit(X, y), tmp_path / "other.gram")
+    with pytest.raises(ValueError, match="LagrangianSVC has no device"):
+        gramian.load(tmp_path / "other.gram", device=DEVICE)
+
+
+def test_what_is_not_there_says_so():
+    with pytest.raises(ValueError, match="is not usable here"):
+        LeastSquaresSVC(device="nowhere").fit(X, y)
+    with pytest.raises(ValueError, match='factor="qr" is not there on a device'):
+        LeastSquaresSVC(gamma=0.3, C=1.0, factor="qr", device=DEVICE).fit(X, y)
+    with pytest.raises(ValueError, match="precomputed"):
+        LeastSquaresSVC(kernel="precomputed", device=DEVICE).fit(X @ X.T, y)
+    with pytest.raises(ValueError, match="must be dense"):
+        LeastSquaresSVC(gamma=0.3, C=1.0, device=DEVICE).fit(sparse.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="LagrangianSVC computes in the memory of NumPy"):
+        LagrangianSVC(C=1.0, gamma=0.1).fit(torch.empty((4, 2), device="meta"), y[:4])
+
+
+def test_bad_input_leaves_the_model_as_it_was():
+    model = LeastSquaresSVC(gamma=0.3, C=10.0, device=DEVICE).fit(X, y)
+    before = model.loo_decision_function()
+    for bad in (np.full((1, 4), np.nan), np.ones((1, 3))):
+        with pytest.raises(ValueError, match=r"NaN|features"):
+            model.partial_fit(bad, y[:1])
+    with pytest.raises(ValueError, match="does not hold"):
+        model.forget(10_000)
+    np.testing.assert_array_equal(model.loo_decision_function(), before)
+
+
+def test_out_of_memory_is_said_before_it_is_taken(monkeypatch):
+    model = LeastSquaresSVC(gamma=0.3, C=10.0, device=DEVICE).fit(X, y)
+    monkeypatch.setattr("gramian.gram._memory.device_memory", lambda like: 10)
+    before, more = model.loo_score(), np.random.default_rng(1).normal(size=(300, 4))
+    with pytest.raises(MemoryError, match="this device has"):
+        model.partial_fit(more, np.zeros(300, dtype=int))
+    assert model.loo_score() == before
+    assert len(model.ids_) == 150
