@@ -2,13 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEVICE_TESTS := tests/arrays/test_device.py tests/estimators/test_device.py
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage torture lint doctest bench reproduce docs ci clean
+.PHONY: help run test coverage torture lint doctest bench test-gpu bench-gpu reproduce docs ci clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that ships with scikit-learn
 	$(BIN)/python examples/quickstart.py
@@ -37,6 +38,12 @@ doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 
 bench: $(VENV)/cli,dask,plot.stamp ## measure speed and accuracy against refits and peers
 	$(BIN)/python -m evidence bench
+
+test-gpu: ## run the tests of models on a device, with the python that has torch: PYTHON=python3
+	SCIPY_ARRAY_API=1 PYTHONPATH=src $(PYTHON) -m pytest -q -p no:cacheprovider -rs $(DEVICE_TESTS)
+
+bench-gpu: ## measure fits, edits and leave-one-out on a GPU, with the python that has torch
+	PYTHONPATH=src $(PYTHON) -m evidence gpu
 
 reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page: an hour or two on two cores
 	$(BIN)/python -m evidence papers -o reports/reproduce.html

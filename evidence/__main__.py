@@ -11,12 +11,12 @@ import json
 import sys
 from pathlib import Path
 
-from evidence._registry import BENCHMARKS, PAGE, select
+from evidence._registry import BENCHMARKS, GPU, PAGE, select
 from evidence._run import BENCHMARKS as FOLDER
 from evidence._run import CACHE, QUICK, ROOT, Summary, compute, write_benchmarks, write_page
 from evidence._runner import Event
 
-LISTS = {"papers": PAGE, "bench": BENCHMARKS}
+LISTS = {"papers": PAGE, "bench": BENCHMARKS, "gpu": GPU}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     for name, words in (
         ("papers", "the papers' tables and figures, and ours, on one page of HTML"),
         ("bench", "speed and accuracy against peers, into docs/benchmarks"),
+        ("gpu", "speed on a GPU, into docs/benchmarks"),
     ):
         command = commands.add_parser(name, help=words, description=words)
         command.add_argument("names", nargs="*", metavar="NAME")
@@ -55,12 +56,13 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="say what was done in JSON")
         command.add_argument("--traceback", action="store_true", help="show where a case failed")
         command.add_argument("--cache", type=Path, default=CACHE, help=argparse.SUPPRESS)
-    page, bench = (commands.choices[name] for name in LISTS)
+    page, *others = (commands.choices[name] for name in LISTS)
     default = ROOT / "reports" / "reproduce.html"
     page.add_argument("-o", "--output", type=Path, default=default, help="the page to write")
-    bench.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="in place of docs/benchmarks"
-    )
+    for command in others:
+        command.add_argument(
+            "-o", "--output", type=Path, metavar="FOLDER", help="in place of docs/benchmarks"
+        )
     return top
 
 
@@ -69,7 +71,7 @@ def listing() -> str:
 
 
 def named(command: str) -> str:
-    names = {(e.file if command == "bench" else e.name): e.title for e in LISTS[command]}
+    names = {(e.name if command == "papers" else e.file): e.title for e in LISTS[command]}
     return "\n".join(f"  {name:26} {title}" for name, title in names.items())
 
 
@@ -102,7 +104,7 @@ def tell(summary: Summary, options: argparse.Namespace) -> int:
         noun = "cases" if summary.cases != 1 else "case"
         what = f"{summary.cases:,} {noun} in {summary.seconds / 60:.1f} minutes"
         print("\n".join([*(f"Saved {path}" for path in summary.output), what]))
-    lacking = options.command == "bench" and summary.unavailable
+    lacking = options.command != "papers" and summary.unavailable
     return 1 if summary.failures or lacking else 0
 
 

@@ -14,6 +14,7 @@ from evidence.experiments import (
     duan2008_tables,
     ellipsoidal,
     fisher,
+    gpu,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,
@@ -65,10 +66,12 @@ _MODULES = (
     calibration,
     ours_peers,
     libraries,
+    gpu,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)
 PAGE = tuple(e for e in EXPERIMENTS if e.page)
-BENCHMARKS = tuple(e for e in EXPERIMENTS if e.file)
+GPU = gpu.EXPERIMENTS
+BENCHMARKS = tuple(e for e in EXPERIMENTS if e.file and e not in GPU)
 
 
 def select(

@@ -91,6 +91,9 @@ MADE_UP = {
     "paper_roads": {"theirs": 0.2, "ours": 0.1},
     "andelic2007-regression": {"mse": 10.0, "share": 5.0, "seconds": 1.0, **OFFICIAL},
     "orthogonal_large": {"centres": 5, "seconds": 1.0, "memory": 0.1, "learn": 1.0, "forget": 1.0},
+    "gpu": {"fit": 1.0, "bytes": 1e9, "refit": 2.0, "drift": 1e-12}
+    | dict.fromkeys(("learn", "learn_64", "forget", "loo"), 1e-3),
+    "gpu_agreement": {"decisions": 1e-12, "left_out": 1e-12},
     "dask_rows": {"found": [[1000, 0.5, 100.0]]},
     "fisher_updates": {"fit": 1.0, "learn": 0.01, "forget": 0.001},
     "fisher_leave_one_out": {"exact": 5.0, "rows": 6.0, "test": 5.5, "rms": 0.1},

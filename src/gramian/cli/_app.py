@@ -105,6 +105,7 @@ def app(context: click.Context, traceback: bool) -> None:
               help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
               help="Regularisation; 1/C for machines with C.  [loo or cv]")  # fmt: skip
+@click.option("--device", metavar="NAME", help="Compute there, as cuda.  [the CPU]")
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")

@@ -21,7 +21,7 @@ MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
 
 def run(
     *, table, target, id_column, machine, kernel, gamma, ridge, categorical, ignore, doubtful,
-    output, quiet,
+    device, output, quiet,
 ) -> dict[str, Any]:  # fmt: skip
     """Read, fit, save, and assess."""
     start = perf_counter()
@@ -30,7 +30,7 @@ def run(
         cells = read_cells(columns, target)
         if machine == "auto":
             machine = "discriminant" if are_classes(cells) else "ls-svr"
-        estimator = _estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge)
+        estimator = _estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         model = TableModel(
             estimator, target=target, id_column=id_column, categorical=categorical, ignore=ignore
         )
@@ -54,7 +54,7 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str) -> Any:
+def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str, device: Any) -> Any:
     """The estimator of this name; what was not asked for is left at its own default."""
     if machine not in MACHINES:
         names = ", ".join(sorted(MACHINES))
@@ -64,7 +64,9 @@ def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str) -> Any:
     strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
     if "C" in known and not isinstance(ridge, str | None):
         strength = {"C": 1.0 / ridge}
-    given = {"gamma": gamma, **strength, "random_state": 0 if "random_state" in known else None}
+    given = {"gamma": gamma, **strength, "device": device}
+    if "random_state" in known:
+        given["random_state"] = 0
     for name, value in given.items():
         if value is not None and name not in known:
             raise click.BadParameter(f"{machine} has no such parameter.", param_hint=f"--{name}")

@@ -182,7 +182,8 @@ def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tupl
     """Return the samples of weight > 0; a weight of 0 means no copy, so the sample is dropped."""
     if not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weighed = np.empty((X.shape[0], 1))  # as many rows, in the memory of NumPy
+    weight = _check_sample_weight(sample_weight, weighed, dtype=float, ensure_non_negative=True)
     some = weight > 0
     beyond = some & ((weight < 1.0 / LARGEST_WEIGHT) | (weight > LARGEST_WEIGHT))
     if beyond.any():
