@@ -131,14 +131,6 @@ def test_functions_of_numpy():
         np.arctan(B)
 
 
-def test_a_row_that_numpy_keeps_read_only_is_moved_once():
-    index = np.arange(3)
-    index.flags.writeable = False
-    B = to_device(np.eye(4), DEVICE)
-    same(B[index], np.eye(4)[:3])
-    same(B[index][:, index], np.eye(3))
-
-
 def test_a_device_that_is_not_there():
     with pytest.raises(ValueError, match="is not usable here"):
         arrays.find_device("nowhere")
@@ -148,3 +140,12 @@ def test_distances():
     X = np.random.default_rng(6).normal(size=(5, 3))
     D = np.linalg.norm(X[:, None] - X, axis=2)
     same(to_device(X, DEVICE).through("distances", X, 2.0), D)
+
+
+@pytest.mark.parametrize("outlier", [0.0, 1e8])
+def test_squares_by_a_product_and_directly(outlier, monkeypatch):
+    monkeypatch.setattr(_torch, "FEW_PAIRS", 0)
+    X = np.random.default_rng(7).normal(size=(90, 3))
+    X[17] += outlier
+    exact = -0.5 * np.square(X[:, None] - X).sum(axis=2)
+    same(to_device(X, DEVICE).through("squares", X, 0.5), exact, 1e-13)

@@ -9,7 +9,6 @@ device are moved there. Only what the layers above need is here; the rest raises
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 import numpy as np
 import torch
@@ -114,10 +113,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         return DeviceArray(self.tensor[self._index(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        value = self._moved(value)
+        value, index = self._moved(value), self._index(index)
         if isinstance(value, torch.Tensor):
+            if _is_view(value, self.tensor) and _same(value, self.tensor[index]):
+                return  # ``A[i] += B`` has changed A already
             value = value.to(self.tensor.dtype)
-        self.tensor[self._index(index)] = value
+        self.tensor[index] = value
 
     def __iter__(self) -> Any:
         return (DeviceArray(row) for row in self.tensor)
@@ -206,8 +207,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         if isinstance(value, DeviceArray):
             return value.tensor
         if isinstance(value, np.ndarray):
-            device = self.tensor.device
-            return moved(value, device) if value.flags.writeable else _kept(value, device)
+            return moved(value, self.tensor.device)
         return value.item() if isinstance(value, np.generic) else value
 
     def _index(self, index: Any) -> Any:
@@ -224,16 +224,13 @@ class DeviceArray(NDArrayOperatorsMixin):
         return DeviceArray(join(reduce(self.tensor), least))
 
 
-_latest: tuple[Any, torch.Tensor] | None = None
+def _is_view(view: torch.Tensor, whole: torch.Tensor) -> bool:
+    return view.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
 
 
-def _kept(array: Any, device: Any) -> torch.Tensor:
-    """`moved`, for a read-only array that is moved again and again: the latest copy is kept."""
-    global _latest
-    found = _latest
-    if found is None or found[0]() is not array or found[1].device != device:
-        _latest = found = ref(array), moved(array, device)
-    return found[1]
+def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether two tensors are the same numbers in the same memory."""
+    return first.data_ptr() == second.data_ptr() and first.shape == second.shape
 
 
 def moved(value: Any, device: Any) -> torch.Tensor:

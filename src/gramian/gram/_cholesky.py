@@ -84,15 +84,15 @@ class CholeskyFactor(SlotFactor):
 
     def apply_inverse(self, B: Array) -> Array:
         half = solve_upper(self._matrix.buffer, self._matrix.scatter(B), transposed=True)
-        return solve_upper(self._matrix.buffer, half)[self._matrix.slots]
+        return solve_upper(self._matrix.buffer, half)[self._matrix.index]
 
     def diagonal(self) -> Array:
         """``diag(P)``, the squared row norms of R⁻¹: O(n³) and n² of memory."""
-        return np.einsum("ij,ij->i", *(2 * [self._inverse_root()]))[self._matrix.slots]
+        return np.einsum("ij,ij->i", *(2 * [self._inverse_root()]))[self._matrix.index]
 
     def square_diagonal(self, weights: Array) -> Array:
         """``diag(P diag(weights) P)`` from P, O(n³) and 2 n² of memory."""
-        root = self._inverse_root()[self._matrix.slots]
+        root = self._inverse_root()[self._matrix.index]
         P = root @ root.T
         return np.einsum("ij,ij,i->j", P, P, weights)
 

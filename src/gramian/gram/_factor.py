@@ -158,7 +158,7 @@ class SlotFactor(Factor):
         return self._matrix
 
     def matrix_diagonal(self) -> Array:
-        return self._matrix.diagonal[self._matrix.slots]
+        return self._matrix.diagonal[self._matrix.index]
 
     def largest(self) -> float:
         return float(np.abs(self._matrix.diagonal).max(initial=0.0))  # 0 in free slots
@@ -178,7 +178,7 @@ class SlotFactor(Factor):
     def _cholesky(self) -> None:
         """Write R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""
         self._matrix.copy_to_upper()
-        info = factor_cholesky(self._matrix.buffer)
+        info = factor_cholesky(self._matrix.active)
         pivots = self._matrix.buffer.diagonal()
         failed = info - 1 if info else int(np.argmax(np.isnan(pivots)))
         if info or np.isnan(pivots[failed]):  # LAPACK does not report a NaN

@@ -92,7 +92,7 @@ class LiveInverse(SlotFactor):
         W = scale_by_cholesky(U, L)
         self._matrix.write(slots, cross, corner)
         self._defer(W, 1.0)
-        return W[self._matrix.slots]
+        return W[self._matrix.index]
 
     def remove(self, positions: Array) -> Array | None:
         """Remove k samples, O(n (pending + k)) without a pass over P; see `Factor`.
@@ -107,7 +107,7 @@ class LiveInverse(SlotFactor):
         slots = self._matrix.slots[positions]
         columns = self._slot_columns(slots)
         W = scale_by_cholesky(columns, self._leaving_root(columns[slots], positions))
-        by_arrival = W[self._matrix.slots]
+        by_arrival = W[self._matrix.index]
         self._defer(W, -1.0)
         self._pending[slots] = 0.0
         self._diagonal[slots] = 0.0
@@ -130,19 +130,19 @@ class LiveInverse(SlotFactor):
     # -- the inverse ----------------------------------------------------------------------------
 
     def apply_inverse(self, B: Array) -> Array:
-        return self._product(self._matrix.scatter(B))[self._matrix.slots]
+        return self._product(self._matrix.scatter(B))[self._matrix.index]
 
     def columns(self, positions: Array) -> Array:
-        return self._slot_columns(self._matrix.slots[positions])[self._matrix.slots]
+        return self._slot_columns(self._matrix.slots[positions])[self._matrix.index]
 
     def diagonal(self) -> Array:
         W, signs = self._pending[:, : len(self._signs)], self._signs
-        return (self._diagonal + np.square(W) @ signs)[self._matrix.slots]
+        return (self._diagonal + np.square(W) @ signs)[self._matrix.index]
 
     def square_diagonal(self, weights: Array) -> Array:
         out = np.empty(self.n, dtype=self.dtype, like=self._diagonal)
         for block in row_blocks(self.n, self._matrix.capacity, self.dtype.itemsize):
-            columns = self._slot_columns(self._matrix.slots[block])[self._matrix.slots]
+            columns = self._slot_columns(self._matrix.slots[block])[self._matrix.index]
             out[block] = np.einsum("ij,ij,i->j", columns, columns, weights)
         return out
 
@@ -187,7 +187,7 @@ class LiveInverse(SlotFactor):
         """Write P into the upper triangle, which may already hold the Cholesky factor."""
         if not cholesky_done:
             self._cholesky()
-        invert_cholesky(self._matrix.buffer)
+        invert_cholesky(self._matrix.active)
 
     def _invert(self, cholesky_done: bool = False) -> None:
         matrix = self._matrix
@@ -215,7 +215,7 @@ class LiveInverse(SlotFactor):
 
     def _resize(self, capacity: int) -> None:
         self.fold()
-        diagonal = self._diagonal[self._matrix.slots]
+        diagonal = self._diagonal[self._matrix.index]
         self._matrix.resize(capacity)
         self._diagonal = self._matrix.scatter(diagonal[:, None])[:, 0]
         shape, like = (capacity, self._most), self._diagonal

@@ -60,7 +60,7 @@ class LiveResolvent(LiveInverse):
             pivots[block] = sweep(matrix.buffer, block)
         for j, column in enumerate(matrix.buffer.T):
             column[: j + 1] *= -1.0
-        _check_schur(pivots[matrix.slots], self.matrix_diagonal(), np.arange(self.n), self.n)
+        _check_schur(pivots[matrix.index], self.matrix_diagonal(), np.arange(self.n), self.n)
 
 
 def sweep(buffer: Array, block: slice) -> Array:

@@ -43,6 +43,8 @@ def spare_capacity(n: int) -> int:
 class SlotMatrix:
     """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
 
+    `slots` is an array of NumPy, and `index` the same at the home of the buffer.
+
     Parameters
     ----------
     diagonal : ndarray of shape (n,)
@@ -62,7 +64,7 @@ class SlotMatrix:
         self.diagonal = np.zeros(capacity, dtype=dtype, like=diagonal)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
-        self.slots.flags.writeable = False  # so that its copy on a device can be kept
+        self.index = self.slots if isinstance(self.buffer, np.ndarray) else self._at_home()
         for rows in row_blocks(n, n, dtype.itemsize, square=True, like=diagonal):
             below = slice(rows.start, n)
             self.buffer[below, rows] = row_block(rows, below).T
@@ -89,7 +91,7 @@ class SlotMatrix:
             )
         shape = (len(self.diagonal), X.shape[1])
         out = np.zeros(shape, dtype=self.buffer.dtype, order="F", like=self.buffer)
-        out[self.slots] = X
+        out[self.index] = X
         return out
 
     # -- the true matrix ------------------------------------------------------------------------
@@ -100,7 +102,7 @@ class SlotMatrix:
         product = symmetric_product(self.buffer, Z, lower=True)
         # The diagonal of the buffer belongs to the factor: subtract it and add that of A.
         product += (self.diagonal - self.buffer.diagonal())[:, None] * Z
-        return product[self.slots]
+        return product[self.index]
 
     def rows(self, positions: Array) -> Array:
         """Rows of A in order of arrival, O(n) each."""
@@ -109,7 +111,7 @@ class SlotMatrix:
         for row, j in zip(out, self.slots[positions], strict=True):
             row[:] = np.concatenate(
                 [self.buffer[j, :j], self.diagonal[j : j + 1], self.buffer[j + 1 :, j]]
-            )[self.slots]
+            )[self.index]
         return out
 
     def norm(self) -> float:
@@ -134,7 +136,8 @@ class SlotMatrix:
             self.buffer[j + 1 :, j] = column[j + 1 :]
         self.diagonal[slots] = np.diagonal(corner)
         self.slots = np.concatenate([self.slots, slots])
-        self.slots.flags.writeable = False
+        home = isinstance(self.buffer, np.ndarray)
+        self.index = self.slots if home else np.concatenate([self.index, slots])
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
@@ -143,7 +146,8 @@ class SlotMatrix:
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
         self.slots = without_rows(self.slots, positions)
-        self.slots.flags.writeable = False
+        home = isinstance(self.buffer, np.ndarray)
+        self.index = self.slots if home else without_rows(self.index, positions)
 
     def without(self, positions: Array) -> SlotMatrix:
         """Return the matrix without these samples, in its own buffer."""
@@ -153,7 +157,11 @@ class SlotMatrix:
         return rest
 
     def copy_to_upper(self) -> None:
-        """Overwrite the upper triangle with A, with 1 on the diagonal of free slots."""
+        """Overwrite the upper triangle with A, with 1 on the diagonal of free slots.
+
+        `active` is then what must be factored: the buffer, or on a device, where a view can be
+        changed in place, the part of it up to the last slot.
+        """
         n = len(self.diagonal)
         for block in row_blocks(n, n, self.buffer.itemsize, square=True, like=self.buffer):
             start, stop = block.start, block.stop
@@ -161,6 +169,9 @@ class SlotMatrix:
             square = np.tril(self.buffer[block, block], -1)
             self.buffer[block, block] = square + square.T
         np.fill_diagonal(self.buffer, np.where(self.occupied(), self.diagonal, 1.0))
+        used = int(self.slots.max(initial=-1)) + 1
+        home = isinstance(self.buffer, np.ndarray)
+        self.active = self.buffer if home else self.buffer[:used, :used]
 
     def resize(self, capacity: int) -> None:
         """Move to a buffer of another size and compact the slots in their present order.
@@ -183,3 +194,8 @@ class SlotMatrix:
         diagonal[:n] = self.diagonal[used]
         self.slots = np.searchsorted(used, self.slots)
         self.buffer, self.diagonal = buffer, diagonal
+        self.index = self.slots if isinstance(buffer, np.ndarray) else self._at_home()
+
+    def _at_home(self) -> Array:
+        """The slots at the home of the buffer."""
+        return np.asarray(self.slots, dtype=int, like=self.buffer)

@@ -128,10 +128,7 @@ class RBF(_Exponential):
         gamma = self.gamma
         if np.ndim(gamma):
             X, Y, gamma = X * np.sqrt(gamma), Y * np.sqrt(gamma), 1.0
-        values = X.through("distances", Y, 2.0)
-        values *= values
-        values *= -gamma
-        return values
+        return X.through("squares", Y, gamma)
 
     def _exponents(self, X: Any, Y: Any) -> Exponents:
         if np.ndim(self.gamma) and len(self.gamma) != X.shape[1]:
