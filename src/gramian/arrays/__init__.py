@@ -7,18 +7,21 @@ the strict lower triangle unchanged, so one buffer can hold two symmetric matric
 
 from gramian.arrays._blas import (
     Array,
+    add_cross,
     add_outer,
     add_rows_to_cholesky,
     complex_cholesky,
     factor_cholesky,
     invert_cholesky,
     invert_upper,
+    mirror_upper,
     reciprocal_condition,
     scale_by_cholesky,
     small_cholesky,
     solve_lower,
     solve_upper,
     symmetric_product,
+    weighted_square,
 )
 from gramian.arrays._blocks import BLOCK_BYTES, row_blocks, without_rows
 from gramian.arrays._home import (
@@ -34,6 +37,7 @@ from gramian.arrays._home import (
 __all__ = [
     "BLOCK_BYTES",
     "Array",
+    "add_cross",
     "add_outer",
     "add_rows_to_cholesky",
     "complex_cholesky",
@@ -44,6 +48,7 @@ __all__ = [
     "invert_cholesky",
     "invert_upper",
     "is_tensor",
+    "mirror_upper",
     "on_device",
     "reciprocal_condition",
     "row_blocks",
@@ -54,5 +59,6 @@ __all__ = [
     "symmetric_product",
     "to_device",
     "to_host",
+    "weighted_square",
     "without_rows",
 ]

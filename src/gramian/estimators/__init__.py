@@ -19,6 +19,7 @@ from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
 from gramian.estimators._regressor import LiveRegressor
+from gramian.estimators._samples import ScaleWarning
 
 ESTIMATORS: dict[str, Any] = {
     cls.__name__: cls
@@ -42,6 +43,7 @@ __all__ = [
     "LiveClassifier",
     "LiveEstimator",
     "LiveRegressor",
+    "ScaleWarning",
     "check_choice",
     "check_positive",
     "coef",

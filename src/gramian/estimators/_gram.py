@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sklearn.utils import check_random_state
-
 from gramian.arrays import to_host
 from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt
 from gramian.estimators._parameters import KernelSettings, check_class_weight
 from gramian.machines import Machine
-from gramian.selection import LinearProblem, Problem, Selection, select, subsample
+from gramian.selection import LinearProblem, Problem, Selection, select
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
-# Largest number of samples in the search for the ridge of a linear kernel; more change nothing.
-_SEARCHED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +43,7 @@ class GramSettings:
     kind: str = "signs"
     class_weight: Any = None
     criterion: str | None = None
-    search: str = "path"
+    search: str = "ladder"
     random_state: Any = None
     callback: Any = None
     sums: bool = False
@@ -106,8 +102,7 @@ class GramSettings:
         plan = self._plan(None, 1.0)
         X, targets = to_host(held.rows.samples()), plan.targets(held)
         if isinstance(plan, LinearPlan) and plan.sums_up(len(held), held.rows.width):
-            problem = LinearProblem(self.machine, targets, X, plan.kernel)
-            return subsample(problem, _SEARCHED, check_random_state(self.random_state))
+            return LinearProblem(self.machine, targets, X, plan.kernel)
         return Problem(self.machine, targets, X, plan.kernel)
 
 
