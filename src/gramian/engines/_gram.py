@@ -127,6 +127,7 @@ class GramEngine:
             plan.machine.only_factor or plan.factor,
         )
         self.serves: object = held.version
+        self._known: tuple[object, Any] = (None, None)  # a version, and its moments
 
     @property
     def history(self) -> tuple[Refactorization, ...]:
@@ -271,9 +272,16 @@ class GramEngine:
             self._weight,
             plan.class_factors(held),
             self.system.B[:, 1:].real,
-            cache(lambda power: self._reading(lambda: self.moments(power))),
+            self._known_moments(held),
             lambda B: self._reading(lambda: self.system.apply_inverse(B.T)).T,
         )
+
+    def _known_moments(self, held: Holdings) -> Callable[[int], Moments]:
+        """`moments` of these holdings, each computed once."""
+        if self._known[0] is not held.version:
+            known = cache(lambda power: self._reading(lambda: self.moments(power)))
+            self._known = held.version, known
+        return self._known[1]
 
     def _reading(self, read: Callable[[], T]) -> T:
         """Run a read that may change the system in place, so that an interrupt is noticed."""

@@ -11,7 +11,6 @@ from gramian.estimators._parameters import check_choice, is_number
 from gramian.machines import (
     conformal_regions,
     jackknife_plus,
-    nonconformity,
     p_values,
 )
 
@@ -29,9 +28,9 @@ def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_st
         out = np.empty((m, len(classes)))
         for rows, block in now.engine.joined(held, X):
             for label in classes:
-                scores = nonconformity(block.decisions(label), np.append(held.labels, label))
                 weight = held.weight * (held.labels == label) if mondrian else held.weight
-                out[rows, label] = p_values(scores, weight, None if ties is None else ties[rows])
+                drawn = None if ties is None else ties[rows]
+                out[rows, label] = p_values(block.scores(label), weight, drawn)
         return out
 
 
