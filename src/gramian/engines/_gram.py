@@ -98,6 +98,10 @@ class GramPlan:
         require_memory(size, f"Decomposing the Gram matrix of {len(held)} samples")
         return MinimumNormEngine(self, held, history)
 
+    def engine_apart(self, tuning: Holdings, held: Holdings) -> Engine:
+        """Build an engine with hyper-parameters that were chosen on other holdings."""
+        return self.engine(held)
+
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
         """Return the reader of ``f(x) = k(x, held) Z + b`` from the `state` of an engine."""
         intercept, Z = state["coefficients"]
