@@ -10,6 +10,8 @@ from evidence.experiments import (
     andelic2007_regression,
     andelic2007_sinc,
     calibration,
+    conformal,
+    conformal_times,
     dask_rows,
     duan2008_tables,
     ellipsoidal,
@@ -63,6 +65,8 @@ _MODULES = (
     ridge_path,
     ours_calibration,
     calibration,
+    conformal,
+    conformal_times,
     ours_peers,
     libraries,
 )
