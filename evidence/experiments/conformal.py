@@ -140,7 +140,7 @@ def real_cases(quick: bool) -> list[Parameters]:
     return [
         {"data": name, "partition": k}
         for name in (("ida_heart", "boston") if quick else SETS)
-        for k in range(2 if quick else 20)
+        for k in range(2 if quick else 10)
     ]
 
 
@@ -222,7 +222,7 @@ def real_report(records: list[Record]) -> list[Part]:
 
 # -- hyper-parameters chosen on the same samples --------------------------------------------------
 
-SAMPLES = (40, 100, 200)
+SAMPLES = (40, 100)
 DRAWN = ("classes", "numbers")
 
 
@@ -231,7 +231,7 @@ def tuned_cases(quick: bool) -> list[Parameters]:
         {"pool": pool, "n": n, "start": start, **({} if pool in DRAWN else {"data": pool})}
         for pool in (*DRAWN, "ida_banana", "boston")
         for n in (SAMPLES[:1] if quick else SAMPLES)
-        for start in range(0, 20 if quick else 100, 20)
+        for start in range(0, 20 if quick else 60, 20)
     ]
 
 
