@@ -50,7 +50,8 @@ def tuning_mask(tune_on: Any, n: int, random_state: Any) -> Any:
     """Which of n samples to tune on: a mask as given, or a fraction drawn at random."""
     if is_number(tune_on):
         k = round(float(tune_on) * n) if 0.0 < tune_on < 1.0 else 0
-        mask = check_random_state(random_state).permutation(n) < k
+        # Not by a permutation: samples may have been shuffled with that of the same seed.
+        mask = np.argsort(np.argsort(check_random_state(random_state).uniform(size=n))) < k
     else:
         mask = np.asarray(tune_on)
     if mask.shape != (n,) or mask.dtype != bool or mask.all() or not mask.any():
