@@ -1,0 +1,9 @@
+"""What the samples of a model are worth: labels to doubt, values, and what to label next.
+
+Each answer comes from closed forms for a sample that leaves the model or enters it, without a
+refit. A `TableModel` is accepted wherever an estimator is.
+"""
+
+from gramian.data._labels import LabelIssues, label_issues
+
+__all__ = ["LabelIssues", "label_issues"]
