@@ -42,7 +42,8 @@ from gramian.machines._independent import (
     independent_remove,
     independent_select,
 )
-from gramian.machines._influence import decision_changes
+from gramian.machines._influence import decision_changes, departed_values
+from gramian.machines._joined import Joined, Queries, joined_rows
 from gramian.machines._lagrangian import (
     Iterated,
     Solved,
@@ -92,6 +93,7 @@ __all__ = [
     "Independent",
     "InputEllipsoid",
     "Iterated",
+    "Joined",
     "KernelEllipsoid",
     "LeastSquares",
     "LiveRidge",
@@ -99,6 +101,7 @@ __all__ = [
     "MinimumNorm",
     "MomentsOf",
     "Path",
+    "Queries",
     "Responses",
     "Slopes",
     "Solved",
@@ -112,6 +115,7 @@ __all__ = [
     "class_nearest",
     "class_scores",
     "decision_changes",
+    "departed_values",
     "differentiate",
     "fisher_loo_rows",
     "fit_calibration",
@@ -121,6 +125,7 @@ __all__ = [
     "independent_select",
     "input_ellipsoid",
     "input_loo_distances",
+    "joined_rows",
     "kernel_ellipsoid",
     "kernel_loo_distances",
     "kernel_normalize",
