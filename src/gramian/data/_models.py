@@ -17,6 +17,13 @@ def features_of(model: Any, X: Any) -> Any:
     return model.transform(X) if hasattr(model, "estimator_") else X
 
 
+def targets_of(model: Any, X: Any, y: Any) -> Any:
+    """The targets given, or those in the table."""
+    if y is None and not hasattr(model, "estimator_"):
+        raise ValueError("y must be given, unless X is a table that has the targets.")
+    return model.read_targets(X) if y is None else y
+
+
 def classifier_of(model: Any, asked: str, instead: str) -> Any:
     """The classifier in a model.
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gramian.arrays import Array, factor_cholesky, without_rows
+from gramian.engines._departed import departed_by_removal
 from gramian.engines._engine import Engine, noted
 from gramian.engines._gram_queries import GramQueries
 from gramian.engines._holdings import Holdings
@@ -341,6 +342,10 @@ class MinimumNormEngine:
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
         """Yield the queries, each of which costs n fits: there is no closed form for ridge 0."""
         yield from JoinedByEdits.blocks(self, held, X)
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each sample, by n fits."""
+        return departed_by_removal(self, held, X)
 
     def drift(self, held: Holdings) -> float:
         """Relative residual of the normal equations, which is zero for a least-squares solution."""

@@ -15,6 +15,14 @@ from gramian.estimators._ids import positions_of
 from gramian.estimators._influence import Influence, sample_influence
 from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
+from gramian.estimators._left_out import (
+    LOSSES,
+    OutputLoss,
+    departed_outputs,
+    free_copy,
+    output_loss,
+    outputs,
+)
 from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
@@ -36,20 +44,26 @@ ESTIMATORS: dict[str, Any] = {
 
 __all__ = [
     "ESTIMATORS",
+    "LOSSES",
     "GramSettings",
     "Influence",
     "KernelSettings",
     "LiveClassifier",
     "LiveEstimator",
     "LiveRegressor",
+    "OutputLoss",
     "check_choice",
     "check_positive",
     "coef",
+    "departed_outputs",
     "dual_coef",
     "edits",
     "factor",
+    "free_copy",
     "intercept",
     "learned",
+    "output_loss",
+    "outputs",
     "positions_of",
     "sample_influence",
     *ESTIMATORS,

@@ -181,7 +181,7 @@ class TableModel(BaseEstimator):
 
     def score(self, table):
         """Accuracy, or R² of numbers, on a table that has the target."""
-        y = self.target_.read(read_cells(table, self.target))
+        y = self.read_targets(table)
         estimator, X = self._encoded(table)
         return estimator.score(X, y)
 
@@ -206,6 +206,10 @@ class TableModel(BaseEstimator):
     def transform(self, table):
         """The features of each row, as the estimator takes them."""
         return self._encoded(table)[1]
+
+    def read_targets(self, table):
+        """The targets of a table that has them, as the estimator takes them."""
+        return self.target_.read(read_cells(table, self.target))
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
