@@ -220,7 +220,7 @@ class GramEngine:
         are "balanced", all weights change with every sample, and every query costs two fits.
         """
         if isinstance(self.plan.class_weight, str):
-            return JoinedByEdits.blocks(self, held, X)
+            return JoinedByEdits.blocks(self.fresh, held, X)
         return self._queries(held).joined(X)
 
     def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
@@ -340,8 +340,8 @@ class MinimumNormEngine:
         return targets.combine_left_out(F).astype(self._K.dtype)
 
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
-        """Yield the queries, each of which costs n fits: there is no closed form for ridge 0."""
-        yield from JoinedByEdits.blocks(self, held, X)
+        """Yield blocks of queries; each costs n fits, as there is no closed form for ridge 0."""
+        return JoinedByEdits.blocks(self.fresh, held, X)
 
     def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each sample, by n fits."""

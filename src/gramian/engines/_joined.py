@@ -80,22 +80,27 @@ class JoinedByEdits:
     X: Any
 
     @classmethod
-    def blocks(cls, engine: Any, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedByEdits]]:
-        """Yield all queries as one block, with a copy of the engine."""
+    def blocks(
+        cls, build: Callable[[Holdings], Any], held: Holdings, X: Any
+    ) -> Iterator[tuple[slice, JoinedByEdits]]:
+        """Yield queries in blocks; ``build`` returns a copy of the engine for given holdings."""
         samples = held.rows.samples()
         rows = make_rows(held.rows.shown(), precomputed=isinstance(samples, GramSamples))
         own = replace(held, rows=rows, version=object())
-        yield slice(0, X.shape[0]), cls(engine.fresh(own), own, X)
+        engine = build(own)
+        for some in query_blocks(X.shape[0], len(held), 1 + len(held.classes)):
+            yield some, cls(engine, own, X[some])
 
     def decisions(self, label: int) -> Array:
         assert self.held.classes is not None
         n, engine, out = len(self.held), self.engine, []
+        last = np.array([n])
         for i in range(self.X.shape[0]):
             y, one = self.held.classes[[label]], np.ones(1)
             after = self.held.appended(self.X[[i]], y, one, self.held.ids[:1], 0)
             engine = engine.append(self.held, after)
             out.append(engine.loo(after))
-            engine = engine.remove(after, self.held, np.array([n]))
+            engine = engine.remove(after, self.held, last)
         return np.stack(out)
 
     def lines(self) -> Joined:
@@ -103,7 +108,7 @@ class JoinedByEdits:
 
 
 def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
-    """Cut m queries into blocks for which numbers of shape (queries, n + 1, t + 1) fit in memory."""
+    """Cut m queries into blocks of bounded memory, for numbers of shape (queries, n + 1, t + 1)."""
     return row_blocks(m, (n + 1) * (t + 1))
 
 

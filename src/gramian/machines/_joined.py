@@ -8,7 +8,7 @@ Let k be the kernel values of a query x to the n samples, ``u = P k``, ``v = (�
 
 so every moment that leave-one-out needs follows in O(n), for any target of x. The values are
 linear in the targets: those for a target y of x are ``values + slope · y``. The query's own
-left-out value is the prediction without it, so its slope is 0. Derivations: docs/maths/conformal.md.
+left-out value is the prediction without it, so its slope is 0. See docs/maths/conformal.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Joined(NamedTuple):
     values: Array
     """For a query with target 0, of shape (m, n + 1, t)."""
     slope: Array
-    """What each unit of the query's target adds, (m, n + 1, t), or (m, n + 1, 1) for all columns."""
+    """What a unit of the query's target adds, (m, n + 1, t), or (m, n + 1, 1) for all columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +137,29 @@ def joined_rows(
         ω.
     """
     tau = (query_weight / (1.0 + query_weight * own))[:, None]
-    room = (clearance + weight * tau * crossed**2)[..., None]
+    room = clearance + weight * tau * crossed**2
+    left = _reciprocal(room, len(Y))[..., None]
     steps = (crossed * tau)[..., None]
-    values = Y - (residuals + steps * outputs[:, None, :]) / room
+    values = Y - (residuals + steps * outputs[:, None, :]) * left
     zero = np.zeros((len(own), 1, 1))
     return Joined(
         np.concatenate([values, outputs[:, None, :]], axis=1),
-        np.concatenate([steps / room, zero], axis=1),
+        np.concatenate([steps * left, zero], axis=1),
     )
+
+
+def departed_rows(
+    residuals: Array, clearance: Array, weight: Array, crossed: Array, outputs: Array
+) -> Array:
+    """Outputs at queries without each row, ``f₋ᵢ(x) = f(x) − g_i w_i e_i / (1 − h_i)``, (m, n, t).
+
+    The arguments are those of `joined_rows`.
+    """
+    left = (weight * _reciprocal(clearance, len(weight)))[:, None] * residuals
+    return outputs[:, None, :] - crossed[..., None] * left
+
+
+def _reciprocal(clearance: Array, n: int) -> Array:
+    """1 / (1 − h), infinite where 1 − h is rounding error: a row that is fitted whatever it is."""
+    known = clearance > n * np.finfo(float).eps
+    return np.divide(1.0, clearance, out=np.full_like(clearance, np.inf), where=known)

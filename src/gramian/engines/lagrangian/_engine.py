@@ -14,7 +14,7 @@ from gramian.arrays import Array
 from gramian.engines._engine import noted
 from gramian.engines._gram import Unbuilt
 from gramian.engines._holdings import Holdings
-from gramian.engines._joined import query_blocks
+from gramian.engines._joined import JoinedBlock, JoinedByEdits, query_blocks
 from gramian.engines._sums import LinearPlan, LinearReader
 from gramian.engines.lagrangian._gram import GramPart, GramSpace
 from gramian.engines.lagrangian._sums import LinearPart, LinearSpace
@@ -178,6 +178,10 @@ class LagrangianEngine:
         """Decision values without each sample, see `left_out_values`."""
         values = [left_out_values(*tableau) for tableau in self._tableaus(held)]
         return np.column_stack(values).astype(held.rows.dtype)
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
+        return JoinedByEdits.blocks(self.fresh, held, X)
 
     def drift(self, held: Holdings) -> float:
         """Violation of the optimality conditions: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
