@@ -126,12 +126,12 @@ def test_coalitions_against_all_of_them(method, kind):
                 orders = n * comb(n - 1, len(members) - 1)
                 exact[k] += (without - value) / (orders if method == "shapley" else 2 ** (n - 1))
     seen = []
-    with pytest.warns(ConvergenceWarning, match="above tol=0 after max_draws=40"):
+    with pytest.warns(ConvergenceWarning, match="above tol=0 after max_draws=25"):
         found = sample_values(
-            model, T, y_test, method=method, loss=loss, tol=0.0, max_draws=40, random_state=0,
+            model, T, y_test, method=method, loss=loss, tol=0.0, max_draws=25, random_state=0,
             callback=seen.append,
         )  # fmt: skip
-    assert [values.draws for values in seen] == list(range(1, 41))
+    assert [values.draws for values in seen] == list(range(1, 26))
     assert np.all(np.abs(found.values - exact) < 4.5 * found.standard_errors + 1e-9)
     if method == "shapley":  # what all are worth together
         assert exact.sum() == pytest.approx(empty - found.base)

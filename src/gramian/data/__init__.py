@@ -5,6 +5,14 @@ refit. A `TableModel` is accepted wherever an estimator is.
 """
 
 from gramian.data._labels import LabelIssues, label_issues
+from gramian.data._suggest import Suggestions, suggest
 from gramian.data._values import SampleValues, sample_values
 
-__all__ = ["LabelIssues", "SampleValues", "label_issues", "sample_values"]
+__all__ = [
+    "LabelIssues",
+    "SampleValues",
+    "Suggestions",
+    "label_issues",
+    "sample_values",
+    "suggest",
+]

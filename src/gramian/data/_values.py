@@ -166,7 +166,7 @@ def _averaged(
     draws: Iterator[Array], tol: float, most: int
 ) -> Iterator[tuple[Array, Array, int, bool]]:
     """Yield means, standard errors, number of draws and whether these are enough, after each."""
-    mean = squares = 0.0
+    mean = squares = np.zeros(())
     for count, values in enumerate(draws, 1):
         step = values - mean
         mean = mean + step / count

@@ -230,6 +230,10 @@ class GramEngine:
         """
         return self._queries(held).departed(X)
 
+    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs, by one product with P."""
+        return self._queries(held).variances(X)
+
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
         X, D = self.system.solution(), 1.0 / self._weight

@@ -65,6 +65,14 @@ class GramQueries:
             F = departed_values(leaving, k @ Z + b, self.apply(k), k @ first.s)
             yield rows, self.targets.combine_left_out(F)
 
+    def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of f(x), see `Machine.variances`."""
+        first = self.moments(1)
+        for rows in query_blocks(X.shape[0], *self.Y.shape):
+            cross, own = meet(self.kernel, X[rows], self.samples)
+            found = self.machine.variances(own, cross, self.apply(cross), first.s, self.ridge)
+            yield rows, found
+
     def _joining(self, cross: Array, own: Array, solved: Array) -> Callable[[float], Joined]:
         """Return the function of their weight that gives what queries change."""
         schur = own - np.einsum("ij,ij->i", cross, solved)

@@ -20,7 +20,9 @@ from gramian.estimators._left_out import (
     OutputLoss,
     departed_outputs,
     free_copy,
+    joined_queries,
     output_loss,
+    output_variances,
     outputs,
 )
 from gramian.estimators._live import LiveEstimator, edits, learned
@@ -61,8 +63,10 @@ __all__ = [
     "factor",
     "free_copy",
     "intercept",
+    "joined_queries",
     "learned",
     "output_loss",
+    "output_variances",
     "outputs",
     "positions_of",
     "sample_influence",

@@ -69,20 +69,19 @@ class OutputLoss:
             return np.sum((F - targets) ** 2, axis=-1)
         if self.name == "absolute":
             return np.sum(np.abs(F - targets), axis=-1)
-        if F.shape[-1] == 1:  # two classes share an output
-            margins = np.where(targets == 1, F[..., 0], -F[..., 0])
-            # An output of 0 is the first class.
-            wrong = np.where(targets == 1, margins <= 0, margins < 0)
-        else:
-            own = np.take_along_axis(F, np.broadcast_to(targets, F.shape[:-1])[..., None], -1)
-            wrong = np.argmax(F, axis=-1) != targets
+        if F.shape[-1] == 1:  # two classes share an output; 0 is the first
+            second = targets == 1
+            if self.name == "error":
+                return (second != (F[..., 0] > 0)).astype(float)
+            return np.logaddexp(0.0, np.where(second, -1.0, 1.0) * self._scaled(F[..., 0]))
         if self.name == "error":
-            return wrong.astype(float)
-        bounds = {"posinf": self.largest, "neginf": -self.largest}
-        if F.shape[-1] == 1:
-            return np.logaddexp(0.0, -self.scale * np.nan_to_num(margins, **bounds))
-        Z, own = (self.scale * np.nan_to_num(V, **bounds) for V in (F, own))
+            return (np.argmax(F, axis=-1) != targets).astype(float)
+        Z = self._scaled(F)
+        own = np.take_along_axis(Z, np.broadcast_to(targets, Z.shape[:-1])[..., None], -1)
         return np.logaddexp.reduce(Z, axis=-1) - own[..., 0]
+
+    def _scaled(self, F: Array) -> Array:
+        return self.scale * np.nan_to_num(F, posinf=self.largest, neginf=-self.largest)
 
     def guess(self, targets: Array) -> Array:
         """Losses of no model at all: outputs of 0, and a class drawn among all with equal chance.
@@ -124,6 +123,33 @@ def departed_outputs(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
     """
     now = model._serving()
     return now.engine.departed(now.held, now.settings.samples.queries(model, now.held, X))
+
+
+def joined_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks of queries with the left-out outputs of all samples if one of them joined.
+
+    See ``Engine.joined``. The model must not be edited until the last block.
+    """
+    now = model._serving()
+    return now.engine.joined(now.held, now.settings.samples.joining(model, now.held, X))
+
+
+def output_variances(model: Any, X: Any) -> Array:
+    """Variances (m,) of the outputs at queries, in the unit in which that of the noise is λ.
+
+    Raises
+    ------
+    ValueError
+        If the machine is no least-squares machine, or its ridge is 0: it has no variance.
+    """
+    now = model._serving()
+    if not hasattr(now.engine, "variances"):
+        raise ValueError(
+            f"the variance of outputs is known for least squares with a ridge above 0; this "
+            f"{type(model).__name__} has none."
+        )
+    X = now.settings.samples.joining(model, now.held, X)
+    return np.concatenate([found for _, found in now.engine.variances(now.held, X)])
 
 
 def outputs(model: Any, X: Any) -> Array:
