@@ -12,11 +12,13 @@ from evidence._registry import BENCHMARKS, EXPERIMENTS, PAGE, select
 from evidence._runner import execute
 from evidence.experiments import (
     andelic2007_regression,
+    data_times,
     duan2008_tables,
     fisher,
     kim2006_figure_1,
     kim2006_figure_2,
     kim2006_figure_3,
+    label_errors,
     libraries,
     linear_svm,
     ours_calibration,
@@ -113,6 +115,11 @@ MADE_UP = {
         **dict.fromkeys(("count", "expected", "observed"), [1.0] * ours_calibration.BINS),
     },
     "calibration": {**STUDY, "log_loss": 0.3, "ece": 5.0, "proba_error": 15.0},
+    "label_errors": {
+        **dict.fromkeys(("precision", "flipped", "forgotten", "clean"), 80.0),
+        **STUDY,
+    },
+    "data_times": {"seconds": 0.1, "refits": 100.0, "difference": 1e-12},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -219,6 +226,13 @@ def test_fisher_in_extended_precision():
     assert record["test"] < 10.0
 
 
+def test_labels_are_flipped_to_other_classes():
+    y = np.repeat(["a", "b", "c"], 20)
+    wrong, where = label_errors.flipped(y, np.random.default_rng(0))
+    assert np.flatnonzero(wrong != y).tolist() == sorted(where.tolist())
+    assert len(where) == 6
+
+
 @pytest.mark.parametrize(
     ("module", "case"),
     [
@@ -227,6 +241,8 @@ def test_fisher_in_extended_precision():
         (paper_roads, {"work": "removal", "n": 20}),
         (paper_roads, {"work": "loo", "n": 20}),
         (linear_svm, {"n": 200}),
+        (data_times, {"task": "values", "machine": "LeastSquaresSVC", "n": 30}),
+        (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )
