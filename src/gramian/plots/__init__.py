@@ -3,8 +3,10 @@
 from gramian.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
+from gramian.plots._curves import CurveDisplay
 from gramian.plots._drift import DriftDisplay, DriftRecorder
 from gramian.plots._influence import InfluenceDisplay
+from gramian.plots._label_issues import LabelIssuesDisplay
 from gramian.plots._left_out import loo_losses
 from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
@@ -13,9 +15,11 @@ from gramian.plots._svg import draw_svg, require_drawing
 
 __all__ = [
     "CalibrationDisplay",
+    "CurveDisplay",
     "DriftDisplay",
     "DriftRecorder",
     "InfluenceDisplay",
+    "LabelIssuesDisplay",
     "LeaveOneOutBoundaryDisplay",
     "MembershipDisplay",
     "PrequentialDisplay",
