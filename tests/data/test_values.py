@@ -49,6 +49,34 @@ def test_outputs_without_each_sample(name):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+@pytest.mark.parametrize("name", ["oks", "okr"])
+def test_outputs_without_samples_that_are_no_centres(name):
+    """A centre stays in the basis here, as in `loo_predict`; `forget` takes it out."""
+    model, X = edited(name), queries()
+    (_, F), *_ = departed_outputs(model, X)
+    others = np.flatnonzero(~np.isin(model.ids_, model.basis_ids_))
+    assert len(others) > 5
+    for k in others:
+        refit = outputs(free_copy(model).forget(model.ids_[k]), X)
+        np.testing.assert_allclose(F[:, k], refit, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["kda-ridge-0", "fuzzy", "lsvc"])
+def test_outputs_without_each_sample_of_a_precomputed_kernel(name):
+    model = edited(name)
+    gamma, held = model.gamma, model.X_fit_
+    other = clone(model).set_params(kernel="precomputed")
+    other.fit(rbf_kernel(held, gamma=gamma), model.y_fit_, sample_weight=model.sample_weight_)
+    (_, F), *_ = departed_outputs(model, queries())
+    (_, G), *_ = departed_outputs(other, rbf_kernel(queries(), held, gamma=gamma))
+    np.testing.assert_allclose(G, F, rtol=0, atol=1e-8 * max(1.0, np.abs(F).max()))
+
+
+def test_a_guess_is_wrong_as_often_as_chance():
+    model = edited("kda")
+    assert output_loss(model, "error").guess(np.zeros(4, dtype=int)).tolist() == [1 - 1 / 3] * 4
+
+
 @pytest.mark.parametrize(
     ("name", "classes", "loss"),
     [
