@@ -10,6 +10,8 @@ from evidence.experiments import (
     andelic2007_regression,
     andelic2007_sinc,
     calibration,
+    conformal,
+    conformal_times,
     dask_rows,
     data_times,
     duan2008_tables,
@@ -67,6 +69,8 @@ _MODULES = (
     calibration,
     label_errors,
     data_times,
+    conformal,
+    conformal_times,
     ours_peers,
     libraries,
 )

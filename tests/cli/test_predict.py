@@ -156,3 +156,43 @@ def test_control_characters_of_a_table_are_not_shown(gramian, folder):
         code = 0 if command[0] == "inspect" else 1  # no column so·und
         result = gramian(*command, code=code)
         assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_confidence_adds_sets_of_classes(gramian, as_json, model):
+    fitted, table = package.load(model), read_table("new.csv")
+    sets = fitted.predict_set(table, 0.8)
+    facts = as_json("predict", model, "new.csv", "--confidence", "0.8")
+    expected = ["; ".join(c for c, s in zip(["cat", "dog"], row, strict=True) if s) for row in sets]
+    assert facts["predictions"]["set"] == expected
+    truth = [row[4] for row in make_rows(10, seed=1)]
+    held = [t in row.split("; ") for t, row in zip(truth, expected, strict=True)]
+    assert facts["compared"]["coverage"] == pytest.approx(np.mean(held))
+    result = gramian("predict", model, "new.csv", "--confidence", "0.8")
+    assert f"coverage {np.mean(held):.2%}" in result.stderr
+    assert (
+        "between 0 and 1"
+        in gramian("predict", model, "new.csv", "--confidence", "2", code=1).stderr
+    )
+
+
+def test_confidence_adds_ends_of_intervals(gramian, as_json):
+    write_csv(
+        "numbers.csv", [[i, i % 7, 2 * (i % 7) + i % 3 / 10] for i in range(12)], ["id", "x", "z"]
+    )
+    gramian(
+        "fit", "numbers.csv", "--target", "z", "--id", "id", "-o", "m.gram", "--machine", "ls-svr"
+    )
+    facts = as_json("predict", "m.gram", "numbers.csv", "--confidence", "0.8")
+    ends = package.load("m.gram").predict_interval(read_table("numbers.csv"), 0.8)
+    np.testing.assert_allclose(facts["predictions"]["low"], ends[:, 0])
+    np.testing.assert_allclose(facts["predictions"]["high"], ends[:, 1])
+    assert 0.5 < facts["compared"]["coverage"] <= 1.0
+    result = gramian("predict", "m.gram", "numbers.csv", "--confidence", "0.8")
+    assert "gamma, C were chosen on the rows that the model holds" in result.stderr
+    facts = as_json("predict", "m.gram", "numbers.csv", "--confidence", "0.99")
+    assert facts["predictions"]["low"] == [None] * 12  # too few rows for this
+    assert (
+        gramian("predict", "m.gram", "numbers.csv", "--confidence", "0.99")
+        .stdout.splitlines()[1]
+        .endswith(",,")
+    )

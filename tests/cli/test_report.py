@@ -39,9 +39,9 @@ def read(path):
 def test_page_stands_alone(gramian, folder):
     gramian("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
     out = gramian("report", "model.gram", "-o", "report.html").stdout
-    assert out == "Saved report.html: Calibration, Search, Influence.\n"
+    assert out == "Saved report.html: Calibration, Coverage, Search, Influence.\n"
     page = read(folder / "report.html")
-    assert len(page.addresses) == 3
+    assert len(page.addresses) == 4
     for address in page.addresses:
         assert address.startswith("data:image/svg+xml;base64,")
         svg = base64.b64decode(address.split(",", 1)[1])
@@ -75,10 +75,13 @@ def test_text_of_the_table_is_escaped(gramian, folder):
     [
         (
             KernelDiscriminant(gamma=0.5, ridge=0.1),
-            ["Decision boundary", "Calibration", "Influence"],
+            ["Decision boundary", "Calibration", "Coverage", "Influence"],
         ),
-        (KernelDiscriminant(gamma=4.0, ridge=0.0), ["Decision boundary", "Calibration"]),
-        (LeastSquaresSVR(gamma=0.5), ["Left-out predictions", "Search", "Influence"]),
+        (
+            KernelDiscriminant(gamma=4.0, ridge=0.0),
+            ["Decision boundary", "Calibration"],
+        ),
+        (LeastSquaresSVR(gamma=0.5), ["Left-out predictions", "Coverage", "Search", "Influence"]),
     ],
 )
 def test_figures_that_make_sense(as_json, folder, machine, expected):

@@ -121,6 +121,8 @@ def fit(**options: Any) -> None:
 @click.argument("model", type=MODEL)
 @click.argument("table", type=TABLE)
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
+@click.option("--confidence", type=NumberOr(), metavar="NUMBER",
+              help="Add sets or intervals that hold the truth this often.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
 @json_option
 def predict(**options: Any) -> None:

@@ -10,12 +10,16 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from gramian.plots import (
     CalibrationDisplay,
+    CoverageDisplay,
     InfluenceDisplay,
     LeaveOneOutBoundaryDisplay,
     SelectionPathDisplay,
     draw_svg,
     sample_influence,
 )
+
+# Samples up to which a hundred are left out and asked for: in closed form, and by edits.
+_MANY, _SOME = 3_000, 100
 
 
 class Figure(NamedTuple):
@@ -58,6 +62,13 @@ def _drawings(machine: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
                 y_true=machine.y_fit_, y_pred=machine.loo_predict()
             ).plot(ax=ax, kind="actual_vs_predicted"),
         )
+    if _has_coverage(machine):
+        yield (
+            "Coverage",
+            "How often prediction sets hold the truth, asked of the model without the sample, and "
+            "their size: classes in a set, or width of an interval.",
+            lambda ax: CoverageDisplay.from_estimator(machine, ax=ax),
+        )
     if getattr(machine, "selection_", None) is not None:
         yield (
             "Search",
@@ -70,6 +81,15 @@ def _drawings(machine: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
             "How far the decision values of all samples would move if one were forgotten.",
             lambda ax: InfluenceDisplay.from_estimator(machine, ax=ax),
         )
+
+
+def _has_coverage(machine: Any) -> bool:
+    """Whether samples can be left out one by one, learned again, and asked for."""
+    if machine.kernel == "precomputed" or getattr(machine, "ridge_", None) == 0:
+        return False  # no samples to ask for; as many fits as samples for each
+    if not is_classifier(machine) and machine.y_fit_.ndim > 1:
+        return False
+    return 20 <= len(machine.ids_) <= (_MANY if _has_influence(machine) else _SOME)
 
 
 def _has_influence(machine: Any) -> bool:

@@ -99,6 +99,10 @@ class GramPlan:
         require_memory(size, f"Decomposing the Gram matrix of {len(held)} samples")
         return MinimumNormEngine(self, held, history)
 
+    def engine_apart(self, tuning: Holdings, held: Holdings) -> Engine:
+        """Build an engine with hyper-parameters that were chosen on other holdings."""
+        return self.engine(held)
+
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
         """Return the reader of ``f(x) = k(x, held) Z + b`` from the `state` of an engine."""
         intercept, Z = state["coefficients"]
@@ -128,6 +132,7 @@ class GramEngine:
             plan.machine.only_factor or plan.factor,
         )
         self.serves: object = held.version
+        self._known: tuple[object, Any] = (None, None)  # a version, and its moments
 
     @property
     def history(self) -> tuple[Refactorization, ...]:
@@ -276,9 +281,16 @@ class GramEngine:
             self._weight,
             plan.class_factors(held),
             self.system.B[:, 1:].real,
-            cache(lambda power: self._reading(lambda: self.moments(power))),
+            self._known_moments(held),
             lambda B: self._reading(lambda: self.system.apply_inverse(B.T)).T,
         )
+
+    def _known_moments(self, held: Holdings) -> Callable[[int], Moments]:
+        """`moments` of these holdings, each computed once."""
+        if self._known[0] is not held.version:
+            known = cache(lambda power: self._reading(lambda: self.moments(power)))
+            self._known = held.version, known
+        return self._known[1]
 
     def _reading(self, read: Callable[[], T]) -> T:
         """Run a read that may change the system in place, so that an interrupt is noticed."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -12,21 +13,30 @@ from gramian.arrays import Array, row_blocks
 from gramian.engines._holdings import Holdings
 from gramian.engines._rows import make_rows
 from gramian.kernels import GramSamples, Kernel
-from gramian.machines import ClassTargets, Joined, Targets
+from gramian.machines import Joined, Rivals, nonconformity
 
 
-class JoinedBlock(Protocol):
+class JoinedBlock(ABC):
     """A block of queries, each of which is added alone; the last sample is the query."""
 
+    labels: Any
+    """Index of each held sample's class, for a classifier."""
+
+    @abstractmethod
     def decisions(self, label: int) -> Array:
         """Left-out outputs (m, n + 1, t) of a classifier if the queries had this class."""
 
+    def scores(self, label: int) -> Array:
+        """Nonconformity (m, n + 1) of all samples if the queries had this class."""
+        return nonconformity(self.decisions(label), np.append(self.labels, label))
+
     def lines(self) -> Joined:
         """Left-out outputs of a regressor, as lines in the query's target."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedQueries:
+class JoinedQueries(JoinedBlock):
     """A `JoinedBlock` of a machine that is linear in its target columns.
 
     Parameters
@@ -40,20 +50,35 @@ class JoinedQueries:
     """
 
     left_out: Callable[[float], Joined]
-    targets: Targets
+    targets: Any
     weights: Array | None = None
-    cache: dict[float, Joined] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> Array:
+        return self.targets.labels
 
     def lines(self) -> Joined:
         return self._joined(1.0)
 
     def decisions(self, label: int) -> Array:
-        assert isinstance(self.targets, ClassTargets)
-        weight = 1.0 if self.weights is None else float(self.weights[label])
+        weight = self._weight(label)
         joined = self._joined(weight)
         F = joined.values.copy()
         F[..., label] += joined.slope[..., 0]
         return self.targets.joined(label, weight).combine_left_out(F)
+
+    def scores(self, label: int) -> Array:
+        """Nonconformity, O(n) for each label if the targets are signs."""
+        if self.targets.kind != "signs":
+            return super().scores(label)
+        weight = self._weight(label)
+        if ("rivals", weight) not in self.cache:
+            self.cache["rivals", weight] = Rivals.of(*self._joined(weight), self.labels)
+        return self.cache["rivals", weight].scores(label)
+
+    def _weight(self, label: int) -> float:
+        return 1.0 if self.weights is None else float(self.weights[label])
 
     def _joined(self, weight: float) -> Joined:
         if weight not in self.cache:
@@ -62,7 +87,7 @@ class JoinedQueries:
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedByEdits:
+class JoinedByEdits(JoinedBlock):
     """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
@@ -78,6 +103,10 @@ class JoinedByEdits:
     engine: Any
     held: Holdings
     X: Any
+
+    @property
+    def labels(self) -> Array:
+        return self.held.labels
 
     @classmethod
     def blocks(
@@ -103,13 +132,15 @@ class JoinedByEdits:
             engine = engine.remove(after, self.held, last)
         return np.stack(out)
 
-    def lines(self) -> Joined:
-        raise NotImplementedError("regressors have closed forms")  # pragma: no cover
-
 
 def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
-    """Cut m queries into blocks of bounded memory, for numbers of shape (queries, n + 1, t + 1)."""
-    return row_blocks(m, (n + 1) * (t + 1))
+    """Cut m queries into blocks, for numbers of shape (queries, n + 1, t + 1).
+
+    Blocks of 8 MB stay near the processor; those of many samples have 16 queries, which share one
+    pass over P, unless these need more than 64 MB.
+    """
+    row = 8 * (n + 1) * (t + 1)
+    return row_blocks(m, row, itemsize=1, budget=min(max(2**23, 16 * row), 2**26))
 
 
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ documentation look the estimators up there.
 from typing import Any
 
 from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._conformal import answer_p_values, check_confidence
 from gramian.estimators._discriminant import KernelDiscriminant
 from gramian.estimators._ellipsoidal import EllipsoidalFuzzyClassifier
 from gramian.estimators._fisher import KernelFisherDiscriminant
@@ -54,7 +55,9 @@ __all__ = [
     "LiveEstimator",
     "LiveRegressor",
     "OutputLoss",
+    "answer_p_values",
     "check_choice",
+    "check_confidence",
     "check_positive",
     "coef",
     "departed_outputs",

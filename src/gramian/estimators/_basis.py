@@ -40,6 +40,10 @@ class BasisChoice:
         """Select bases on these holdings and return their engine."""
         return BasisEngine(self.plan, self.plan.bases(held, self.ridge), held, history)
 
+    def engine_apart(self, tuning: Holdings, held: Holdings) -> BasisEngine:
+        """Select bases on other holdings; these are learned on them."""
+        return self.engine(tuning).apart(held)
+
 
 @dataclass(frozen=True, eq=False)
 class BasisSettings:
@@ -249,6 +253,11 @@ def grow(self, k=None):
     self
     """
     now, plan = _holding_all(self, "grow"), self._settings().plan
+    if any((basis.centres.samples < 0).any() for basis in now.engine.bases):
+        raise ValueError(
+            "grow starts from centres that the model holds, and these were chosen on samples that "
+            "`tune_on` set aside. Call reselect, or fit with more samples to tune on."
+        )
     k = plan.rules.max_basis if k is None else k
     self._now = now.moved(now.held, now.engine.grown(now.held, plan, k))
     return self

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from gramian.estimators._parameters import check_choice, is_number
 from gramian.machines import (
     conformal_regions,
     jackknife_plus,
-    nonconformity,
     p_values,
 )
 
@@ -29,10 +29,57 @@ def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_st
         out = np.empty((m, len(classes)))
         for rows, block in now.engine.joined(held, X):
             for label in classes:
-                scores = nonconformity(block.decisions(label), np.append(held.labels, label))
                 weight = held.weight * (held.labels == label) if mondrian else held.weight
-                out[rows, label] = p_values(scores, weight, None if ties is None else ties[rows])
+                drawn = None if ties is None else ties[rows]
+                out[rows, label] = p_values(block.scores(label), weight, drawn)
         return out
+
+
+def answer_p_values(
+    model: Any, X: Any, y: Any, *, smoothed: bool = False, random_state: Any = None
+) -> Any:
+    """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
+
+    For a classifier, the column of `p_values` for the label; a label that the model does not know
+    fits less well than any sample held. For a regressor, the p-value that `prediction_region`
+    compares with 1 − confidence.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array-like or CSR matrix of shape (m, n_features)
+    y : array-like of shape (m,) or (m, n_targets)
+    smoothed : bool
+        Break ties by random numbers, which makes the p-values uniform.
+    random_state : int, RandomState or None
+    """
+    random = check_random_state(random_state)
+    if is_classifier(model):
+        with model._lock:
+            P, classes = label_p_values(model, X, False, smoothed, random), model.classes_
+            total = 1.0 + model.sample_weight_.sum()
+        y = np.asarray(y)
+        known = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        least = (random.uniform(size=len(y)) if smoothed else 1.0) / total
+        return np.where(classes[known] == y, P[np.arange(len(y)), known], least)
+    with model._lock:
+        now = model._serving()
+        held = now.held
+        X = now.settings.samples.joining(model, held, X)
+        Y, wanted = held.y.reshape(len(held), -1), np.asarray(y, dtype=float)
+        wanted = wanted.reshape(X.shape[0], Y.shape[1])
+        out = np.empty(wanted.shape)
+        ties = random.uniform(size=len(out)) if smoothed else None
+        for rows, block in now.engine.joined(held, X):
+            values, slope = block.lines()
+            reached = values + slope * wanted[rows, None, :]
+            goal = np.concatenate(
+                [np.broadcast_to(Y, reached[:, :-1].shape), wanted[rows, None]], axis=1
+            )
+            drawn = None if ties is None else ties[rows]
+            for j, sizes in enumerate(np.moveaxis(np.abs(goal - reached), 2, 0)):
+                out[rows, j] = p_values(sizes, held.weight, drawn)
+    return out[:, 0] if held.y.ndim == 1 else out
 
 
 def regions(model: Any, X: Any, confidence: Any) -> list[list[Any]]:

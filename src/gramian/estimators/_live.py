@@ -23,6 +23,7 @@ from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.estimators._relabel import built_after, relabelled
 from gramian.estimators._samples import with_weight
+from gramian.estimators._tuning import tuned_apart
 from gramian.gram import NotPositiveDefiniteError
 
 
@@ -102,7 +103,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
-    def fit(self, X, y, sample_weight=None, ids=None):
+    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None):
         """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
@@ -114,12 +115,19 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             A weight of k equals k copies of the sample. Samples of weight 0 are not stored.
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings by which `forget` finds the samples; 0, 1, 2, … by default.
+        tune_on : float or array-like of bool of shape (n_samples,), optional
+            A fraction of the samples, drawn at random, or a mask. Hyper-parameters are chosen on
+            these, which are then set aside: the model does not hold them. Nothing that it holds was
+            then seen by a choice, as prediction sets and intervals require.
 
         Returns
         -------
         self
         """
-        self._begin(X, y, sample_weight, ids, ())
+        if tune_on is None:
+            self._begin(X, y, sample_weight, ids, ())
+        else:
+            self._now = Fitted(*tuned_apart(self, X, y, sample_weight, ids, tune_on))
         return self
 
     @edits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -64,6 +64,10 @@ class RegionChoice:
     def engine(self, held: Holdings, past: tuple = ()) -> RegionsEngine:
         """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
         return self.settings.build(held, self, past)
+
+    def engine_apart(self, tuning: Holdings, held: Holdings) -> RegionsEngine:
+        """Build an engine with slopes that were tuned to other holdings."""
+        return replace(self.engine(tuning).fresh(held), tuned=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ classifier have their own files. This layer stores no samples and does not depen
 from gramian.machines._axes import Axes, least
 from gramian.machines._calibration import class_scores, fit_calibration, probabilities
 from gramian.machines._conformal import (
+    Rivals,
     accepted,
     conformal_regions,
     jackknife_plus,
@@ -111,6 +112,7 @@ __all__ = [
     "Path",
     "Queries",
     "Responses",
+    "Rivals",
     "Slopes",
     "Solved",
     "Sums",

@@ -8,6 +8,8 @@ confidence (vovk2005). A sample of weight w counts w times, the query once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gramian.arrays import Array
@@ -27,6 +29,47 @@ def nonconformity(F: Array, labels: Array) -> Array:
     others = np.where(np.arange(F.shape[-1]) == labels[:, None], -np.inf, F).max(axis=-1)
     both = np.isneginf(own) & np.isneginf(others)
     return np.where(both, 0.0, others) - np.where(both, 0.0, own)
+
+
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """Nonconformity of n samples and a query, for any label of the query, in O(n) per label.
+
+    For one output per class and targets that differ in the query's own column alone. The label of
+    the query raises the values of its class by ``slope``. So each sample's best other class is the
+    raised one, or the best of the others, for which the two best without it suffice.
+    """
+
+    values: Array  # (m, n + 1, c) for a query of no class
+    slope: Array  # (m, n)
+    labels: Array  # (n,)
+    own: Array  # (m, n)
+    best: Array  # (m, n), of the other classes
+    which: Array  # (m, n), its class
+    second: Array  # (m, n)
+
+    @classmethod
+    def of(cls, values: Array, slope: Array, labels: Array) -> Rivals:
+        """Find the two best other classes of each sample, O(n c)."""
+        held, n = values[:, :-1], len(labels)
+        best = np.full(held.shape[:2], -np.inf, dtype=values.dtype)
+        second, which = best.copy(), np.zeros(best.shape, dtype=np.int32)
+        for j in range(values.shape[2]):
+            other = np.where(labels == j, -np.inf, held[..., j])
+            above = other > best
+            second = np.where(above, best, np.maximum(second, other))
+            best, which = np.maximum(best, other), np.where(above, np.int32(j), which)
+        own = held[:, np.arange(n), labels]
+        return cls(values, slope[:, :-1, 0], labels, own, best, which, second)
+
+    def scores(self, label: int) -> Array:
+        """Nonconformity (m, n + 1) if the query had this class."""
+        mine, query = self.labels == label, self.values[:, -1]
+        raised = self.values[:, :-1, label] + self.slope
+        others = np.where(self.which == label, self.second, self.best)
+        held = np.where(mine, self.best - raised, np.maximum(others, raised) - self.own)
+        last = np.delete(query, label, axis=1).max(axis=1) - query[:, label]
+        return np.concatenate([held, last[:, None]], axis=1)
 
 
 def p_values(scores: Array, weight: Array, ties: Array | None = None) -> Array:

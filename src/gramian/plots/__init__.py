@@ -3,11 +3,13 @@
 from gramian.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
+from gramian.plots._coverage import Coverage, CoverageDisplay, IntervalDisplay, coverage_of
 from gramian.plots._curves import CurveDisplay
 from gramian.plots._drift import DriftDisplay, DriftRecorder
 from gramian.plots._influence import InfluenceDisplay
 from gramian.plots._label_issues import LabelIssuesDisplay
 from gramian.plots._left_out import loo_losses
+from gramian.plots._martingale import MartingaleDisplay
 from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
@@ -15,15 +17,20 @@ from gramian.plots._svg import draw_svg, require_drawing
 
 __all__ = [
     "CalibrationDisplay",
+    "Coverage",
+    "CoverageDisplay",
     "CurveDisplay",
     "DriftDisplay",
     "DriftRecorder",
     "InfluenceDisplay",
+    "IntervalDisplay",
     "LabelIssuesDisplay",
     "LeaveOneOutBoundaryDisplay",
+    "MartingaleDisplay",
     "MembershipDisplay",
     "PrequentialDisplay",
     "SelectionPathDisplay",
+    "coverage_of",
     "draw_svg",
     "loo_losses",
     "require_drawing",

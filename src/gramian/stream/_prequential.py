@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays import Array
+from gramian.estimators import answer_p_values, check_confidence
+from gramian.machines import accepted
+from gramian.stream._martingale import mixture_martingale
 from gramian.stream._window import SlidingWindow
 
 METRICS: dict[str, Callable[[Any, Any], float]] = {
@@ -39,6 +43,10 @@ class Prequential:
     y_true, y_pred : ndarray of shape (m,) or (m, n_targets)
     scores : ndarray of shape (m,)
         The metric of each prediction.
+    confidence : float or None
+        That of the prediction sets or intervals, if any were asked for.
+    p_values : ndarray of shape (m,), or None
+        Smoothed conformal p-value of each sample: uniform while the stream stays as it was.
     """
 
     metric: str
@@ -48,6 +56,8 @@ class Prequential:
     y_true: Array
     y_pred: Array
     scores: Array
+    confidence: float | None = None
+    p_values: Any = None
 
     @property
     def running(self) -> Array:
@@ -57,10 +67,41 @@ class Prequential:
     @property
     def windowed(self) -> Array:
         """Mean score of the last ``window`` predictions, of shape (m,); of fewer at the start."""
-        total = np.concatenate([[0.0], np.cumsum(self.scores)])
-        last = np.arange(1, len(self.scores) + 1)
-        first = np.maximum(last - self.window, 0)
-        return (total[last] - total[first]) / (last - first)
+        return _last_means(self.scores, self.window)
+
+    @property
+    def covered(self) -> Array:
+        """Whether the smoothed set or region of each sample held the truth, of shape (m,)."""
+        return accepted(self._asked(), self.confidence or 0.0)
+
+    @property
+    def coverage(self) -> float:
+        """Share of all samples that their set or region held."""
+        return float(np.mean(self.covered)) if len(self.covered) else np.nan
+
+    @property
+    def windowed_coverage(self) -> Array:
+        """Coverage of the last ``window`` predictions, of shape (m,); of fewer at the start."""
+        return _last_means(self.covered, self.window)
+
+    @property
+    def martingale(self) -> Array:
+        """log₁₀ of the `mixture_martingale` of the p-values, of shape (m,)."""
+        return mixture_martingale(self._asked())
+
+    def alarm(self, level: float = 100.0) -> int | None:
+        """Position in the stream where the martingale first reached ``level``, or None.
+
+        A stream that does not change reaches 100 with a probability of at most 1/100, if the model
+        holds all samples so far; for a sliding window this is a guide.
+        """
+        high = np.flatnonzero(self.martingale >= np.log10(level))
+        return int(self.steps[high[0]]) if len(high) else None
+
+    def _asked(self) -> Array:
+        if self.p_values is None:
+            raise ValueError("no sets were asked for; give `confidence` to prequential.")
+        return self.p_values
 
     @property
     def score(self) -> float:
@@ -74,6 +115,8 @@ def prequential(
     *,
     metric: str | Callable[[Any, Any], float] | None = None,
     window: int = 200,
+    confidence: float | None = None,
+    random_state: Any = 0,
 ) -> Prequential:
     """Predict each sample of a stream, then learn it.
 
@@ -90,6 +133,12 @@ def prequential(
         for classifiers and the absolute error for regressors.
     window : int, default=200
         Number of predictions that `Prequential.windowed` averages over.
+    confidence : float, optional
+        Also ask for the prediction set or region of each sample, which costs one more pass over the
+        model, and report whether it held the truth, the p-value of each sample, and the martingale
+        that grows when the stream changes. For one target.
+    random_state : int, RandomState or None
+        Draws the random numbers of the smoothed p-values.
 
     Returns
     -------
@@ -117,13 +166,18 @@ def prequential(
             msg="prequential needs a %(name)s that is fitted to some first samples. Or wrap it in "
             "a SlidingWindow, which handles the start.",
         )
+    confidence = None if confidence is None else check_confidence(confidence)
+    random = check_random_state(random_state)
     n_seen, steps, predictions = 0, [], []
+    ranks: list[float] = []
     for x, y, *time in stream:
         X = x if sparse.issparse(x) else np.reshape(x, (1, -1))
         predicted = _predict(model, X, time)
         if predicted is not None:
             steps.append(n_seen)
             predictions.append((y, predicted))
+            if confidence is not None:
+                ranks.append(_ranked(model, X, y, random))
         model.partial_fit(X, np.asarray([y]), **({"times": time} if time else {}))
         n_seen += 1
     return Prequential(
@@ -134,7 +188,25 @@ def prequential(
         y_true=np.array([y for y, _ in predictions]),
         y_pred=np.array([prediction for _, prediction in predictions]),
         scores=np.array([score(y, prediction) for y, prediction in predictions]),
+        confidence=confidence,
+        p_values=None if confidence is None else np.array(ranks, dtype=float),
     )
+
+
+def _ranked(model: Any, X: Any, y: Any, random: Any) -> float:
+    """Smoothed p-value of one sample before it is learned."""
+    model = model.estimator_ if isinstance(model, SlidingWindow) else model
+    if np.ndim(y):
+        raise ValueError("confidence is for one target, got several.")
+    return float(answer_p_values(model, X, [y], smoothed=True, random_state=random)[0])
+
+
+def _last_means(values: Array, window: int) -> Array:
+    """Means of the last ``window`` values."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    last = np.arange(1, len(values) + 1)
+    first = np.maximum(last - window, 0)
+    return (total[last] - total[first]) / (last - first)
 
 
 def _predict(model: Any, X: Any, time: list[Any]) -> Any:

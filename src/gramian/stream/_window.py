@@ -170,6 +170,16 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """Class probabilities by the window's model."""
         return self._model().predict_proba(self._check_queries(X))
 
+    @available_if(_estimator_has("predict_set"))
+    def predict_set(self, X, confidence=0.9, **options):
+        """Sets of classes by the window's model; see `LiveClassifier.predict_set`."""
+        return self._model().predict_set(self._check_queries(X), confidence, **options)
+
+    @available_if(_estimator_has("predict_interval"))
+    def predict_interval(self, X, confidence=0.9, method="full"):
+        """Intervals by the window's model; see `LiveRegressor.predict_interval`."""
+        return self._model().predict_interval(self._check_queries(X), confidence, method)
+
     def score(self, X, y):
         """Accuracy or R² of the window's model."""
         return self._model().score(self._check_queries(X), y)

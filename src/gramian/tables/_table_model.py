@@ -174,6 +174,18 @@ class TableModel(BaseEstimator):
         return estimator.predict_proba(X)
 
     @available_if(_classifies)
+    def predict_set(self, table, confidence=0.9, **options):
+        """Sets of classes that hold the true one; see the estimator's ``predict_set``."""
+        estimator, X = self._encoded(table)
+        return estimator.predict_set(X, confidence, **options)
+
+    @available_if(lambda model: not _classifies(model))
+    def predict_interval(self, table, confidence=0.9, method="full"):
+        """Intervals that hold the true number; see the estimator's ``predict_interval``."""
+        estimator, X = self._encoded(table)
+        return estimator.predict_interval(X, confidence, method)
+
+    @available_if(_classifies)
     def decision_function(self, table):
         """Decision values of each row."""
         estimator, X = self._encoded(table)

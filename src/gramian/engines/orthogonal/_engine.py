@@ -63,6 +63,7 @@ class BasisEngine:
     ) -> None:
         self.plan, self.bases, self.past, self.serves = plan, bases, past, held.version
         self.calibration, self._classified, self._edits = calibration, held.classes is not None, 0
+        self._apart = False  # whether the bases were selected on samples that were set aside
 
     @property
     def history(self) -> tuple[Refactorization, ...]:
@@ -158,6 +159,16 @@ class BasisEngine:
             bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
         return self._moved(held, bases)
 
+    def apart(self, held: Holdings) -> BasisEngine:
+        """Return the bases over these holdings, none of which took part in their selection."""
+        engine = self.with_classes(held)
+        sums = engine.chunk_sums(None, held.rows.dtype)
+        numbers = np.arange(len(held))
+        summed = sums(held.rows.samples(), held.y, held.weight, numbers)
+        engine = engine.over(held, summed, False)
+        engine._apart = True
+        return engine
+
     def with_sums(self, held: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
         """Add samples that are not held, given by their sums for each basis."""
         pairs = zip(self.bases, sums, strict=True)
@@ -248,7 +259,8 @@ class BasisEngine:
 
     def seen_by(self) -> tuple[str, ...]:
         """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
-        return ("basis",) if self.calibration is None else ("basis", "calibration")
+        basis = () if self._apart else ("basis",)
+        return basis if self.calibration is None else (*basis, "calibration")
 
     def state(self, held: Holdings) -> dict[str, Any]:
         calibration = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.arrays import Array
 from gramian.engines._holdings import Holdings
-from gramian.engines._joined import query_blocks
+from gramian.engines._joined import JoinedBlock, query_blocks
 from gramian.engines._row_queries import RowQueries
 from gramian.engines.orthogonal._basis import FixedBasis
 from gramian.machines import Joined, basis_features
@@ -25,7 +25,7 @@ class BasisQueries:
 
     bases: list[tuple[FixedBasis, RowQueries]]
     order: Array  # public columns among those of all bases
-    classes: Any
+    held: Holdings
 
     @classmethod
     def of(
@@ -33,7 +33,7 @@ class BasisQueries:
     ) -> BasisQueries:
         """Open bases to queries, given the targets of the held samples for each."""
         opened = [(basis, _opened(basis, held, targets)) for basis, targets in pairs]
-        return cls(opened, order, held.classes)
+        return cls(opened, order, held)
 
     def joined(self, X: Any) -> Iterator[tuple[slice, JoinedBases]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined."""
@@ -42,7 +42,7 @@ class BasisQueries:
             parts = [
                 queries.joined(_features(basis, X[rows]))(1.0) for basis, queries in self.bases
             ]
-            yield rows, JoinedBases(parts, outputs, self.order, self.classes)
+            yield rows, JoinedBases(parts, outputs, self.order, self.held)
 
     def departed(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
@@ -62,16 +62,20 @@ class BasisQueries:
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedBases:
+class JoinedBases(JoinedBlock):
     """A block of queries against all bases; see `JoinedBlock`."""
 
     parts: list[Joined]
     outputs: Array
     order: Array
-    classes: Any
+    held: Holdings
+
+    @property
+    def labels(self) -> Array:
+        return self.held.labels
 
     def decisions(self, label: int) -> Array:
-        y = np.where(self.outputs == self.classes[label], 1.0, -1.0)
+        y = np.where(self.outputs == self.held.classes[label], 1.0, -1.0)
         values, slope = self._all()
         return (values + slope * y)[..., self.order]
 

@@ -1,0 +1,215 @@
+"""Coverage of prediction sets against their confidence, and intervals along a feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.arrays import Array
+from gramian.machines import accepted
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color
+
+CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+_LEFT_OUT = 100  # samples that are left out and asked for
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often sets held the truth, and how large they were, at each confidence."""
+
+    confidences: Array
+    coverage: Array
+    size: Array
+    """Mean number of classes in a set, or median width of an interval."""
+    by_class: dict[str, Array]
+    """Coverage of the samples of each class; empty for a regressor."""
+    count: int
+
+
+def coverage_of(model, X=None, y=None, confidences=CONFIDENCES, random_state=0) -> Coverage:
+    """Coverage on test samples, or on held ones, each asked of the model without it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A regressor must have one target.
+    X, y : array-like, optional
+        Test samples. By default up to 100 held samples are drawn; each is forgotten by a copy of
+        the model, asked for, and learned again.
+    confidences : sequence of float
+    random_state : int, RandomState or None
+        Draws the held samples.
+    """
+    check_is_fitted(model)
+    confidences = np.asarray(confidences, dtype=float)
+    found, y = _left_out(model, confidences, random_state) if X is None else (
+        _asked(model, X, confidences), np.asarray(y)
+    )  # fmt: skip
+    if is_classifier(model):
+        sets = np.stack([accepted(found, c) for c in confidences])
+        own = (sets & (model.classes_ == y[:, None])).any(axis=2)
+        by_class = {str(c): own[:, y == c].mean(axis=1) for c in np.unique(y)}
+        return Coverage(
+            confidences, own.mean(axis=1), sets.sum(axis=2).mean(axis=1), by_class, len(y)
+        )
+    low, high = found[..., 0], found[..., 1]
+    own = (low <= y[:, None]) & (y[:, None] <= high)
+    return Coverage(confidences, own.mean(axis=0), np.median(high - low, axis=0), {}, len(y))
+
+
+def _asked(model, X, confidences) -> Array:
+    """p-values of all classes (m, c), or intervals at all confidences (m, k, 2)."""
+    if is_classifier(model):
+        return model.p_values(X)
+    return np.stack([model.predict_interval(X, c) for c in confidences], axis=1)
+
+
+def _left_out(model, confidences, random_state) -> tuple[Array, Array]:
+    twin, ids, X, y = model.refitted(), model.ids_, model.X_fit_, model.y_fit_
+    if getattr(model, "kernel", None) == "precomputed":
+        raise ValueError("leaving samples out and asking for them needs samples; give X and y.")
+    some = check_random_state(random_state).permutation(len(ids))[:_LEFT_OUT]
+    weight, found = model.sample_weight_, []
+    if is_classifier(model):  # a class must stay while its only sample is left out
+        alone = np.isin(y[some], [c for c in model.classes_ if np.sum(y == c) == 1])
+        some = some[~alone]
+    for i in some:
+        twin.forget(ids[[i]])
+        found.append(_asked(twin, X[[i]], confidences)[0])
+        twin.partial_fit(X[[i]], y[[i]], ids=ids[[i]], sample_weight=weight[[i]])
+    return np.array(found), y[some]
+
+
+class CoverageDisplay(Display):
+    """How often prediction sets or intervals held the truth, against the confidence.
+
+    On the diagonal they hold it as often as they say. Thin lines are the coverage within each
+    class, which only ``mondrian=True`` promises. The sizes are written beside the points.
+
+    Parameters
+    ----------
+    coverage : Coverage
+    name : str
+        Name of the samples.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure of the last drawing.
+    """
+
+    def __init__(self, coverage, name="left-out samples"):
+        self.coverage = coverage
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, model, X=None, y=None, *, confidences=CONFIDENCES, ax=None):
+        """Draw the coverage on test samples, or on up to 100 held samples, each left out.
+
+        Parameters
+        ----------
+        model : fitted estimator
+        X, y : array-like, optional
+        confidences : sequence of float
+        ax : matplotlib Axes, optional
+        """
+        name = "left-out samples" if X is None else "test samples"
+        return cls(coverage_of(model, X, y, confidences), name).plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
+        found, ax = self.coverage, self._begin(ax)
+        ends = [found.confidences[0], 1.0]
+        ax.plot(ends, ends, color=GREY, linestyle=":", label="as promised")
+        if 1 < len(found.by_class) <= 7:
+            for k, (name, values) in enumerate(found.by_class.items()):
+                style = {"color": class_color(k + 1), "linewidth": 0.8}
+                ax.plot(found.confidences, values, label=f"class {name}", **style)
+        label = f"{found.count:,} {self.name}"
+        ax.plot(found.confidences, found.coverage, "o-", color=BLUE, label=label)
+        for x, y, size in zip(found.confidences, found.coverage, found.size, strict=True):
+            text = f"{size:.3g}"
+            ax.annotate(text, (x, y), (4, -12), textcoords="offset points", color=BLUE, fontsize=8)
+        ax.set_xlabel("confidence")
+        ax.set_ylabel("share of samples covered")
+        self._legend_above()
+        return self
+
+
+class IntervalDisplay(Display):
+    """Prediction intervals along one feature: how sure a regressor is, and where.
+
+    Parameters
+    ----------
+    x, prediction : ndarray of shape (m,)
+        Queries in the order of the feature.
+    intervals : ndarray of shape (m, 2)
+    held : tuple of ndarray
+        Feature and target of the held samples.
+    confidence : float
+    feature : str
+        Name of the feature.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure of the last drawing.
+    """
+
+    def __init__(self, x, prediction, intervals, held, confidence, feature):
+        self.x = x
+        self.prediction = prediction
+        self.intervals = intervals
+        self.held = held
+        self.confidence = confidence
+        self.feature = feature
+
+    @classmethod
+    def from_estimator(
+        cls, model, X=None, *, feature=0, confidence=0.9, method="full", resolution=200, ax=None
+    ):
+        """Draw intervals at samples, or along the feature with the others at their medians.
+
+        Parameters
+        ----------
+        model : fitted regressor with one target
+        X : array-like of shape (m, n_features), optional
+            Queries. By default ``resolution`` steps across the held samples and a fifth beyond.
+        feature : int
+        confidence : float
+        method : {"full", "jackknife+"}
+        resolution : int
+        ax : matplotlib Axes, optional
+        """
+        held = model.X_fit_
+        if X is None:
+            low, high = held[:, feature].min(), held[:, feature].max()
+            X = np.tile(np.median(held, axis=0), (resolution, 1))
+            X[:, feature] = np.linspace(
+                low - 0.2 * (high - low), high + 0.2 * (high - low), resolution
+            )
+        X = np.asarray(X)[np.argsort(np.asarray(X)[:, feature])]
+        ends = model.predict_interval(X, confidence, method)
+        names = getattr(model, "feature_names_in_", None)
+        name = f"feature {feature}" if names is None else str(names[feature])
+        pairs = held[:, feature], model.y_fit_
+        display = cls(X[:, feature], model.predict(X), ends, pairs, confidence, name)
+        return display.plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
+        ax = self._begin(ax)
+        ax.plot(*self.held, ".", color=GREY, markersize=3, label="samples")
+        label = f"holds {self.confidence:.0%} of new samples"
+        ax.fill_between(
+            self.x, *self.intervals.T, color=ORANGE, alpha=0.3, linewidth=0, label=label
+        )
+        ax.plot(self.x, self.prediction, color=BLUE, label="prediction")
+        ax.set_xlabel(self.feature)
+        ax.set_ylabel("target")
+        self._legend_above()
+        return self
