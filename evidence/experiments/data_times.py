@@ -69,7 +69,7 @@ def _suggest(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Candidates are learned with each label, as `modAL.expected_error` does it, on copies."""
     n = len(model.ids_)
     pool, scale = X[:n], output_loss(model).scale
-    seconds, _ = best_time(lambda: suggest(model, pool), repeat=5)
+    seconds, _ = best_time(lambda: suggest(model, pool, strategy="expected-error"), repeat=5)
 
     def loss(j: int, label: int) -> float:
         twin = clone(model).fit(np.vstack([model.X_fit_, pool[[j]]]), np.append(y_fit, label))
@@ -83,7 +83,7 @@ def _suggest(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     refits = [
         sum(p * loss(j, c) for p, c in zip(chances[j], model.classes_, strict=True)) for j in some
     ]
-    found = [suggest(model, pool[[j]]).scores[0] for j in some]
+    found = [suggest(model, pool[[j]], strategy="expected-error").scores[0] for j in some]
     off = largest_difference(np.array(found), np.array(refits))
     return {"seconds": seconds, "refits": one * 2 * len(pool), "difference": off}
 
@@ -99,7 +99,7 @@ def report(records: list[Record]) -> list[Part]:
         Text(
             f"Two classes, two features, RBF kernel, {THREADS} BLAS threads; the model is fitted. "
             "`sample_values` gives the leave-one-out value of every held sample, best of 20 runs; "
-            "`suggest` ranks a pool as large as the model by the expected leave-one-out loss, best "
+            "`suggest` ranks a pool as large as the model by its expected leave-one-out loss, best "
             "of 5. Refits: one is timed, best of three, and counts once for each sample, or twice "
             "for each candidate. The difference is the largest of a few of them, relative to the "
             "largest value."

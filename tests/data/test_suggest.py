@@ -51,7 +51,7 @@ def test_expected_error_equals_refits(name):
     model, pool = edited(name), queries(4)
     loss = "log" if is_classifier(model) else None
     by_refits = expected(model, pool, loss)
-    chosen = suggest(model, pool)
+    chosen = suggest(model, pool, strategy="expected-error")
     assert chosen.positions.tolist() == [np.argmin(by_refits)]
     assert chosen.scores[0] == pytest.approx(by_refits.min(), rel=1e-8)
     assert len(chosen) == 1
@@ -60,7 +60,7 @@ def test_expected_error_equals_refits(name):
 
 def test_expected_error_of_wrong_labels():
     model, pool = edited("lssvc", classes=2), queries(6)
-    chosen = suggest(model, pool, loss="error")
+    chosen = suggest(model, pool, strategy="expected-error", loss="error")
     assert chosen.scores[0] == pytest.approx(expected(model, pool, "error").min(), rel=1e-8)
 
 
@@ -135,7 +135,9 @@ def test_a_table_is_a_pool():
     table = {"x": x.tolist(), "y": np.where(x > 0, "up", "down").tolist()}
     model = TableModel(KernelDiscriminant(gamma=0.5, ridge=0.1), target="y").fit(table)
     pool = {"x": [-0.8, 0.0, 0.8]}
-    assert suggest(model, pool, strategy="uncertainty").positions.tolist() == [1]
+    chosen = suggest(model, pool)
+    assert chosen.positions.tolist() == [1]
+    assert chosen.strategy == "uncertainty"
 
 
 def test_refusals_name_the_way_out():
@@ -145,10 +147,11 @@ def test_refusals_name_the_way_out():
         suggest(model, X, strategy="luck")
     with pytest.raises(ValueError, match='Take strategy="variance" instead'):
         suggest(model, X, strategy="uncertainty")
+    assert suggest(model, X).strategy == "variance"
     with pytest.raises(ValueError, match="k must be between 1 and the 20 samples"):
         suggest(model, X, 21)
     with pytest.raises(ValueError, match="is \"squared\", got 'log'"):
-        suggest(model, X, loss="log")
+        suggest(model, X, strategy="expected-error", loss="log")
     lagrangian = LagrangianSVC(gamma=0.5, C=1.0).fit(X, y > 0)
     with pytest.raises(ValueError, match="this LagrangianSVC has none"):
         suggest(lagrangian, X, strategy="variance")

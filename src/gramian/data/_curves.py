@@ -76,7 +76,7 @@ def labelling_curve(
     *,
     k: int,
     batch: int = 1,
-    strategy: str = "expected-error",
+    strategy: str | None = None,
     loss: str | None = None,
     random_state: Any = None,
 ) -> Curve:
@@ -93,7 +93,8 @@ def labelling_curve(
         Number of samples to learn.
     batch : int
         Number of samples to ask for at a time.
-    strategy : {"expected-error", "uncertainty", "variance", "random"}
+    strategy : {"uncertainty", "variance", "expected-error", "random"}, optional
+        As in `suggest`, or at random.
     loss : str, optional
         "error" for classes, "squared" for numbers by default.
     random_state : int, RandomState or None
@@ -103,7 +104,7 @@ def labelling_curve(
     -------
     Curve
     """
-    if strategy not in (*STRATEGIES, "random"):
+    if strategy not in (None, *STRATEGIES, "random"):
         raise ValueError(f"strategy must be one of {(*STRATEGIES, 'random')}, got {strategy!r}.")
     twin, X, targets, measure = _prepared(model, X, y, loss)
     rng, left = check_random_state(random_state), np.arange(_num_samples(pool))

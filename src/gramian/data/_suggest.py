@@ -15,7 +15,8 @@ from gramian.arrays import Array
 from gramian.data._models import classifier_of, features_of, machine_of
 from gramian.estimators import free_copy, joined_queries, output_loss, output_variances, outputs
 
-STRATEGIES = ("expected-error", "uncertainty", "variance")
+STRATEGIES = ("uncertainty", "variance", "expected-error")
+"""The default for classes, the default for numbers, and what is asked for by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,22 +42,25 @@ class Suggestions:
 
 
 def suggest(
-    model: Any, pool: Any, k: int = 1, *, strategy: str = "expected-error", loss: str | None = None
+    model: Any, pool: Any, k: int = 1, *, strategy: str | None = None, loss: str | None = None
 ) -> Suggestions:
     """Choose the samples of a pool to label next.
 
     ============== =================================================================================
     strategy       takes the sample
     ============== =================================================================================
+    uncertainty    with the largest entropy of the class probabilities
+    variance       whose output has the largest variance; its target does not matter
     expected-error after which the leave-one-out loss of the held samples is expected to be least:
                    the mean over its classes, weighted by ``predict_proba``, of the exact loss if
                    it had that class. For numbers, over a target with the predicted mean and the
                    variance of the leave-one-out residuals
-    uncertainty    with the largest entropy of the class probabilities
-    variance       whose output has the largest variance; its target does not matter
     ============== =================================================================================
 
-    Each leave-one-out loss comes in closed form: m candidates with c classes cost O(m n²) for one
+    "expected-error" judges by the held samples, so it serves a model that holds samples from all
+    over the pool; with few samples it looks only where they are.
+
+    Its leave-one-out losses come in closed form: m candidates with c classes cost O(m n²) for one
     product and O(m n c²), in place of m c refits. A Lagrangian or fuzzy machine, balanced class
     weights and ridge 0 need an edit for each candidate and class instead.
 
@@ -72,7 +76,8 @@ def suggest(
         k(x, x) in a last column, and k=1.
     k : int
         Size of the batch.
-    strategy : {"expected-error", "uncertainty", "variance"}
+    strategy : {"uncertainty", "variance", "expected-error"}, optional
+        "uncertainty" for classes and "variance" for numbers by default.
     loss : {"log", "error"} or {"squared"}, optional
         Of "expected-error"; the first of its kind by default.
 
@@ -90,6 +95,8 @@ def suggest(
     >>> chosen = suggest(model, X[20:], k=5)
     >>> model = model.partial_fit(X[20:][chosen.positions], y[20:][chosen.positions])
     """
+    if strategy is None:
+        strategy = STRATEGIES[0] if is_classifier(machine_of(model)) else STRATEGIES[1]
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {STRATEGIES}, got {strategy!r}.")
     if strategy == "uncertainty":
