@@ -14,11 +14,13 @@ from evidence.experiments import (
     andelic2007_regression,
     conformal,
     conformal_times,
+    data_times,
     duan2008_tables,
     fisher,
     kim2006_figure_1,
     kim2006_figure_2,
     kim2006_figure_3,
+    label_errors,
     libraries,
     linear_svm,
     ours_calibration,
@@ -122,6 +124,11 @@ MADE_UP = {
     "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
     "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
+    "label_errors": {
+        **dict.fromkeys(("precision", "flipped", "forgotten", "clean"), 80.0),
+        **STUDY,
+    },
+    "data_times": {"seconds": 0.1, "refits": 100.0, "difference": 1e-12},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -228,6 +235,13 @@ def test_fisher_in_extended_precision():
     assert record["test"] < 10.0
 
 
+def test_labels_are_flipped_to_other_classes():
+    y = np.repeat(["a", "b", "c"], 20)
+    wrong, where = label_errors.flipped(y, np.random.default_rng(0))
+    assert np.flatnonzero(wrong != y).tolist() == sorted(where.tolist())
+    assert len(where) == 6
+
+
 @pytest.mark.parametrize(
     ("module", "case"),
     [
@@ -238,6 +252,8 @@ def test_fisher_in_extended_precision():
         (linear_svm, {"n": 200}),
         (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
+        (data_times, {"task": "values", "machine": "LeastSquaresSVC", "n": 30}),
+        (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )

@@ -147,7 +147,9 @@ def learn(**options: Any) -> None:
 @app.command()
 @click.argument("model", type=MODEL)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
-@click.option("--ids-from", type=TABLE, help="File with one id per line.")
+@click.option(
+    "--ids-from", type=TABLE, help="File with one id per line, or a table of `gramian doubt`."
+)
 @click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
 @click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
@@ -162,6 +164,41 @@ def forget(**options: Any) -> None:
     if not (options["ids"] or options["ids_from"] or options["where"]):
         raise click.UsageError("Say which rows: --id, --ids-from or --where.")
     _run("forget", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.option("--top", type=click.IntRange(1), metavar="K",
+              help="How many rows.  [all whose class is not the most probable; 20 of numbers]",
+              )  # fmt: skip
+@click.option("-o", "--output", type=OUTPUT, help="CSV or parquet with all of them.")
+@json_option
+def doubt(**options: Any) -> None:
+    """List the rows of MODEL whose targets are probably wrong.
+
+    Every row is judged by the model without it. `gramian forget --ids-from` and `gramian relabel`
+    take the table that -o writes.
+    """
+    _run("doubt", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
+@click.argument("table", type=TABLE, required=False)
+@click.option("--column", metavar="COLUMN", default="suggested", show_default=True,
+              help="Column of TABLE with the new targets; the ids are in its column id.",
+              )  # fmt: skip
+@click.option("ids", "--id", multiple=True, metavar="ID", help="Row to relabel. Repeatable.")
+@click.option("--to", metavar="TARGET", help="New target of the rows named by --id.")
+@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@json_option
+def relabel(**options: Any) -> None:
+    """Give rows of MODEL other targets: those of TABLE, or one for the rows named by --id."""
+    if bool(options["ids"]) != (options["to"] is not None):
+        raise click.UsageError("--id and --to go together.")
+    if bool(options["ids"]) == bool(options["table"]):
+        raise click.UsageError("Give a TABLE, or --id and --to.")
+    _run("relabel", options)
 
 
 @app.command()

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 import gramian
-from gramian.cli._models import as_held
+from gramian.cli._models import as_held, held_texts
 from gramian.cli._show import number, pairs, say
+from gramian.cli._tables import parse_csv
 from gramian.cli._where import ids_where, parse_condition
 from gramian.files import locked
 from gramian.io import _ledger
@@ -19,11 +20,11 @@ def run(
     *, model, ids, ids_from, where, verify, tolerance, reselect, receipt, output, quiet
 ) -> dict[str, Any]:
     """Forget, write the receipt as pending, save the model, finish the receipt."""
-    asked = [*ids, *(_read_ids(ids_from) if ids_from else [])]
     target = output or model
     with locked(target):
         fitted = gramian.load(model)
         finished = _open_receipts(receipt, [model, target], fitted)
+        asked = [*ids, *(_read_ids(ids_from, fitted) if ids_from else [])]
         chosen = [as_held(fitted, name) for name in asked]
         if where:
             chosen += _where(fitted, model, where)
@@ -66,12 +67,15 @@ def _save(model: Any, target: str, path: str | None, record: dict[str, Any]) -> 
     _ledger.append_record(path, record, _ledger.DONE)
 
 
-def _read_ids(path: str) -> list[str]:
+def _read_ids(path: str, model: Any) -> list[str]:
+    """One id per line, or the column ``id`` of a table such as `gramian doubt` writes."""
     with click.open_file(path, encoding="utf-8-sig") as stream:
-        ids = [line.strip() for line in stream if line.strip()]
-    if not ids:
+        lines = [line.strip() for line in stream if line.strip()]
+    if lines and lines[0].split(",")[0] == "id" and "," in lines[0]:
+        return held_texts(parse_csv("\n".join(lines))["id"], model.ids_)
+    if not lines:
         raise ValueError(f"{path} has no ids. Write one in each line.")
-    return ids
+    return lines
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gramian
+from gramian.files import csv_cell
 from gramian.tables import CategoryColumn, TableModel, read_cells
 
 
@@ -35,6 +37,15 @@ def as_held(model: Any, name: str) -> int | str:
         raise ValueError(
             f"{name!r} is not an id of this model: its ids are numbers, such as {model.ids_[0]}."
         ) from error
+
+
+def held_texts(cells: Sequence[Any], known: Any) -> list[str]:
+    """Texts as the model has them, from cells of a table that a command wrote.
+
+    Undoes what `csv_cell` does to a text that looks like a formula.
+    """
+    written = {str(csv_cell(text)): text for text in map(str, known.tolist())}
+    return [written.get(str(cell), str(cell)) for cell in cells]
 
 
 def unknown_texts(model: TableModel, table: Any) -> dict[str, list[str]]:

@@ -43,7 +43,7 @@ def read_table(path: str) -> Table:
         if path.lower().endswith(_PARQUET):
             return _read_parquet(path)
         with click.open_file(path, encoding="utf-8-sig") as stream:
-            return _read_csv(stream.read())
+            return parse_csv(stream.read())
 
 
 def write_table(path: str, table: Table) -> None:
@@ -62,7 +62,8 @@ def to_csv(table: Table) -> str:
     return stream.getvalue()
 
 
-def _read_csv(text: str) -> Table:
+def parse_csv(text: str) -> Table:
+    """The columns of CSV text, by name."""
     first_line = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=first_line.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

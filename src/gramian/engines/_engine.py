@@ -57,6 +57,9 @@ class Engine(Protocol):
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined."""
 
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+
     def drift(self, held: Holdings) -> float:
         """Measured relative error of the present solution."""
 

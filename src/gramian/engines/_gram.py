@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gramian.arrays import Array, factor_cholesky, without_rows
+from gramian.engines._departed import departed_by_removal
 from gramian.engines._engine import Engine, noted
 from gramian.engines._gram_queries import GramQueries
 from gramian.engines._holdings import Holdings
@@ -234,6 +235,10 @@ class GramEngine:
         """
         return self._queries(held).departed(X)
 
+    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs, by one product with P."""
+        return self._queries(held).variances(X)
+
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
         X, D = self.system.solution(), 1.0 / self._weight
@@ -354,6 +359,10 @@ class MinimumNormEngine:
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
         """Yield blocks of queries; each costs n fits, as there is no closed form for ridge 0."""
         return JoinedByEdits.blocks(self.fresh, held, X)
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each sample, by n fits."""
+        return departed_by_removal(self, held, X)
 
     def drift(self, held: Holdings) -> float:
         """Relative residual of the normal equations, which is zero for a least-squares solution."""

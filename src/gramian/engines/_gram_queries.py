@@ -12,7 +12,15 @@ from gramian.arrays import Array
 from gramian.engines._joined import JoinedQueries, meet, query_blocks
 from gramian.gram import check_schur
 from gramian.kernels import Kernel
-from gramian.machines import Joined, Machine, MomentsOf, Queries, Targets, departed_values
+from gramian.machines import (
+    Departures,
+    Joined,
+    Machine,
+    MomentsOf,
+    Queries,
+    Targets,
+    departed_values,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +67,21 @@ class GramQueries:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         first = self.moments(1)
         b, Z = self.machine.coefficients(first.R, first.s, 1.0 / self.weight, self.ridge)
+        combine = self.targets.combine_left_out  # linear, so what is small comes first
         leaving = self.machine.departures(self.Y, self.moments, self.ridge)
+        leaving = Departures(*map(combine, leaving))
         for rows in query_blocks(X.shape[0], *self.Y.shape):
             k = self.kernel(X[rows], self.samples)
-            F = departed_values(leaving, k @ Z + b, self.apply(k), k @ first.s)
-            yield rows, self.targets.combine_left_out(F)
+            values = combine((k @ Z + b)[:, None, :])
+            yield rows, departed_values(leaving, values, self.apply(k), k @ first.s)
+
+    def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of f(x), see `Machine.variances`."""
+        first = self.moments(1)
+        for rows in query_blocks(X.shape[0], *self.Y.shape):
+            cross, own = meet(self.kernel, X[rows], self.samples)
+            found = self.machine.variances(own, cross, self.apply(cross), first.s, self.ridge)
+            yield rows, found
 
     def _joining(self, cross: Array, own: Array, solved: Array) -> Callable[[float], Joined]:
         """Return the function of their weight that gives what queries change."""

@@ -52,7 +52,7 @@ class RowQueries:
     def joined(self, features: Array) -> Callable[[float], Joined]:
         """Return the function of their weight that gives what queries change, O(n d) for each."""
         crossed, reached = self._crossed(features), features @ self.B
-        own = np.einsum("ij,ij->i", features @ self.N, features)
+        own = self.variances(features)
         held = self.residuals, self.clearance, self.weight
         return lambda weight: joined_rows(*held, crossed, own, reached, self.Y, weight)
 
@@ -60,6 +60,10 @@ class RowQueries:
         """Outputs (m, n, t) at queries without each held row, O(n d) for each query."""
         held = self.residuals, self.clearance, self.weight
         return departed_rows(*held, self._crossed(features), features @ self.B)
+
+    def variances(self, features: Array) -> Array:
+        """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""
+        return np.einsum("ij,ij->i", features @ self.N, features)
 
     def _crossed(self, features: Array) -> Array:
         crossed, solved = np.empty((len(features), len(self.Y))), features @ self.N

@@ -198,6 +198,13 @@ class SumsEngine:
             F = queries.departed(augmented(X[rows], self._shift))
             yield rows, targets.combine_left_out(F)
 
+    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs, O(d²) each."""
+        queries = self._queries(held)
+        for rows in query_blocks(X.shape[0], *queries.Y.shape):
+            found = queries.variances(augmented(X[rows], self._shift))
+            yield rows, self.plan.ridge * found
+
     def drift(self, held: Holdings) -> float:
         """Residual of the normal equations, summed again from the samples, O(n d).
 

@@ -16,6 +16,16 @@ from gramian.estimators._ids import positions_of
 from gramian.estimators._influence import Influence, sample_influence
 from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
+from gramian.estimators._left_out import (
+    LOSSES,
+    OutputLoss,
+    departed_outputs,
+    free_copy,
+    joined_queries,
+    output_loss,
+    output_variances,
+    outputs,
+)
 from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
@@ -38,6 +48,7 @@ ESTIMATORS: dict[str, Any] = {
 
 __all__ = [
     "ESTIMATORS",
+    "LOSSES",
     "GramSettings",
     "Influence",
     "KernelSettings",
@@ -45,16 +56,23 @@ __all__ = [
     "LiveEstimator",
     "LiveRegressor",
     "ScaleWarning",
+    "OutputLoss",
     "answer_p_values",
     "check_choice",
     "check_confidence",
     "check_positive",
     "coef",
+    "departed_outputs",
     "dual_coef",
     "edits",
     "factor",
+    "free_copy",
     "intercept",
+    "joined_queries",
     "learned",
+    "output_loss",
+    "output_variances",
+    "outputs",
     "positions_of",
     "sample_influence",
     *ESTIMATORS,

@@ -93,7 +93,7 @@ def check_new(held: Array, new: Array) -> None:
         )
 
 
-def positions_of(held: Array, ids: Any) -> Array:
+def positions_of(held: Array, ids: Any, asked_by: str = "forget") -> Array:
     """Return the ascending positions of the given ids among the held ones, O(n) for one id.
 
     Raises
@@ -114,9 +114,9 @@ def positions_of(held: Array, ids: Any) -> Array:
         return positions
     values, counts = np.unique(asked, return_counts=True)
     if np.any(counts > 1):
-        raise ValueError(f"forget got id {values[counts > 1][0]!s} twice.")
+        raise ValueError(f"{asked_by} got id {values[counts > 1][0]!s} twice.")
     unknown = np.setdiff1d(values, held) if alike else values
     raise ValueError(
-        f"forget got id {unknown[0]!s}, which the model does not hold "
+        f"{asked_by} got id {unknown[0]!s}, which the model does not hold "
         f"(it holds {len(held)} samples)."
     )

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.estimators._relabel import built_after, relabelled
 from gramian.estimators._samples import placed, with_weight
 from gramian.estimators._tuning import tuned_apart
 from gramian.gram import NotPositiveDefiniteError
@@ -155,6 +156,26 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             engine = now.engine.fresh(after, f"forgetting by an update failed: {error}")
         self._now = replace(now, held=after, engine=engine, cache={})
         after.rows.scrub()
+        return self
+
+    @edits
+    def relabel(self, ids, y):
+        """Give held samples other targets: forget them and learn them again, as one edit.
+
+        Their ids and weights stay; they become the last in `ids_`. Hyper-parameters stay until
+        `reselect`. If it fails, the model is as it was.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+        y : label or target, or array-like of them
+            One for each id.
+
+        Returns
+        -------
+        self
+        """
+        self._now = relabelled(self, self._serving(), ids, y)
         return self
 
     @edits
@@ -315,7 +336,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         try:
             engine = now.engine.append(before, after)
         except NotPositiveDefiniteError as refused:
-            engine = _built_after(refused, now.engine, after)
+            engine = built_after(refused, now.engine, after)
         self._now = now.moved(after, engine)
 
     # -- reading --------------------------------------------------------------------------------
@@ -417,11 +438,3 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             kernel = getattr(self, "kernel", None)
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
         return tags
-
-
-def _built_after(refused: NotPositiveDefiniteError, engine: Engine, after: Holdings) -> Engine:
-    """Build the engine from scratch with samples that an update refused; else raise its error."""
-    try:
-        return engine.fresh(after, f"learning by an update was refused: {refused}")
-    except np.linalg.LinAlgError:
-        raise refused from None

@@ -64,6 +64,10 @@ class Fisher(Machine):
         left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
         return Departures((R - left_out * s) / p, left_out - intercept)
 
+    def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
+        """``μ kᵀ(K D⁻¹ K + μD)⁻¹k = −σ Im kᵀPk``: f is linear in k, so it is 0 where k is."""
+        return -(ridge**0.5) * np.einsum("ij,ij->i", cross, solved.imag)
+
     # -- the path: a kernel machine whose Gram matrix is K D⁻¹ K ----------------------------------
 
     def spectrum(self, spectrum: Spectrum) -> Spectrum:

@@ -58,12 +58,12 @@ def departed_values(leaving: Departures, values: Array, solved: Array, ones: Arr
     Parameters
     ----------
     leaving : Departures
-    values : ndarray of shape (m, t)
-        f(x) with all samples.
+    values : ndarray of shape (m, 1, t) or (m, n, t)
+        f(x) with all samples; with the targets that each sample leaves behind, if those differ.
     solved : ndarray of shape (m, n)
         u; complex for a resolvent.
     ones : ndarray of shape (m,)
         kᵀs.
     """
     by_intercept = (1.0 - ones)[:, None, None] * leaving.intercept
-    return values[:, None, :] + (by_intercept - solved[..., None] * leaving.residual).real
+    return values + (by_intercept - solved[..., None] * leaving.residual).real

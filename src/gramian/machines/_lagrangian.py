@@ -15,7 +15,7 @@ with ``λ_i = λ / weight_i``. In both cases the slack ξ is 1 − y f, the shor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -268,8 +268,21 @@ class Tableau:
 def left_out_values(tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float) -> Array:
     """Exact f₋ᵢ for every sample, in O(n |S|²) plus the cost of pivoting.
 
-    Removing a sample outside the support changes nothing: f₋ᵢ = f(x_i). For a sample of the
-    support, pivoting continues from the support without it.
+    Removing a sample outside the support changes nothing: f₋ᵢ = f(x_i). The parameters are those
+    of `left_out_solutions`.
+    """
+    values = y - q
+    for i, _, value in left_out_solutions(tableau, q, y, ridges, largest):
+        values[i] = value
+    return values
+
+
+def left_out_solutions(
+    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float
+) -> Iterator[tuple[int, Array, float]]:
+    """Yield, for each sample i of the support, the coefficients without it and f₋ᵢ(x_i).
+
+    Pivoting continues from the support without the sample.
 
     Parameters
     ----------
@@ -283,19 +296,17 @@ def left_out_values(tableau: Tableau, q: Array, y: Array, ridges: Array, largest
     largest : float
         The largest k(x, x).
     """
-    values = y - q
     members = np.flatnonzero(tableau.support)
     for block in row_blocks(len(members), len(y), q.itemsize):
         tableau.remember(members[block])
-        for i in members[block]:
-            values[i] = _left_out_value(tableau, q, y, ridges, largest, i)
+        for i in members[block].tolist():
+            yield i, *_left_out(tableau, q, y, ridges, largest, i)
         tableau.forget(members[block])
-    return values
 
 
-def _left_out_value(
+def _left_out(
     tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, i: int
-) -> float:
+) -> tuple[Array, float]:
     after = q
 
     def solve(support: Array) -> Solved:
@@ -308,5 +319,5 @@ def _left_out_value(
 
     support = tableau.support.copy()
     support[i] = False
-    principal_pivot(solve, support, y, ridges)
-    return float(y[i] - after[i])
+    _, z = principal_pivot(solve, support, y, ridges)
+    return z, float(y[i] - after[i])

@@ -42,6 +42,11 @@ class LeastSquares(Machine):
         total = self.penalty + first.s.sum()
         return Departures(theta, -first.s[:, None] * theta / total)
 
+    def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
+        """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""
+        by_intercept = (1.0 - cross @ s) ** 2 / (self.penalty + s.sum())
+        return super().variances(own, cross, solved, s, ridge) + by_intercept
+
     def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
         return pull_bordered(P, Y, self.penalty)
 

@@ -79,6 +79,14 @@ class Machine(ABC):
         F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
         return Joined(F[..., :-1], F[..., -1:])
 
+    def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
+        """Variance of f(x) at m queries, in the unit in which that of the noise is λ; O(m n).
+
+        ``k(x, x) − kᵀPk``, the variance of a Gaussian process with covariance K and a given mean,
+        from ``own = k(x, x)``, ``cross = k`` (m, n), ``solved = P k`` and ``s = P 1``.
+        """
+        return own - np.einsum("ij,ij->i", cross, solved)
+
     # -- a path of ridges -----------------------------------------------------------------------
 
     def spectrum(self, spectrum: Spectrum) -> Spectrum:

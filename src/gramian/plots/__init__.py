@@ -4,8 +4,10 @@ from gramian.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
 from gramian.plots._coverage import Coverage, CoverageDisplay, IntervalDisplay, coverage_of
+from gramian.plots._curves import CurveDisplay
 from gramian.plots._drift import DriftDisplay, DriftRecorder
 from gramian.plots._influence import InfluenceDisplay
+from gramian.plots._label_issues import LabelIssuesDisplay
 from gramian.plots._left_out import loo_losses
 from gramian.plots._martingale import MartingaleDisplay
 from gramian.plots._membership import MembershipDisplay
@@ -17,10 +19,12 @@ __all__ = [
     "CalibrationDisplay",
     "Coverage",
     "CoverageDisplay",
+    "CurveDisplay",
     "DriftDisplay",
     "DriftRecorder",
     "InfluenceDisplay",
     "IntervalDisplay",
+    "LabelIssuesDisplay",
     "LeaveOneOutBoundaryDisplay",
     "MartingaleDisplay",
     "MembershipDisplay",

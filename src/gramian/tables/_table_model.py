@@ -121,6 +121,23 @@ class TableModel(BaseEstimator):
             self._held = self._agreed()
         return self
 
+    def relabel(self, ids, y):
+        """Give held rows other targets, as one edit; they become the last in `ids_`. Returns self.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+        y : cell of the target column, or sequence of them
+        """
+        held = self._agreed()
+        cells = [y] if np.ndim(ids) == 0 else list(y)
+        targets = held.target.read(cells)
+        try:
+            held.estimator.relabel(np.atleast_1d(ids), targets)
+        finally:
+            self._held = self._agreed()
+        return self
+
     def reselect(self, *, fresh=True):
         """Choose scales, levels and hyper-parameters again on the rows held.
 
@@ -176,7 +193,7 @@ class TableModel(BaseEstimator):
 
     def score(self, table):
         """Accuracy, or R² of numbers, on a table that has the target."""
-        y = self.target_.read(read_cells(table, self.target))
+        y = self.read_targets(table)
         estimator, X = self._encoded(table)
         return estimator.score(X, y)
 
@@ -189,6 +206,11 @@ class TableModel(BaseEstimator):
         """Exact leave-one-out decision values of the held rows, in the order of `ids_`."""
         return self.estimator_.loo_decision_function()
 
+    @available_if(_classifies)
+    def loo_predict_proba(self):
+        """Class probabilities of each held row by the model without it, in the order of `ids_`."""
+        return self.estimator_.loo_predict_proba()
+
     def loo_score(self):
         """Score of `loo_predict`."""
         return self.estimator_.loo_score()
@@ -196,6 +218,10 @@ class TableModel(BaseEstimator):
     def transform(self, table):
         """The features of each row, as the estimator takes them."""
         return self._encoded(table)[1]
+
+    def read_targets(self, table):
+        """The targets of a table that has them, as the estimator takes them."""
+        return self.target_.read(read_cells(table, self.target))
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gramian.arrays import Array, row_blocks
+from gramian.engines._departed import departed_by_removal
 from gramian.engines._engine import noted
 from gramian.engines._gram import check_semidefinite
 from gramian.engines._holdings import Holdings
@@ -188,6 +189,10 @@ class RegionsEngine:
     def drift(self, held: Holdings) -> float:
         """The largest drift of a region."""
         return max(region.drift() for region in self.regions.values())
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each sample; slopes stay."""
+        return departed_by_removal(self, held, X)
 
     def frozen(self, held: Holdings) -> RegionsEngine:
         """Return this engine: it never changes."""

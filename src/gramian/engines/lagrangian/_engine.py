@@ -14,13 +14,20 @@ from gramian.arrays import Array
 from gramian.engines._engine import noted
 from gramian.engines._gram import Unbuilt
 from gramian.engines._holdings import Holdings
-from gramian.engines._joined import JoinedBlock, JoinedByEdits
+from gramian.engines._joined import JoinedBlock, JoinedByEdits, query_blocks
 from gramian.engines._sums import LinearPlan, LinearReader
 from gramian.engines.lagrangian._gram import GramPart, GramSpace
 from gramian.engines.lagrangian._sums import LinearPart, LinearSpace
 from gramian.gram import Refactorization
 from gramian.kernels import KernelExpansion
-from gramian.machines import Solved, lagrangian_iteration, left_out_values, principal_pivot
+from gramian.machines import (
+    Solved,
+    Tableau,
+    lagrangian_iteration,
+    left_out_solutions,
+    left_out_values,
+    principal_pivot,
+)
 
 # The search for a support starts from this many samples, or from a quarter of them if more.
 _FEW = 400
@@ -169,14 +176,8 @@ class LagrangianEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        F, space = np.empty_like(self._Z), self._space
-        for j, y in enumerate(self._signs(held).T):
-            tableau = space.tableau(self._inside[:, j])
-            z = tableau.solve(y[tableau.support, None])
-            q = y - tableau.multiply(z)[:, 0]
-            q[tableau.support] = z[:, 0]
-            F[:, j] = left_out_values(tableau, q, y, space.ridges, space.largest)
-        return F.astype(held.rows.dtype)
+        values = [left_out_values(*tableau) for tableau in self._tableaus(held)]
+        return np.column_stack(values).astype(held.rows.dtype)
 
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
@@ -187,6 +188,24 @@ class LagrangianEngine:
         Y = self._signs(held)
         rho = Y * (Y - self._space.multiply(self._Z))
         return float(np.where(self._inside, np.abs(rho), rho).max())
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample.
+
+        Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
+        other sample changes nothing.
+        """
+        outputs, left = self.reader(held).outputs, []
+        for tableau in self._tableaus(held):
+            found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]
+            Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(held)).T
+            left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
+        for rows in query_blocks(X.shape[0], len(held), len(left)):
+            F = np.repeat(outputs(X[rows])[:, None, :], len(held), axis=1)
+            K = X[rows] if self.sums else self.plan.kernel(X[rows], held.rows.samples())
+            for j, (members, Z) in enumerate(left):
+                F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
+            yield rows, F
 
     def frozen(self, held: Holdings) -> Unbuilt:
         """Return what a pickle stores: coefficients without a matrix."""
@@ -274,6 +293,16 @@ class LagrangianEngine:
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def _tableaus(self, held: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
+        """Yield, for each output, the arguments of `left_out_solutions`."""
+        space = self._space
+        for j, y in enumerate(self._signs(held).T):
+            tableau = space.tableau(self._inside[:, j])
+            z = tableau.solve(y[tableau.support, None])
+            q = y - tableau.multiply(z)[:, 0]
+            q[tableau.support] = z[:, 0]
+            yield tableau, q, y, space.ridges, space.largest
 
     def _part(self, label: Any) -> Any:
         """Return the least-squares system of an output's support, or of all samples."""

@@ -238,6 +238,10 @@ class BasisEngine:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         return self._queries(held).departed(X)
 
+    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs on the present centres."""
+        return self._queries(held).variances(X)
+
     def drift(self, held: Holdings) -> float:
         """The largest residual of the normal equations or error of the sums.
 

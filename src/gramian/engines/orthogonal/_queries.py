@@ -50,6 +50,12 @@ class BasisQueries:
             parts = [queries.departed(_features(basis, X[rows])) for basis, queries in self.bases]
             yield rows, np.concatenate(parts, axis=2)[..., self.order]
 
+    def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs, the largest of all bases."""
+        for rows in self._blocks(X):
+            each = [q.variances(_features(b, X[rows])) * b.live.ridge for b, q in self.bases]
+            yield rows, np.max(each, axis=0)
+
     def _blocks(self, X: Any) -> Iterator[slice]:
         shapes = [queries.Y.shape for _, queries in self.bases]
         return query_blocks(X.shape[0], shapes[0][0], sum(t for _, t in shapes))

@@ -1,0 +1,57 @@
+"""``gramian doubt``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier
+
+import gramian
+from gramian.cli import _assess
+from gramian.cli._show import say, table
+from gramian.cli._tables import write_table
+from gramian.data import label_issues
+
+_FEW = 20
+
+
+def run(*, model, top, output, quiet) -> dict[str, Any]:
+    """The doubtful rows as a table, which is written where there is a place for it."""
+    fitted = gramian.load(model)
+    machine = _assess.machine_of(fitted)
+    if is_classifier(machine):
+        doubts = label_issues(fitted, top=top).to_dict()
+    else:
+        names = {"id": "id", "target": "given", "others_say": "suggested", "error": "error"}
+        rows = _assess.doubtful(fitted, top or _FEW)
+        doubts = {name: [row[key] for row in rows] for key, name in names.items()}
+    if output:
+        write_table(output, doubts)
+    return {
+        "model": model,
+        "rows": len(machine.ids_),
+        "count": len(doubts["id"]),
+        "doubts": doubts,
+        "output": output,
+    }
+
+
+def show(facts: dict[str, Any]) -> None:
+    """For people: the first ones, and what to do with them."""
+    doubts, count = facts["doubts"], facts["count"]
+    say(f"{count} of {facts['rows']} rows are doubtful, judged by the model without each of them.")
+    if count == 0:
+        return
+    wrong = "probability" in doubts
+    names = ["id", "given", "suggested", "probability that it is wrong" if wrong else "error"]
+    rows = list(zip(*doubts.values(), strict=True))
+    table(names, rows[:_FEW])
+    if count > _FEW:
+        say(f"… and {count - _FEW} more.")
+    output = facts["output"]
+    if output is None:
+        say("\n-o FILE writes them as a table.")
+        return
+    say(f"\nSaved {output}. Delete the rows that are right, then either of:")
+    say(f"  gramian relabel {facts['model']} {output}")
+    say(f"  gramian forget {facts['model']} --ids-from {output}")

@@ -1,0 +1,134 @@
+"""Test losses along an order of forgetting, or along a strategy of labelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
+
+from gramian.arrays import Array
+from gramian.data._models import features_of, machine_of, targets_of
+from gramian.data._suggest import STRATEGIES, suggest
+from gramian.estimators import LOSSES, free_copy, output_loss, outputs
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Mean test loss after some edits of a copy of a model.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (k,)
+        Number of samples forgotten or labelled, from 0.
+    losses : ndarray of shape (k,)
+    edited : {"forgotten", "labelled"}
+    loss : str
+    """
+
+    counts: Array
+    losses: Array
+    edited: str
+    loss: str
+
+
+def forgetting_curve(
+    model: Any, ids: Any, X: Any, y: Any = None, *, steps: int = 20, loss: str | None = None
+) -> Curve:
+    """Test loss while a copy of the model forgets samples in a given order.
+
+    Parameters
+    ----------
+    model : estimator or TableModel
+        It stays as it is.
+    ids : array-like
+        Samples to forget, the first one first, such as ``values.ranked()[:50]``.
+    X, y : test samples, or a table that has the targets
+    steps : int
+        Number of points after the first.
+    loss : str, optional
+        "error" for classes, "squared" for numbers by default; see `sample_values`.
+
+    Returns
+    -------
+    Curve
+    """
+    twin, X, targets, measure = _prepared(model, X, y, loss)
+    ids = np.asarray(ids)
+    counts = np.unique(np.linspace(0, len(ids), steps + 1).astype(int))
+    losses = [measure(outputs(twin, X), targets).mean()]
+    for start, end in pairwise(counts):
+        twin.forget(ids[start:end])
+        losses.append(measure(outputs(twin, X), targets).mean())
+    return Curve(counts, np.array(losses), "forgotten", measure.name)
+
+
+def labelling_curve(
+    model: Any,
+    pool: Any,
+    y_pool: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    k: int,
+    batch: int = 1,
+    strategy: str | None = None,
+    loss: str | None = None,
+    random_state: Any = None,
+) -> Curve:
+    """Test loss while a copy of the model learns samples of a pool that a strategy asks for.
+
+    Parameters
+    ----------
+    model : estimator
+        It stays as it is.
+    pool, y_pool : array-like of shape (m, n_features) and (m,)
+        Samples that can be asked for, and their targets.
+    X, y : test samples
+    k : int
+        Number of samples to learn.
+    batch : int
+        Number of samples to ask for at a time.
+    strategy : {"uncertainty", "variance", "expected-error", "random"}, optional
+        As in `suggest`, or at random.
+    loss : str, optional
+        "error" for classes, "squared" for numbers by default.
+    random_state : int, RandomState or None
+        Draws at "random".
+
+    Returns
+    -------
+    Curve
+    """
+    if strategy not in (None, *STRATEGIES, "random"):
+        raise ValueError(f"strategy must be one of {(*STRATEGIES, 'random')}, got {strategy!r}.")
+    twin, X, targets, measure = _prepared(model, X, y, loss)
+    rng, left = check_random_state(random_state), np.arange(_num_samples(pool))
+    counts, losses = [0], [measure(outputs(twin, X), targets).mean()]
+    while counts[-1] < min(k, _num_samples(pool)):
+        some = min(batch, k - counts[-1], len(left))
+        if strategy == "random":
+            chosen = rng.permutation(len(left))[:some]
+        else:
+            chosen = suggest(twin, _safe_indexing(pool, left), some, strategy=strategy).positions
+        twin.partial_fit(
+            _safe_indexing(pool, left[chosen]),
+            _safe_indexing(y_pool, left[chosen]),
+            ids=[f"pool {i}" for i in left[chosen]] if twin.ids_.dtype.kind == "U" else None,
+        )
+        left = np.delete(left, chosen)
+        counts.append(counts[-1] + some)
+        losses.append(measure(outputs(twin, X), targets).mean())
+    return Curve(np.array(counts), np.array(losses), "labelled", measure.name)
+
+
+def _prepared(model: Any, X: Any, y: Any, loss: str | None) -> tuple[Any, Any, Array, Any]:
+    """A copy to edit, test samples and targets as it takes them, and the loss."""
+    machine, y = machine_of(model), targets_of(model, X, y)
+    classifies = is_classifier(machine)
+    measure = output_loss(machine, loss or LOSSES[classifies][classifies])
+    return free_copy(machine), features_of(model, X), measure.targets(y), measure

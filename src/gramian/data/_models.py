@@ -1,0 +1,41 @@
+"""The estimator in a model, and samples in the form that it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier
+
+
+def machine_of(model: Any) -> Any:
+    """The estimator in a model of a table; any other model is its own."""
+    return getattr(model, "estimator_", model)
+
+
+def features_of(model: Any, X: Any) -> Any:
+    """Samples, or the rows of a table, as the estimator takes them."""
+    return model.transform(X) if hasattr(model, "estimator_") else X
+
+
+def targets_of(model: Any, X: Any, y: Any) -> Any:
+    """The targets given, or those in the table."""
+    if y is None and not hasattr(model, "estimator_"):
+        raise ValueError("y must be given, unless X is a table that has the targets.")
+    return model.read_targets(X) if y is None else y
+
+
+def classifier_of(model: Any, asked: str, instead: str) -> Any:
+    """The classifier in a model.
+
+    Raises
+    ------
+    ValueError
+        If the model predicts numbers.
+    """
+    machine = machine_of(model)
+    if not is_classifier(machine):
+        raise ValueError(
+            f"{asked} needs a classifier, got {type(machine).__name__}, which predicts numbers. "
+            f"{instead}"
+        )
+    return machine

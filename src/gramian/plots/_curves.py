@@ -1,0 +1,88 @@
+"""Test losses while samples are forgotten or labelled."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from gramian.data import forgetting_curve
+from gramian.plots._display import Display, class_color, class_marker
+
+
+class CurveDisplay(Display):
+    """Test loss against the number of samples forgotten or labelled, a line for each way.
+
+    Parameters
+    ----------
+    curves : dict of str to Curve
+        See `gramian.data.forgetting_curve` and `gramian.data.labelling_curve`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure of the last drawing.
+    """
+
+    def __init__(self, curves):
+        self.curves = curves
+
+    @classmethod
+    def from_curves(cls, curves, *, ax=None):
+        """Draw curves by name, such as those of several strategies."""
+        kinds = {(curve.edited, curve.loss) for curve in curves.values()}
+        if len(kinds) != 1:
+            raise ValueError(f"curves must be of one kind to share axes, got {sorted(kinds)}.")
+        return cls(dict(curves)).plot(ax=ax)
+
+    @classmethod
+    def from_values(
+        cls, model, values, X, y=None, *, share=0.5, steps=20, loss=None, random_state=0, ax=None
+    ):
+        """Draw what happens if the samples of the least or of the greatest value leave first.
+
+        Good values part the lines: without its worst samples a model is better than at random,
+        without its best ones worse.
+
+        Parameters
+        ----------
+        model : estimator or TableModel
+            It stays as it is.
+        values : SampleValues
+            See `gramian.data.sample_values`.
+        X, y : test samples
+            Others than those on which the values were computed.
+        share : float
+            Share of the samples to forget.
+        steps, loss
+            See `gramian.data.forgetting_curve`.
+        random_state : int, RandomState or None
+            Draws the order of the third line.
+        ax : matplotlib Axes, optional
+        """
+        ranked = values.ranked()
+        orders = {
+            "worst first": ranked,
+            "best first": ranked[::-1],
+            "at random": check_random_state(random_state).permutation(ranked),
+        }
+        k = int(share * len(ranked))
+        return cls.from_curves(
+            {
+                name: forgetting_curve(model, ids[:k], X, y, steps=steps, loss=loss)
+                for name, ids in orders.items()
+            },
+            ax=ax,
+        )
+
+    def plot(self, ax=None):
+        """Draw the figure on ``ax``, or on new axes. Returns self."""
+        ax = self._begin(ax)
+        for k, (name, curve) in enumerate(self.curves.items()):
+            style = {"color": class_color(k), "marker": class_marker(k), "markersize": 4}
+            ax.plot(curve.counts, curve.losses, label=name, **style)
+        words = {"error": "test error", "log": "test log-loss"}
+        ax.set_xlabel(f"samples {curve.edited}")
+        ax.set_ylabel(words.get(curve.loss, f"{curve.loss} test error"))
+        ax.set_ylim(bottom=min(0.0, np.min([c.losses.min() for c in self.curves.values()])))
+        self._legend_above()
+        return self
