@@ -14,6 +14,7 @@ from gramian.engines._gram import (
 )
 from gramian.engines._holdings import Holdings, trimmed
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
+from gramian.engines._stack import StackEngine, StackPlan, require_stack
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
 from gramian.engines.ellipsoidal._engine import RegionsEngine, RegionsReader, Tuning
 from gramian.engines.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
@@ -39,6 +40,8 @@ __all__ = [
     "RegionsReader",
     "Rows",
     "SparseRows",
+    "StackEngine",
+    "StackPlan",
     "SumsEngine",
     "SvdRegion",
     "Tuning",
@@ -47,5 +50,6 @@ __all__ = [
     "in_double",
     "make_rows",
     "noted",
+    "require_stack",
     "trimmed",
 ]

@@ -17,8 +17,9 @@ from gramian.estimators._lagrangian import LagrangianSVC
 from gramian.estimators._least_squares_svm import LeastSquaresSVC, LeastSquaresSVR
 from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
-from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
+from gramian.estimators._parameters import RIVALS, KernelSettings, check_choice, check_positive
 from gramian.estimators._regressor import LiveRegressor
+from gramian.estimators._stack import StackedKernelClassifier, StackedKernelRegressor
 
 ESTIMATORS: dict[str, Any] = {
     cls.__name__: cls
@@ -31,11 +32,14 @@ ESTIMATORS: dict[str, Any] = {
         LeastSquaresSVR,
         OrthogonalKernelClassifier,
         OrthogonalKernelRegressor,
+        StackedKernelClassifier,
+        StackedKernelRegressor,
     )
 }
 
 __all__ = [
     "ESTIMATORS",
+    "RIVALS",
     "GramSettings",
     "Influence",
     "KernelSettings",

@@ -58,6 +58,7 @@ from gramian.machines._live_ridge import LiveRidge
 from gramian.machines._machine import Departures, Machine, MomentsOf
 from gramian.machines._normal_equations import Sums, basis_features, chunk_sums
 from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
+from gramian.machines._relevance import feature_scales
 from gramian.machines._removal import loo_by_removal
 from gramian.machines._ridges import RIDGES
 from gramian.machines._slopes import (
@@ -67,6 +68,7 @@ from gramian.machines._slopes import (
     slopes_scale,
     slopes_tune,
 )
+from gramian.machines._stacking import class_weights, response_weights
 from gramian.machines._stopping import STOPPING, Path
 from gramian.machines._targets import TARGETS, ClassTargets, Responses, Targets
 
@@ -111,8 +113,10 @@ __all__ = [
     "chunk_sums",
     "class_nearest",
     "class_scores",
+    "class_weights",
     "decision_changes",
     "differentiate",
+    "feature_scales",
     "fisher_loo_rows",
     "fit_calibration",
     "forward_select",
@@ -136,6 +140,7 @@ __all__ = [
     "novelty_units",
     "principal_pivot",
     "probabilities",
+    "response_weights",
     "slack_tolerance",
     "slopes_scale",
     "slopes_tune",
