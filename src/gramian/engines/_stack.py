@@ -116,9 +116,12 @@ class StackEngine:
         return self
 
     def refactor(self, held: Holdings, reason: str) -> Engine:
-        """Rebuild every part."""
-        self.parts = tuple(part.refactor(held, reason) for part in self.parts)
-        return self
+        """Rebuild one part after the other, so that one more than before is in memory at most."""
+        history = self.history
+        for s, plan in enumerate(self.plan.parts):
+            self.parts = (*self.parts[:s], plan.engine(held), *self.parts[s + 1 :])
+        self.past = history
+        return noted(self, reason, len(held))
 
     # -- reads ----------------------------------------------------------------------------------
 

@@ -27,16 +27,20 @@ class StackedKernelClassifier(LiveClassifier):
 
     Parameters
     ----------
-    kernel : str or sequence of str
-        A part for each name: "rbf", "laplacian", "exponential", "linear" or "poly". With
+    kernel : str, callable, or list or tuple of them
+        A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
         "+diagonal" the part has a metric: its features are multiplied by factors as for
         ``LeastSquaresSVC(metric="diagonal")``. By default "rbf", "laplacian", "laplacian+diagonal"
         and "exponential+diagonal".
-    gamma : {"loo", "scale", "auto"}, float or sequence, default="loo"
-        Width of each kernel; a sequence has one for each part.
-    C : {"loo"}, float or sequence, default="loo"
-        Weight of the errors; a sequence has one for each part.
-    weights : {"loo"} or sequence of float, default="loo"
+    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
+        Width of the kernels; a list has one for each part, an array one for each feature.
+    degree, coef0 : float
+        Parameters of polynomial kernels.
+    kernel_params : dict, optional
+        Keyword arguments of callable kernels.
+    C : {"loo"}, float or list, default="loo"
+        Weight of the errors; a list has one for each part.
+    weights : {"loo"}, float or list of float, default="loo"
         Weight of each part. ``"loo"`` fits them to the leave-one-out values.
     criterion : {"log", "squared", "hinge", "error"}, optional
         Leave-one-out loss that the search of each part minimises; the log-loss by default.
@@ -80,6 +84,9 @@ class StackedKernelClassifier(LiveClassifier):
         kernel=KERNELS,
         *,
         gamma="loo",
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
         C="loo",
         weights="loo",
         criterion=None,
@@ -88,6 +95,9 @@ class StackedKernelClassifier(LiveClassifier):
     ):
         self.kernel = kernel
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.C = C
         self.weights = weights
         self.criterion = criterion
@@ -107,16 +117,20 @@ class StackedKernelRegressor(LiveRegressor):
 
     Parameters
     ----------
-    kernel : str or sequence of str
-        A part for each name: "rbf", "laplacian", "exponential", "linear" or "poly". With
+    kernel : str, callable, or list or tuple of them
+        A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
         "+diagonal" the part has a metric: its features are multiplied by factors as for
         ``LeastSquaresSVR(metric="diagonal")``. By default "rbf", "laplacian", "laplacian+diagonal"
         and "exponential+diagonal".
-    gamma : {"loo", "scale", "auto"}, float or sequence, default="loo"
-        Width of each kernel; a sequence has one for each part.
-    C : {"loo"}, float or sequence, default="loo"
-        Weight of the errors; a sequence has one for each part.
-    weights : {"loo"} or sequence of float, default="loo"
+    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
+        Width of the kernels; a list has one for each part, an array one for each feature.
+    degree, coef0 : float
+        Parameters of polynomial kernels.
+    kernel_params : dict, optional
+        Keyword arguments of callable kernels.
+    C : {"loo"}, float or list, default="loo"
+        Weight of the errors; a list has one for each part.
+    weights : {"loo"}, float or list of float, default="loo"
         Weight of each part. ``"loo"`` fits them to the leave-one-out predictions; with given ones,
         b is 0.
     criterion : {"squared"}, optional
@@ -159,6 +173,9 @@ class StackedKernelRegressor(LiveRegressor):
         kernel=KERNELS,
         *,
         gamma="loo",
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
         C="loo",
         weights="loo",
         criterion=None,
@@ -167,6 +184,9 @@ class StackedKernelRegressor(LiveRegressor):
     ):
         self.kernel = kernel
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.C = C
         self.weights = weights
         self.criterion = criterion

@@ -83,9 +83,9 @@ class StackSettings:
 def stack_settings(model: Any) -> StackSettings:
     """Read and check the parameters of a stack."""
     kernel = model.kernel
-    names = (kernel,) if isinstance(kernel, str) else tuple(kernel)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"kernel must be one name or several, got {kernel!r}.")
+    names = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
+    if not names:
+        raise ValueError("kernel must have at least one name, got none.")
     gammas, strengths = _each("gamma", model.gamma, names), _each("C", model.C, names)
     parts = tuple(_part(model, *words) for words in zip(names, gammas, strengths, strict=True))
     return StackSettings(parts, _check_weights(model.weights, names))
@@ -103,17 +103,20 @@ def learned_parts(model: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _part(model: Any, name: str, gamma: Any, C: Any) -> GramSettings:
-    """The settings of the part "kernel" or "kernel+diagonal"."""
-    kernel, plus, metric = name.partition("+")
+def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
+    """The settings of the part "kernel" or "kernel+diagonal", or of a callable."""
+    name, plus, metric = kernel, "", ""
+    if isinstance(name, str):
+        kernel, plus, metric = name.partition("+")
     if kernel == "precomputed" or (plus and metric != "diagonal"):
         raise ValueError(
             f'the parts of a stack are kernels of samples, as "rbf", and with a metric '
             f'"rbf+diagonal"; got {name!r}.'
         )
     C = check_positive("C", C, "loo")
+    others = (model.degree, model.coef0, model.kernel_params)
     return GramSettings(
-        KernelSettings(kernel, gamma, 3, 1.0, None, words=SEARCHED_GAMMAS),
+        KernelSettings(kernel, gamma, *others, words=SEARCHED_GAMMAS),
         LS_SVM,
         C if isinstance(C, str) else 1.0 / C,
         C=C,
@@ -124,26 +127,21 @@ def _part(model: Any, name: str, gamma: Any, C: Any) -> GramSettings:
     )
 
 
-def _each(name: str, value: Any, parts: tuple[str, ...]) -> list[Any]:
+def _each(name: str, value: Any, parts: tuple[Any, ...]) -> list[Any]:
     """The value of each part: one for all, or a list with one for each."""
-    if np.ndim(value) == 0:
+    if not isinstance(value, list | tuple):
         return [value] * len(parts)
     if len(value) != len(parts):
-        raise ValueError(f"{name} must be one value or {len(parts)}, one a part; got {value!r}.")
+        raise ValueError(
+            f"{name} must be one value or a list of {len(parts)}, one a part; got {value!r}."
+        )
     return list(value)
 
 
-def _check_weights(weights: Any, parts: tuple[str, ...]) -> Any:
+def _check_weights(weights: Any, parts: tuple[Any, ...]) -> Any:
     if isinstance(weights, str) and weights == "loo":
         return weights
-    try:
-        numbers = np.array(weights, dtype=float)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
-    if numbers.shape != (len(parts),) or not ((numbers >= 0) & (numbers < np.inf)).all():
-        raise ValueError(
-            f'weights must be "loo" or {len(parts)} numbers >= 0, one a part; got {weights!r}.'
-        )
-    if not numbers.any():
+    found = [check_positive("weights", a, zero=True) for a in _each("weights", weights, parts)]
+    if not any(found):
         raise ValueError("weights must have a number > 0, got zeros only.")
-    return numbers
+    return np.array(found, dtype=float)
