@@ -1,14 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from gramian import machines
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    machines,
+)
+from gramian.gram import Spectrum
 from gramian.kernels import make_kernel
 from gramian.machines import ClassTargets
 from gramian.machines._criteria import CRITERIA
 from gramian.selection import Problem
 from gramian.selection._objective import Objective, WidthPrior, ridge_grid
-from gramian.selection._problem import subsample
+from gramian.selection._problem import nested, subsample
 from gramian.selection._result import Trace
 
 PRIOR = WidthPrior(0.5, 2.0, 0.5)
@@ -57,11 +65,21 @@ def test_derivatives_equal_central_differences(name, gamma):
     np.testing.assert_allclose(by_ridge, expected, rtol=1e-5, atol=1e-9)
 
 
+def ridge_path(values, machine=machines.LS_SVM):
+    """The ridges that a path tries for a kernel matrix with these eigenvalues."""
+    problem = replace(make_problem(), machine=machine)
+    objective = Objective(problem, CRITERIA["log"], PRIOR, None, "all samples", Trace())
+    values = np.asarray(values)
+    return ridge_grid(*objective.ridge_range(Spectrum(values, np.eye(len(values)))))
+
+
 def test_ridges_fall_from_the_largest_eigenvalue():
-    ridges = ridge_grid(np.array([1e-3, 1.0, 100.0]))
+    ridges = ridge_path([1e-3, 1.0, 100.0])
     assert ridges[0] == pytest.approx(100.0)
     assert np.all(np.diff(ridges) < 0)
     assert ridges[-1] == pytest.approx(1e-9 * 101.001 / 3)
+    assert ridge_path([1e-3, 1.0, 100.0], machines.KDA_RMSE)[-1] > 1e2 * ridges[-1]
+    assert ridge_path([1e-3, 1.0, 100.0], machines.KFD)[0] == pytest.approx(100.0**2)
 
 
 @pytest.mark.parametrize(
@@ -69,14 +87,31 @@ def test_ridges_fall_from_the_largest_eigenvalue():
     [([-1e-3, 1.0], 2e-3), ([-5.0, 1.0], 5.0), ([0.0, 0.0], 0.0), ([-1.0, -1.0], 1.0)],
 )
 def test_ridges_make_every_matrix_positive_definite(values, least):
-    ridges = ridge_grid(np.array(values))
+    ridges = ridge_path(values)
     assert ridges.min() > least * 0.999
     assert np.isfinite(ridges).all()
 
 
 def test_single_precision_has_a_larger_least_ridge():
     values = np.array([1e-9, 1.0])
-    assert ridge_grid(values.astype(np.float32))[-1] > 1e2 * ridge_grid(values)[-1]
+    assert ridge_path(values.astype(np.float32))[-1] > 1e2 * ridge_path(values)[-1]
+
+
+@pytest.mark.parametrize("cls", [LeastSquaresSVC, KernelDiscriminant, KernelFisherDiscriminant])
+@pytest.mark.parametrize("n", [60, 300])
+def test_what_is_chosen_is_the_same_for_rows_in_another_order(cls, n):
+    """Few distinct rows with labels that contradict each other ask for the least ridge."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 12, n)
+    X, y = rng.standard_normal((12, 3))[rows], rows % 2
+    y[:2] = 1 - y[:2]
+    model, order = cls().fit(X, y), rng.permutation(n)
+    queries = rng.standard_normal((50, 3))
+    given = {"gamma": model.gamma_}
+    given |= {"C": model.C_} if hasattr(model, "C_") else {"ridge": model.ridge_}
+    first, other = (cls(**given).fit(X[i], y[i]) for i in (np.arange(n), order))
+    values, again = (each.decision_function(queries) for each in (first, other))
+    np.testing.assert_allclose(values, again, atol=1e-4 * np.abs(values).max())
 
 
 def test_subsamples_keep_every_class():
@@ -84,10 +119,17 @@ def test_subsamples_keep_every_class():
     targets = ClassTargets(labels, 4)
     problem = Problem(machines.LS_SVM, targets, np.arange(454.0)[:, None], rbf)
     taken = subsample(problem, 100, np.random.RandomState(0))
-    counts = np.bincount(taken.targets.labels)
-    assert counts.tolist() == [66, 33, 2, 1]
+    assert np.bincount(taken.targets.labels).tolist() == [65, 32, 2, 1]
     np.testing.assert_array_equal(taken.targets.labels, labels[taken.samples[:, 0].astype(int)])
     assert subsample(problem, 454, np.random.RandomState(0)) is problem
+
+
+def test_subsamples_hold_the_smaller_ones():
+    problem = make_problem(60)
+    part = nested(problem, np.random.RandomState(0))
+    rows = [set(map(tuple, part(size).samples)) for size in (3, 12, 30)]
+    assert [len(some) for some in rows] == [6, 12, 30]  # two of each of the three classes at least
+    assert rows[0] < rows[1] < rows[2]
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])

@@ -7,30 +7,35 @@ the strict lower triangle unchanged, so one buffer can hold two symmetric matric
 
 from gramian.arrays._blas import (
     Array,
+    add_cross,
     add_outer,
     add_rows_to_cholesky,
     complex_cholesky,
     factor_cholesky,
     invert_cholesky,
     invert_upper,
+    mirror_upper,
     reciprocal_condition,
     scale_by_cholesky,
     small_cholesky,
     solve_lower,
     solve_upper,
     symmetric_product,
+    weighted_square,
 )
 from gramian.arrays._blocks import BLOCK_BYTES, row_blocks, without_rows
 
 __all__ = [
     "BLOCK_BYTES",
     "Array",
+    "add_cross",
     "add_outer",
     "add_rows_to_cholesky",
     "complex_cholesky",
     "factor_cholesky",
     "invert_cholesky",
     "invert_upper",
+    "mirror_upper",
     "reciprocal_condition",
     "row_blocks",
     "scale_by_cholesky",
@@ -38,5 +43,6 @@ __all__ = [
     "solve_lower",
     "solve_upper",
     "symmetric_product",
+    "weighted_square",
     "without_rows",
 ]

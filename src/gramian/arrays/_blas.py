@@ -21,6 +21,7 @@ Array = NDArray[Any]
 _FEW_COLUMNS = 6
 _FEW_COMPLEX_COLUMNS = 3
 _UNBLOCKED = 32
+_MIRRORED = 128
 
 
 def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
@@ -52,6 +53,38 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
     (syrk,) = get_blas_funcs(("syrk",), (buffer,))
     updated = syrk(sign, W, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-k update must happen in place"
+
+
+def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
+    """``S += sign · (X Yᵀ + Y Xᵀ)`` in the upper triangle, in place."""
+    (syr2k,) = get_blas_funcs(("syr2k",), (buffer,))
+    updated = syr2k(sign, X, Y, beta=1.0, c=buffer, lower=0, overwrite_c=1)
+    assert updated.ctypes.data == buffer.ctypes.data, "the rank-2k update must happen in place"
+
+
+def weighted_square(W: Array, weight: Array) -> Array:
+    """``W diag(weight) Wᵀ`` in the upper triangle of a new buffer, at half the cost of a product.
+
+    One symmetric rank-k update for each sign of the weights.
+    """
+    square = np.zeros((len(W), len(W)), order="F")
+    for sign in (1.0, -1.0):
+        some = np.flatnonzero(sign * weight > 0)
+        part = np.take(W.T, some, axis=0)
+        part *= np.sqrt(sign * weight[some])[:, None]
+        add_outer(square, part.T, sign)
+    return square
+
+
+def mirror_upper(buffer: Array) -> Array:
+    """Copy the upper triangle into the lower one, in place, and return the buffer."""
+    for start in range(0, len(buffer), _MIRRORED):
+        block = slice(start, start + _MIRRORED)
+        below = slice(start + _MIRRORED, None)
+        buffer[below, block] = buffer[block, below].T
+        strict = np.triu(buffer[block, block], 1)
+        buffer[block, block] = np.triu(buffer[block, block]) + strict.T
+    return buffer
 
 
 def factor_cholesky(buffer: Array) -> int:

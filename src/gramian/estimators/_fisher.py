@@ -23,7 +23,7 @@ from gramian.estimators._parameters import (
 )
 from gramian.machines import KFD, KFD_PENALIZED, TARGETS
 
-SEARCHES = ("path", "nelder-mead", "gradient")
+SEARCHES = ("ladder", "path", "nelder-mead", "gradient")
 
 
 class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LiveClassifier):
@@ -59,9 +59,10 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     targets : {"signs", "fisher"}, default="signs"
         ±1, or ``n/n₁`` and ``−n/n₂``. Both give Fisher's direction. Predictions with "signs"
         minimise errors; with "fisher" they treat the classes as equally frequent.
-    search : {"path", "nelder-mead", "gradient"}, default="path"
-        How gamma and ridge are searched: a path of ridges for each width, the simplex method of the
-        paper (§2.4) for both, or analytic gradients for both.
+    search : {"ladder", "path", "nelder-mead", "gradient"}, default="ladder"
+        How gamma and ridge are searched: by slopes on larger and larger parts of the samples, by a
+        path of ridges for each width, by the simplex method of the paper (§2.4), or by slopes on
+        all samples.
     penalize_bias : bool, default=False
         Whether to add μ b² to the objective (eq. 5), or to leave b free (eq. 4).
     class_weight : dict or "balanced", optional
@@ -137,7 +138,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         metric=None,
         ridge="loo",
         targets="signs",
-        search="path",
+        search="ladder",
         penalize_bias=False,
         class_weight=None,
         criterion=None,

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_random_state
 
 from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt, make_rows
 from gramian.estimators._live import learned
@@ -19,11 +18,9 @@ from gramian.estimators._parameters import (
 )
 from gramian.gram import require_memory
 from gramian.machines import Machine, feature_scales
-from gramian.selection import LinearProblem, Problem, Selection, select, subsample
+from gramian.selection import LinearProblem, Problem, Selection, select
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
-# Largest number of samples in the search for the ridge of a linear kernel; more change nothing.
-_SEARCHED = 20_000
 _TYPICAL = 400  # samples that are enough for a median distance
 
 
@@ -58,7 +55,7 @@ class GramSettings:
     kind: str = "signs"
     class_weight: Any = None
     criterion: str | None = None
-    search: str = "path"
+    search: str = "ladder"
     random_state: Any = None
     callback: Any = None
     sums: bool = False
@@ -170,8 +167,7 @@ class GramSettings:
         plan = self._plan(None, 1.0)
         X, targets = held.rows.samples(), plan.targets(held)
         if isinstance(plan, LinearPlan) and plan.sums_up(len(held), held.rows.width):
-            problem = LinearProblem(self.machine, targets, X, plan.kernel)
-            return subsample(problem, _SEARCHED, check_random_state(self.random_state))
+            return LinearProblem(self.machine, targets, X, plan.kernel)
         return Problem(self.machine, targets, X, plan.kernel)
 
 

@@ -63,6 +63,9 @@ def log_loss(F: Array, targets: ClassTargets) -> Array:
     """Log-loss against smoothed labels at the best temperature."""
     Z, q, shares = _heard_scores(F, targets), _smoothed(targets), _shares(targets)
     scaled = fit_scale(Z, q, shares)[..., None, None] * Z
+    if Z.shape[-1] == 2:  # log(1 + exp(z₁ − z₀)) − q₁ (z₁ − z₀)
+        apart = scaled[..., 1] - scaled[..., 0]
+        return (np.logaddexp(0.0, apart) - q[:, 1] * apart) @ shares
     return -np.sum(q * log_softmax(scaled, axis=-1), axis=-1) @ shares
 
 
@@ -93,6 +96,16 @@ class Criterion:
         if self.relative:
             return value * np.exp(2.0 * penalty / n)
         return value + penalty / n
+
+    def nats(self, value: float, n: int) -> float:
+        """A criterion of n samples, penalised or not, in nats."""
+        if self.relative:
+            return 0.5 * n * float(np.log(max(value, np.finfo(float).tiny)))
+        return n * value
+
+    def nats_slope(self, value: float, n: int) -> float:
+        """Derivative of `nats` with respect to ``value``."""
+        return 0.5 * n / max(value, np.finfo(float).tiny) if self.relative else float(n)
 
     def penalized_slopes(self, value: float, penalty: float, n: int) -> tuple[float, float]:
         """Derivatives of `penalized` with respect to ``value`` and ``penalty``."""

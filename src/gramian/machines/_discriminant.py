@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, add_cross, mirror_upper, weighted_square
 from gramian.gram import Moments
-from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symmetric
+from gramian.machines._machine import Departures, Machine, MomentsOf, Pull
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,13 @@ class MinimumNorm(Machine):
         intercept = second.R.sum(axis=0) / (1.0 + second.s.sum())
         return Departures(theta, left_out - intercept)
 
+    def least_ridge(self, size: float, eps: float) -> float:
+        """Larger than for other machines: the intercept comes from ``P D P``, the square of P."""
+        return 4.0 * eps**0.5 * size
+
     def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
         """Leave-one-out values F, and their pullback through ``P`` and ``Q = P D P``."""
-        Q = (P / weight) @ P
+        Q = mirror_upper(weighted_square(P, 1.0 / weight))
         B = np.column_stack([Y, np.ones(len(Y))])
         V, V2 = P @ B, Q @ B
         first = Moments(V[:, :-1], V[:, -1], np.diagonal(P))
@@ -56,8 +60,13 @@ class MinimumNorm(Machine):
 
         def pullback(G: Array) -> Array:
             V_bar, p_bar, V2_bar, p2_bar = _pull_moments(G, V, V2, first, second)
-            outer = (P @ V_bar + Q @ V2_bar) @ V.T + (P @ V2_bar) @ V2.T
-            return -symmetric(outer + P @ (p_bar[:, None] * P + 2.0 * p2_bar[:, None] * Q))
+            spread = (2.0 * p2_bar)[:, None] * Q
+            spread += p_bar[:, None] * P
+            S = np.zeros_like(P, order="F")
+            add_cross(S, P, spread.T, -0.5)
+            add_cross(S, V, P @ V_bar + Q @ V2_bar, -0.5)
+            add_cross(S, V2, P @ V2_bar, -0.5)
+            return mirror_upper(S)
 
         return self.loo(Y, lambda power: (first, second)[power - 1], 0.0), pullback
 

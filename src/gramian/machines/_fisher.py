@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, mirror_upper, weighted_square
 from gramian.gram import LiveResolvent, Moments, Spectrum
 from gramian.machines._least_squares import loo_bordered, pull_bordered
 from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symmetric
@@ -68,12 +68,16 @@ class Fisher(Machine):
     def spectrum(self, spectrum: Spectrum) -> Spectrum:
         return spectrum.squared()
 
+    def least_ridge(self, size: float, eps: float) -> float:
+        """Where ``K D⁻¹ K + μD`` has a Cholesky factor; the resolvent itself needs less."""
+        return 1e3 * eps * size**2
+
     def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
         """The paper's leave-one-out (§2.4): a sample's row is removed, its column stays."""
         return loo_bordered(Y, moments(1), self.penalty)
 
     def matrix(self, K: Array, weight: Array) -> Array:
-        return K @ (weight[:, None] * K)
+        return mirror_upper(weighted_square(K, weight))
 
     def trace(self, K: Array) -> float:
         return float(np.sum(K**2))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian.arrays import Array, factor_cholesky, invert_cholesky
+from gramian.arrays import Array, factor_cholesky, invert_cholesky, mirror_upper
 from gramian.machines._criteria import Criterion
 from gramian.machines._machine import Machine
 from gramian.machines._targets import Targets
@@ -64,5 +64,4 @@ def _inverse(A: Array) -> Array:
             f"ridge."
         )
     invert_cholesky(buffer)
-    upper = np.triu(buffer)
-    return upper + np.triu(upper, 1).T
+    return mirror_upper(buffer)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, add_cross, add_outer, mirror_upper, weighted_square
 from gramian.gram import Moments
-from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symmetric
+from gramian.machines._machine import Departures, Machine, MomentsOf, Pull
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,18 @@ def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
 
 
 def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
-    """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and its pullback; ``dM = −M dA M``."""
-    s = P.sum(axis=1)
-    M = P - np.outer(s, s / (penalty + s.sum()))
+    """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and its pullback; ``dM = −M dA M``.
+
+    M overwrites P.
+    """
+    s = P.sum(axis=0)[:, None]
+    add_outer(P, s / np.sqrt(penalty + s.sum()), -1.0)
+    M = mirror_upper(P)
     U, m = M @ Y, np.diagonal(M)[:, None]
 
     def pullback(G: Array) -> Array:
-        m_bar = np.sum(G * U / m**2, axis=1)
-        return symmetric((M @ (G / m)) @ U.T) - (M * m_bar) @ M  # −M [U_bar Yᵀ + diag m_bar] M
+        S = weighted_square(M, -np.sum(G * U / m**2, axis=1))  # −M [U_bar Yᵀ + diag m_bar] M
+        add_cross(S, M @ (G / m), U, 0.5)
+        return mirror_upper(S)
 
     return Y - U / m, pullback

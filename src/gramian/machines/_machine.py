@@ -93,6 +93,13 @@ class Machine(ABC):
         base = self.spectrum(spectrum)
         return self.loo_on_path(Y, lambda power: base.moments(Y, ridges, power=power))
 
+    def least_ridge(self, size: float, eps: float) -> float:
+        """The ridge below which rounding decides, for a K with ``size`` as largest eigenvalue.
+
+        Two fits of the same samples in another order agree above it to about eps^(1/3).
+        """
+        return eps ** (2 / 3) * size
+
     def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
         """The leave-one-out values for choosing ridges; the exact ones unless overridden."""
         return self.loo(Y, moments, 0.0)
@@ -109,7 +116,10 @@ class Machine(ABC):
 
     @abstractmethod
     def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
-        """Leave-one-out values for one P of the path, and their pullback to ∂E/∂A."""
+        """Leave-one-out values for one P of the path, and their pullback to ∂E/∂A.
+
+        P is overwritten.
+        """
 
     def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
         """∂E/∂K from ``S = ∂E/∂matrix(K)``."""

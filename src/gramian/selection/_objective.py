@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
+from gramian.gram import Spectrum
 from gramian.machines import Criterion, differentiate
 from gramian.selection._problem import Problem
 from gramian.selection._result import Trace, Trial
@@ -80,7 +81,7 @@ class Objective:
         if self.ridge is not None:
             ridges = np.array([self.ridge])
             return self._best(gamma, ridges, self._values(spectrum, ridges))
-        coarse = ridge_grid(self.problem.machine.spectrum(spectrum).values)
+        coarse = ridge_grid(*self.ridge_range(spectrum))
         values = self._values(spectrum, coarse)
         fine = _between_neighbours(coarse, _lowest(coarse, values))
         return self._best(
@@ -88,6 +89,41 @@ class Objective:
             np.concatenate([coarse, fine]),
             np.concatenate([values, self._values(spectrum, fine)]),
         )
+
+    def nats_on_path(self, gamma: float, spectrum: Spectrum, ridges: Array) -> Array:
+        """The objective in nats for one width and each ridge, O(n²) per ridge."""
+        values = self._values(spectrum, ridges)
+        self._best(gamma, ridges, values)
+        n, penalty = self.problem.n, 0.0 if self.prior is None else self.prior.penalty(gamma)
+        return np.array([self.criterion.nats(float(value), n) for value in values]) + penalty
+
+    def nats_and_slopes(self, x: Array) -> tuple[Trial, float, Array]:
+        """One setting in logarithms, the objective there in nats, and its derivatives by x."""
+        gamma, ridge = np.exp(x[0]), np.exp(x[1]) if self.ridge is None else self.ridge
+        trial, by_width, by_ridge = self.derivatives(float(gamma), float(ridge))
+        n = self.problem.n
+        slope = self.criterion.nats_slope(trial.objective, n)
+        slopes = slope * np.append(by_width, by_ridge)[: len(x)]
+        return trial, self.criterion.nats(trial.objective, n), slopes
+
+    def least_ridge(self) -> float:
+        """A ridge that suffices for every width: the largest eigenvalue is at most the trace."""
+        problem = self.problem
+        own = problem.kernel.diagonal(problem.samples)
+        weight = 1.0 if problem.targets.weight is None else problem.targets.weight
+        return problem.machine.least_ridge(float(np.sum(own * weight)), _eps(own))
+
+    def ridge_range(self, spectrum: Spectrum) -> tuple[float, float]:
+        """The largest and the least ridge that a path tries, at least one decade apart.
+
+        From the largest eigenvalue down to 1e-9 of the mean one; not so far where rounding would
+        decide, or where a negative eigenvalue asks for more.
+        """
+        machine, size = self.problem.machine, float(np.abs(spectrum.values).max()) or 1.0
+        values = machine.spectrum(spectrum).values
+        rounding = machine.least_ridge(size, _eps(values))
+        floor = max(1e-9 * float(values.mean()), rounding, -2.0 * float(values.min()))
+        return max(float(np.abs(values).max()), 10.0 * floor), floor
 
     def point(self, gamma: Any, ridge: float) -> Trial:
         """The criterion for one width and one ridge."""
@@ -97,8 +133,8 @@ class Objective:
     def derivatives(self, gamma: Any, ridge: float) -> tuple[Trial, Array, float]:
         """One setting, with the derivatives of the objective by log gamma and log ridge, O(n³)."""
         problem = self.problem
-        problem.require_squares(8, float)  # six at the peak of `differentiate`, and K twice
-        K = problem.gram(gamma).astype(float)
+        problem.require_squares(8, float)  # seven at the peak of `differentiate`, and K
+        K = problem.gram(gamma).astype(float, copy=False)
         found = differentiate(problem.machine, self.criterion, K, problem.targets, ridge)
         kernel = problem.kernel.with_gamma(gamma)
         by_width = kernel.gamma_gradient(K, found.gram, problem.samples)
@@ -128,17 +164,13 @@ class Objective:
         return self.trace.add(trial, ridges, values)
 
 
-def ridge_grid(values: Array) -> Array:
-    """Ridges from the largest eigenvalue down, three to a decade.
-
-    The last one is 1e-9 of the mean eigenvalue, or more: where rounding would drown it, or where
-    a negative eigenvalue asks for it.
-    """
-    size = float(np.abs(values).max()) or 1.0
-    rounding = 10.0 * float(np.finfo(values.dtype).eps) * size
-    floor = max(1e-9 * float(values.mean()), rounding, -2.0 * float(values.min()))
-    top = max(size, 10.0 * floor)
+def ridge_grid(top: float, floor: float) -> Array:
+    """Falling ridges, three to a decade."""
     return np.geomspace(top, floor, int(np.ceil(_PER_DECADE * np.log10(top / floor))) + 1)
+
+
+def _eps(values: Array) -> float:
+    return float(np.finfo(values.dtype).eps)
 
 
 def _lowest(ridges: Array, values: Array) -> int:

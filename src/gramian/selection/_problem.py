@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -45,6 +46,8 @@ class Problem:
     targets: Targets
     samples: Any
     kernel: Kernel
+    largest: ClassVar[int] = 2048
+    """The most samples to search on; more did not change the error of what was chosen."""
 
     @property
     def n(self) -> int:
@@ -95,6 +98,8 @@ class LinearProblem(Problem):
     Samples are centred: their shift is taken up by the intercept, which is free.
     """
 
+    largest: ClassVar[int] = 20_000
+
     def spectrum(self, gamma: Any) -> Any:
         weight = self.targets.weight
         X = self.samples.toarray() if issparse(self.samples) else self.samples
@@ -107,16 +112,32 @@ def subsample(problem: Problem, size: int, rng: np.random.RandomState) -> Proble
 
     The problem itself when it is no larger.
     """
-    if problem.n <= size:
-        return problem
+    return nested(problem, rng)(size)
+
+
+def nested(problem: Problem, rng: np.random.RandomState) -> Callable[[int], Problem]:
+    """The function that gives a subsample of about some size; each holds the smaller ones.
+
+    Classes are in proportion, after the first two samples of each.
+    """
+    order, first = _stratified(problem, rng)
+
+    def part(size: int) -> Problem:
+        size = max(size, first)
+        return problem if problem.n <= size else problem.take(np.sort(order[:size]))
+
+    return part
+
+
+def _stratified(problem: Problem, rng: np.random.RandomState) -> tuple[Array, int]:
+    """An order of the samples, and how many come first because their class has few."""
     order = rng.permutation(problem.n)
-    targets = problem.targets
-    if not isinstance(targets, ClassTargets):
-        return problem.take(np.sort(order[:size]))
-    labels = targets.labels[order]
-    quota = np.maximum(2, np.bincount(labels, minlength=targets.n_classes) * size // problem.n)
+    if not isinstance(problem.targets, ClassTargets):
+        return order, 0
+    labels = problem.targets.labels[order]
+    by_class = np.argsort(labels, kind="stable")
+    counts = np.bincount(labels)
     rank = np.empty(problem.n, dtype=int)  # how many of the same class come before
-    for k in range(targets.n_classes):
-        members = np.flatnonzero(labels == k)
-        rank[members] = np.arange(len(members))
-    return problem.take(np.sort(order[rank < quota[labels]]))
+    rank[by_class] = np.arange(problem.n) - np.repeat(np.cumsum(counts) - counts, counts)
+    share = np.where(rank < 2, 0.0, (rank + 0.5) / counts[labels])
+    return order[np.argsort(share, kind="stable")], int(np.minimum(counts, 2).sum())

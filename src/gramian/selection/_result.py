@@ -27,7 +27,7 @@ class Trial(NamedTuple):
     """The criterion with the prior on the width: what the search minimises."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """The chosen hyper-parameters, and every setting that was evaluated.
 
@@ -53,6 +53,15 @@ class Selection:
     gammas: Array
     ridges: Array
     values: Array
+
+    def __repr__(self) -> str:
+        width = "" if self.gamma is None else f"gamma={one_width(self.gamma):.4g}, "
+        if np.ndim(self.gamma):
+            width = f"gamma={len(self.gamma)} widths around {one_width(self.gamma):.4g}, "
+        return (
+            f"Selection({width}ridge={self.ridge:.4g}, {self.criterion}={self.value:.4g}, "
+            f"{len(self.values)} settings on up to {self.sizes.max()} samples)"
+        )
 
 
 @dataclass

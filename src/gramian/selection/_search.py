@@ -1,29 +1,28 @@
 """Searches for the width and the ridge that minimise a closed-form leave-one-out criterion.
 
-The width is first sought on a subsample, over a grid of four-fold steps around one over the median
-distance; then on all samples, where each evaluation costs one kernel matrix and one spectrum,
-whatever the number of ridges.
+With few samples, a grid of widths in four-fold steps around one over the median distance and then
+parabolas, each width with its whole path of ridges; with more, the ladder of `_ladder`. No more
+than `Problem.largest` samples are searched on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from gramian.machines import CRITERIA, ClassTargets, Criterion
+from gramian.selection._ladder import FIRST, WIDTHS, Rungs, climb
 from gramian.selection._objective import Objective, WidthPrior
 from gramian.selection._polish import descend, simplex
-from gramian.selection._problem import Problem, subsample
+from gramian.selection._problem import Problem, nested
 from gramian.selection._result import Selection, Trace, Trial, one_width
 
 SUBSAMPLE = 400
 DEVIATION = 2.0
 SPREAD = 0.5
-_GRID = 4.0 ** np.arange(-4, 4)
 _STEP = np.log(2.0)
 _TOLERANCE = 0.15
 _EVALUATIONS = 6
@@ -37,7 +36,7 @@ def select(
     gamma: Any = "loo",
     ridge: float | str = "loo",
     criterion: str | None = None,
-    search: str = "path",
+    search: str = "ladder",
     start: tuple[Any, float] | None = None,
     random_state: Any = None,
     callback: Callable[[Trial], None] | None = None,
@@ -53,14 +52,16 @@ def select(
     ridge : "loo" or number
     criterion : {"log", "squared", "hinge", "error"}, optional
         By default the log-loss for classes and the squared error for responses.
-    search : {"path", "nelder-mead", "gradient"}
-        How the search continues on all samples from the width found on a subsample. ``"path"``
-        tries widths, each with its best ridge; ``"nelder-mead"`` (the simplex of saadi2004) and
-        ``"gradient"`` (L-BFGS) search for both together. ``"loo-ard"`` always uses ``"gradient"``.
+    search : {"ladder", "path", "nelder-mead", "gradient"}
+        How the search continues from the widths found on a subsample. ``"ladder"`` follows slopes
+        on larger and larger parts, for smooth criteria and more than 256 samples; otherwise it is
+        ``"path"``, which tries widths on all samples, each with its best ridge.
+        ``"nelder-mead"`` (the simplex of saadi2004) and ``"gradient"`` (L-BFGS) search for both
+        together on all samples. ``"loo-ard"`` always uses ``"gradient"``.
     start : (gamma, ridge), optional
         Where to start the search; it then uses all samples from the beginning.
     random_state : int, RandomState or None
-        Seed of the subsample.
+        Seed of the subsamples; None is a fixed one, so that a search is repeatable.
     callback : callable, optional
         Called with a `Trial` after every evaluation.
 
@@ -75,18 +76,32 @@ def select(
     _check(problem, gamma, ridge, search)
     trace, rule = Trace(callback), _criterion(criterion, problem, gamma, search)
     fixed = None if isinstance(ridge, str) else float(ridge)
-    if not isinstance(gamma, str):
-        whole = Objective(problem, rule, None, fixed, "all samples", trace)
-        return trace.selection(whole.path(gamma), rule.name)
-    few = subsample(problem, SUBSAMPLE, check_random_state(random_state))
-    prior = WidthPrior(few.kernel.typical_gamma(few.samples), DEVIATION, SPREAD)
-    whole = Objective(problem, rule, prior, fixed, "all samples", trace)
-    part = whole if few is problem else replace(whole, problem=few, stage="subsample")
-    if gamma == "loo-ard":
-        best = _search_features(whole, part, start)
-    else:
-        best = _POLISH[search](whole, _first_trials(whole, part, start))
+    seed = 0 if random_state is None else random_state
+    part = nested(problem, check_random_state(seed))
+    prior = None
+    if isinstance(gamma, str):
+        few = part(SUBSAMPLE)
+        prior = WidthPrior(few.kernel.typical_gamma(few.samples), DEVIATION, SPREAD)
+
+    def rung(size: int) -> Objective:
+        some = part(size)
+        stage = "all samples" if some is problem else "subsample"
+        return Objective(some, rule, prior, fixed, stage, trace)
+
+    best = _search(rung, min(problem.n, problem.largest), gamma, search, start)
     return trace.selection(best, rule.name)
+
+
+def _search(rung: Rungs, n: int, gamma: Any, search: str, start: tuple | None) -> Trial:
+    whole = rung(n)
+    if not isinstance(gamma, str):
+        return whole.path(gamma)
+    if gamma == "loo-ard":
+        return _search_features(whole, rung(SUBSAMPLE), start)
+    smooth = whole.criterion.gradient is not None
+    if search == "ladder" and smooth and whole.problem.n > FIRST:
+        return climb(rung, n, start)
+    return _POLISH[search](whole, _first_trials(whole, rung(SUBSAMPLE), start))
 
 
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
@@ -94,8 +109,8 @@ def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> lis
     if start is not None:
         return [whole.path(one_width(start[0]))]
     assert part.prior is not None
-    grid = [part.path(float(width)) for width in part.prior.center * _GRID]
-    return grid if part is whole else [whole.path(refine(part, grid).gamma)]
+    grid = [part.path(float(width)) for width in part.prior.center * WIDTHS]
+    return grid if part.problem is whole.problem else [whole.path(refine(part, grid).gamma)]
 
 
 def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
@@ -105,7 +120,11 @@ def _search_features(whole: Objective, part: Objective, start: tuple | None) -> 
         return descend(whole, start[0] * each, start[1], steps=_MANY_STEPS)
     common = refine(part, _first_trials(part, part, None))
     best = descend(part, common.gamma * each, common.ridge, steps=_MANY_STEPS)
-    return best if part is whole else descend(whole, best.gamma, best.ridge, steps=_FEW_STEPS)
+    return (
+        best
+        if part.problem.n == whole.problem.n
+        else descend(whole, best.gamma, best.ridge, steps=_FEW_STEPS)
+    )
 
 
 def _by_simplex(objective: Objective, trials: list[Trial]) -> Trial:
@@ -155,7 +174,7 @@ def _next_point(trials: list[Trial]) -> float | None:
     return float(x[best] + move) if abs(move) > _TOLERANCE else None
 
 
-_POLISH = {"path": refine, "nelder-mead": _by_simplex, "gradient": _by_gradient}
+_POLISH = {"ladder": refine, "path": refine, "nelder-mead": _by_simplex, "gradient": _by_gradient}
 
 
 def _criterion(name: str | None, problem: Problem, gamma: Any, search: str) -> Criterion:
