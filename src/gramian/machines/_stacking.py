@@ -56,13 +56,9 @@ def class_weights(F: Array, targets: ClassTargets) -> Array:
         value = -np.sum(q * log_softmax(scores, axis=1), axis=1) @ shares
         return value, np.einsum("snc,nc->s", Z, shares[:, None] * (softmax(scores, axis=1) - q))
 
-    found = minimize(
-        loss,
-        np.full(len(Z), start / len(Z)),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0, None)] * len(Z),
-    ).x
+    first, bounds = np.full(len(Z), start / len(Z)), [(0.0, None)] * len(Z)
+    precise = {"ftol": 1e-13, "gtol": 1e-8}
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=precise).x
     return (found if found.any() else np.ones(len(Z))) / unit
 
 
