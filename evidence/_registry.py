@@ -34,6 +34,7 @@ from evidence.experiments import (
     saadi2004_figure_1,
     saadi2004_table_1,
     selection,
+    small_tables,
 )
 
 _MODULES = (
@@ -64,6 +65,7 @@ _MODULES = (
     ours_calibration,
     calibration,
     ours_peers,
+    small_tables,
     libraries,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)

@@ -58,8 +58,8 @@ def fold(data: str, partition: int, n_train: int) -> Fold:
 
 @lru_cache(maxsize=4)
 def _table(data: str) -> tuple[Any, Any]:
-    if data in _MADE:
-        return _MADE[data]()
+    if data in MADE:
+        return MADE[data]()
     whole = dataset(data)
     X = np.asarray(whole.X, dtype=float)
     y = whole.y
@@ -76,7 +76,7 @@ def _sinc2() -> tuple[Any, Any]:
     return X, np.sinc(radius) + 0.1 * rng.standard_normal(3000)
 
 
-_MADE = {
+MADE = {
     "breast_cancer": lambda: sets.load_breast_cancer(return_X_y=True),
     "digits": lambda: sets.load_digits(return_X_y=True),
     "iris": lambda: sets.load_iris(return_X_y=True),

@@ -40,7 +40,7 @@ def feature_scales(kernel: Kernel, X: Any, Z: Array, weight: Array) -> Array:
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.5], [1.0, 0.5]])
     >>> Z = np.array([[-1.0], [1.0], [-1.0], [1.0]])     # the second feature says nothing
     >>> feature_scales(RBF(1.0), X, Z, np.ones(4)).round(2)
-    array([1.38, 0.32])
+    array([1.32, 0.5 ])
     """
     K = kernel(X, X).astype(float, copy=False)
     columns = X.tocsc() if sparse.issparse(X) else X

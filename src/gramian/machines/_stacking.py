@@ -7,7 +7,7 @@ which each machine here has in closed form (no folds):
     classes      min over a ≥ 0 of the log-loss of softmax(Σ_s a_s z_s) against smoothed labels,
     responses    min over a ≥ 0 of ‖(Y − ȳ) − Σ_s a_s (F_s − ȳ)‖²,    b = ȳ (1 − Σ a_s).
 
-A few weights on n left-out samples hardly over-fit; one below zero would subtract a part that errs.
+Weights that are not negative are breiman1996's: a few of them hardly over-fit n left-out samples.
 """
 
 from __future__ import annotations
