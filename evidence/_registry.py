@@ -39,6 +39,7 @@ from evidence.experiments import (
     saadi2004_figure_1,
     saadi2004_table_1,
     selection,
+    small_tables,
 )
 
 _MODULES = (
@@ -73,6 +74,7 @@ _MODULES = (
     conformal,
     conformal_times,
     ours_peers,
+    small_tables,
     libraries,
     gpu,
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 import gramian as package
 from gramian import (
@@ -10,6 +10,8 @@ from gramian import (
     KernelFisherDiscriminant,
     LeastSquaresSVC,
     LeastSquaresSVR,
+    StackedKernelClassifier,
+    StackedKernelRegressor,
 )
 from gramian.cli._progress import search_progress
 from tests.cli.conftest import HEADER, make_rows, write_csv
@@ -78,6 +80,8 @@ def test_names_of_all_rows_are_left_out(as_json):
         ("ls-svc", "age", LeastSquaresSVC(gamma=0.3, C=4.0, random_state=0)),
         ("auto", "weight", LeastSquaresSVR(gamma=0.3, C=4.0, random_state=0)),
         ("ls-svr", "age", LeastSquaresSVR(gamma=0.3, C=4.0, random_state=0)),
+        ("stack", "animal", StackedKernelClassifier(gamma=0.3, C=4.0, random_state=0)),
+        ("stack", "weight", StackedKernelRegressor(gamma=0.3, C=4.0, random_state=0)),
     ],
 )
 def test_machine_fits_the_target(as_json, folder, machine, target, expected):
@@ -87,7 +91,7 @@ def test_machine_fits_the_target(as_json, folder, machine, target, expected):
     assert facts["machine"] == type(expected).__name__
     saved = package.load("model.gram")
     assert repr(saved.estimator) == repr(expected)
-    assert ("rmse" in facts["leave_one_out"]) is isinstance(expected, LeastSquaresSVR)
+    assert ("rmse" in facts["leave_one_out"]) is is_regressor(expected)
 
 
 def test_regression_for_people(gramian, folder):
@@ -99,9 +103,20 @@ def test_regression_for_people(gramian, folder):
     assert "mean absolute error" in out
 
 
-@pytest.mark.parametrize("option", [("--gamma", "loo-ard"), ("--kernel", "linear")])
+def test_a_stack_for_people(gramian):
+    out = gramian(*NAMED, "--machine", "stack", "--gamma", "0.3", "--ridge", "0.1").stdout
+    assert "StackedKernelClassifier on 40 rows" in out
+    line = next(line for line in out.splitlines() if line.split()[:1] == ["kernel"])
+    assert line.split()[1:] == ["rbf,", "laplacian,", "laplacian,", "exponential"]
+    assert "none, none, diagonal, diagonal" in out
+
+
+@pytest.mark.parametrize(
+    "option", [("--gamma", "loo-ard"), ("--kernel", "linear"), ("--kernel", "loo")]
+)
 def test_kernels_and_widths(as_json, option):
     facts = as_json(*NAMED, *option)
+    assert facts["chosen"]["kernel"] in ("rbf", "laplacian", "exponential", "linear")
     assert np.ndim(facts["chosen"].get("gamma", 0)) == (option[1] == "loo-ard")
 
 

@@ -13,6 +13,8 @@ from gramian import (
     LeastSquaresSVR,
     OrthogonalKernelClassifier,
     OrthogonalKernelRegressor,
+    StackedKernelClassifier,
+    StackedKernelRegressor,
 )
 from tests.documented import PenalizedKernelClassifier
 from tests.tolerance import tolerance
@@ -42,16 +44,29 @@ CLASSIFIERS = {
     "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
     "lsvc-iteration": LagrangianSVC(gamma=0.5, C=10.0, solver="lagrangian", tol=1e-13),
     "lsvc-linear": LagrangianSVC(kernel="linear", gamma=0.5, C=10.0),
+    "stack-c": StackedKernelClassifier(("rbf", "exponential"), gamma=0.5, C=10.0, weights=0.6),
 }
 REGRESSORS = {
     "lssvr": LeastSquaresSVR(gamma=0.5, C=10.0),
     "lssvr-linear": LeastSquaresSVR(kernel="linear", gamma=0.5, C=10.0),
     "okr": OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=10),
+    "stack-r": StackedKernelRegressor(("rbf", "laplacian"), gamma=0.5, C=10.0, weights=0.6),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
 ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
     name: ESTIMATORS[name]
-    for name in ("kda", "kfd", "lssvc", "lssvr", "lsvc", "oks", "okr", "fuzzy")
+    for name in (
+        "kda",
+        "kfd",
+        "lssvc",
+        "lssvr",
+        "lsvc",
+        "oks",
+        "okr",
+        "fuzzy",
+        "stack-c",
+        "stack-r",
+    )
 }
 # One form of each engine runs the whole contract; the other forms run what learning, forgetting and
 # leave-one-out promise (`every_form`).
@@ -71,8 +86,10 @@ REWEIGHABLE = [  # take class weights; Fisher targets would undo them, and refus
 ]
 REPEATABLE = [name for name in ESTIMATORS if not name.endswith("ridge-0")]  # take duplicates
 
-PRECOMPUTABLE = [  # take precomputed kernels; a machine on a basis of centres refuses them
-    name for name, model in ESTIMATORS.items() if "max_basis" not in model.get_params()
+PRECOMPUTABLE = [  # take precomputed kernels; a basis of centres and a stack of kernels refuse them
+    name
+    for name, model in ESTIMATORS.items()
+    if "max_basis" not in model.get_params() and isinstance(model.kernel, str)
 ]
 
 DRAWN = (

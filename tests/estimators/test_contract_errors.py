@@ -167,7 +167,7 @@ BAD_PARAMETERS = [
     ({"gamma": np.nan}, "gamma must be > 0"),
     ({"gamma": "wide"}, "gamma must be > 0"),
     ({"gamma": np.inf, "kernel": "rbf"}, "gamma must be"),
-    ({"gamma": np.ones(3), "kernel": "laplacian"}, "gamma"),
+    ({"gamma": np.ones(3), "kernel": "poly"}, "gamma"),
     ({"kernel": "cosine"}, 'kernel must be "linear"'),
     ({"kernel": None}, 'kernel must be "linear"'),
     ({"kernel": "poly", "degree": 0}, "degree >= 1"),

@@ -22,7 +22,10 @@ from tests.estimators.conftest import (
 # which a fixed width is too narrow.
 CHECKED = {
     **{name: clone(model).set_params(gamma="scale") for name, model in ONE_OF_EACH.items()},
-    "documented": clone(ESTIMATORS["documented"]).set_params(gamma="scale"),
+    **{
+        name: clone(ESTIMATORS[name]).set_params(gamma="scale")
+        for name in ("documented", "stack-r")
+    },
 }
 
 # Checks that an estimator cannot pass, each with its reason.

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
+from gramian import (
+    KernelDiscriminant,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+    StackedKernelClassifier,
+)
 from tests.estimators.conftest import ESTIMATORS, ONE_OF_EACH
 from tests.tables.conftest import table, table_model
 
@@ -19,8 +24,18 @@ VARIANTS = {
     "chosen": KernelDiscriminant(random_state=0),
     "chosen by feature": LeastSquaresSVR(gamma="loo-ard", random_state=0),
     "linear": KernelDiscriminant(kernel="linear"),
+    "chosen kernel": LeastSquaresSVC("loo", metric="diagonal", random_state=0),
+    "chosen stack": StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0),
 }
-FORMS = ("fuzzy-svd", "kda-ridge-0", "kfd-penalized", "lssvc-linear", "lsvc-linear", "lssvr-linear")
+FORMS = (
+    "fuzzy-svd",
+    "kda-ridge-0",
+    "kfd-penalized",
+    "lssvc-linear",
+    "lsvc-linear",
+    "lssvr-linear",
+    "stack-r",
+)
 MODELS = {**ONE_OF_EACH, **{name: ESTIMATORS[name] for name in FORMS}, **VARIANTS}
 
 

@@ -10,11 +10,12 @@ import pytest
 from scipy import sparse
 
 import gramian
-from gramian import KernelDiscriminant, LeastSquaresSVC
+from gramian import KernelDiscriminant, LeastSquaresSVC, StackedKernelClassifier
 from gramian.io import ModelFileError
 from gramian.io._archive import describe, write_archive
 from gramian.io._arrays import array_bytes
 from gramian.io._models import _body
+from gramian.io._soundness import check_state
 from tests.estimators.conftest import make_samples
 from tests.torture import files
 
@@ -215,3 +216,63 @@ def test_loaded_in_another_process_without_a_crash(tmp_path):
     )
     assert done.returncode == 1
     assert "indptr of a sparse matrix does not ascend" in done.stderr
+
+
+# -- what was chosen ----------------------------------------------------------------------------
+
+PART = ("public", "parts_", 0)
+
+
+def altered(state, path, value):
+    """The state with another value at a path; the containers on the way are copied."""
+    if not path:
+        return value
+    copy = state.copy() if isinstance(state, dict) else list(state)
+    copy[path[0]] = altered(state[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        (("public", "weights_"), np.array([1.0, -1.0]), "weights_ has a number below 0"),
+        (("public", "weights_"), np.ones(3), "weights_ has shape"),
+        (("public", "offset_"), np.zeros(2), "offset_ has shape"),
+        (("public", "parts_"), [], "parts_ has 0 entries, not 2"),
+        (("parts",), [], "the parts has 0 entries, not 2"),
+        (PART, {}, "a part lacks"),
+        ((*PART, "kernel"), "laplacian", "the kernel of a part is not the one"),
+        ((*PART, "gamma"), -1.0, "gamma of a part is -1"),
+        ((*PART, "C"), 0.0, "C of a part is 0"),
+        ((*PART, "metric"), np.ones(3), "the metric of a part is there without the parameter"),
+        ((*PART, "selection"), 3, "selection_ is a int"),
+        (("public", "parts_", 1, "metric"), None, "the metric of a part is there without"),
+        (("public", "parts_", 1, "metric"), np.ones(2), "the metric of a part has shape"),
+        (("public", "parts_", 1, "metric"), np.zeros(3), "factors below 0, or none above"),
+        (("parts", 0), {}, "a part lacks coefficients"),
+        (("parts", 0, "coefficients"), (np.zeros(1), np.zeros((5, 1))), "coefficients has shape"),
+    ],
+    ids=str,
+)
+def test_parts_of_a_stack_that_do_not_hold_together(path, value, match):
+    model = StackedKernelClassifier(("rbf", "laplacian+diagonal"), gamma=0.5, C=4.0, weights=1.0)
+    state = model.fit(*make_samples(model, 6))._get_state()
+    check_state(model, state)
+    with pytest.raises(ModelFileError, match=match):
+        check_state(model, altered(state, path, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "match"),
+    [
+        ("kernel_", "linear", "kernel_ is 'linear', which the parameter kernel does not allow"),
+        ("kernel_", None, "kernel_ is 'None', which the parameter kernel does not allow"),
+        ("metric_", None, "metric_ is there without the parameter metric, or missing with it"),
+        ("metric_", -np.ones(3), "metric_ has factors below 0"),
+    ],
+)
+def test_a_choice_that_could_not_be(name, value, match):
+    model = LeastSquaresSVC("loo", metric="diagonal", random_state=0)
+    state = model.fit(*make_samples(model, 12))._get_state()
+    with pytest.raises(ModelFileError, match=match):
+        check_state(model, altered(state, ("public", name), value))

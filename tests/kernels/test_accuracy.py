@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gramian.kernels import RBF, Laplacian, Linear, Polynomial
+from gramian.kernels import RBF, Exponential, Laplacian, Linear, Polynomial
 
 WIDTHS = np.array([0.5, 0.0625, 2.0, 0.3, 1.0])
 KERNELS = {
@@ -17,6 +17,9 @@ KERNELS = {
     "narrow": RBF(40.0),
     "widths": RBF(WIDTHS),
     "laplacian": Laplacian(0.3),
+    "laplacian widths": Laplacian(WIDTHS),
+    "exponential": Exponential(0.3),
+    "exponential widths": Exponential(WIDTHS),
 }
 DENSE = {"float64": np.float64, "float32": np.float32}
 LAYOUTS = {
@@ -58,8 +61,12 @@ def exact(kernel, X, Y):
     """Exponents and kernel values by differences in extended precision."""
     X, Y = (dense(Z).astype(np.longdouble) for Z in (X, Y))
     differences = X[:, None] - Y
-    distances = np.abs(differences) if kernel.name == "laplacian" else differences**2
-    exponents = np.sum(np.asarray(kernel.gamma, dtype=np.longdouble) * distances, axis=2)
+    gamma = np.asarray(kernel.gamma, dtype=np.longdouble)
+    if kernel.name == "exponential":
+        exponents = np.sqrt(np.sum((gamma * differences) ** 2, axis=2))
+    else:
+        distances = np.abs(differences) if kernel.name == "laplacian" else differences**2
+        exponents = np.sum(gamma * distances, axis=2)
     return exponents, np.exp(-exponents)
 
 
@@ -96,6 +103,17 @@ def test_far_samples_do_no_harm_to_others(kernel, size, layout, place, far):
     assert_exact_square(kernel, X)
 
 
+@pytest.mark.parametrize("kernel", [RBF, Laplacian, Exponential])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_feature_of_width_0_is_not_there(kernel, layout):
+    X, Y = samples(*SIZES["many"])
+    widths = WIDTHS * [1, 1, 0, 1, 1]
+    expected = assert_exact(kernel(widths), LAYOUTS[layout](X), LAYOUTS[layout](Y))
+    X[3, 2] = Y[:, 2] = FAR["float32"][-1]
+    got = kernel(widths)(LAYOUTS[layout](X), LAYOUTS[layout](Y))
+    np.testing.assert_array_equal(got, expected)
+
+
 def assert_exact_square(kernel, X):
     """k(X, X) is also exactly symmetric with a diagonal of ones."""
     K = assert_exact(kernel, X, X)
@@ -128,6 +146,8 @@ def test_gamma_may_be_as_extreme_as_the_samples(layout, size, scale, gamma):
     X, Y = (LAYOUTS[layout](scale * Z) for Z in samples(*SIZES[size]))
     assert_exact(RBF(gamma / scale**2), X, Y)
     assert_exact_square(RBF(gamma / scale**2), X)
+    assert_exact(Exponential(gamma / scale), X, Y)
+    assert_exact_square(Exponential(gamma / scale), X)
 
 
 @given(

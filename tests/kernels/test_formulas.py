@@ -37,6 +37,18 @@ FORMULAS = {
         make_kernel("laplacian", gamma=0.25),
         lambda x, y: np.exp(-0.25 * np.sum(np.abs(x - y))),
     ),
+    "laplacian widths": (
+        make_kernel("laplacian", gamma=WIDTHS),
+        lambda x, y: np.exp(-np.sum(WIDTHS * np.abs(x - y))),
+    ),
+    "exponential": (
+        make_kernel("exponential", gamma=0.25),
+        lambda x, y: np.exp(-0.25 * np.linalg.norm(x - y)),
+    ),
+    "exponential widths": (
+        make_kernel("exponential", gamma=WIDTHS),
+        lambda x, y: np.exp(-np.linalg.norm(WIDTHS * (x - y))),
+    ),
     "callable": (
         make_kernel(scaled_product, params={"scale": 2.0}),
         lambda x, y: 2.0 * (x @ y),
@@ -141,7 +153,7 @@ def test_no_samples_give_an_empty_block(name, layout, m, n):
     assert got.dtype == np.float32
 
 
-@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "widths", "laplacian"])
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "widths", "laplacian", "exponential"])
 def test_dense_and_sparse_samples_meet(name):
     kernel, _ = FORMULAS[name]
     X, Y = samples(4), samples(3, seed=1)
@@ -150,7 +162,7 @@ def test_dense_and_sparse_samples_meet(name):
         np.testing.assert_allclose(mixed, kernel(X, Y), atol=tolerance(5))
 
 
-@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "widths", "laplacian"])
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "widths", "laplacian", "exponential"])
 def test_entries_stored_twice_are_summed(name):
     kernel, _ = FORMULAS[name]
     twice = sparse.csr_array((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2])), (1, 5))
@@ -162,7 +174,7 @@ def test_entries_stored_twice_are_summed(name):
     assert twice.nnz == 2
 
 
-@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "laplacian"])
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "laplacian", "exponential"])
 def test_whole_numbers_give_real_values(name):
     kernel, pair = FORMULAS[name]
     X = np.array([[1, 0, 2, 0, 0], [0, 1, 0, 1, 0]])

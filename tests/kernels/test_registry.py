@@ -27,12 +27,14 @@ def test_diagonal_of_a_callable_of_the_wrong_shape():
 
 @pytest.mark.parametrize("bad", ["gaussian", "callable", None, 3, ["rbf"]])
 def test_unknown_kernel(bad):
-    names = '"linear", "poly", "rbf", "laplacian", "precomputed" or callable, got'
+    names = '"linear", "poly", "rbf", "laplacian", "exponential", "precomputed" or callable, got'
     with pytest.raises(ValueError, match=f"kernel must be {names}"):
         make_kernel(bad)
 
 
-@pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, [0.5, -0.5], np.array([1.0, np.nan])])
+@pytest.mark.parametrize(
+    "gamma", [0.0, -1.0, np.nan, [0.5, -0.5], [0.0, 0.0], np.array([1.0, np.nan])]
+)
 def test_gamma_must_be_positive(gamma):
     with pytest.raises(ValueError, match="gamma must be > 0, got"):
         make_kernel("rbf", gamma=gamma)
@@ -44,10 +46,9 @@ def test_gamma_must_be_a_finite_number(gamma):
         make_kernel("rbf", gamma=gamma)
 
 
-@pytest.mark.parametrize("kernel", ["poly", "laplacian"])
-def test_a_width_per_feature_is_for_the_rbf_kernel_only(kernel):
-    with pytest.raises(ValueError, match=f"gamma must be one number for the {kernel} kernel"):
-        make_kernel(kernel, gamma=[0.5, 1.0])
+def test_a_width_per_feature_is_for_kernels_of_a_distance():
+    with pytest.raises(ValueError, match="gamma must be one number for the poly kernel"):
+        make_kernel("poly", gamma=[0.5, 1.0])
 
 
 @pytest.mark.parametrize(("degree", "coef0"), [(0, 1.0), (-2, 1.0), (3, -1.0)])
@@ -74,11 +75,12 @@ def test_widths_are_a_list(gamma):
         make_kernel("rbf", gamma=gamma)
 
 
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "exponential"])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
-def test_widths_for_another_number_of_features(layout):
+def test_widths_for_another_number_of_features(layout, name):
     X = layout(samples(3))
     with pytest.raises(ValueError, match="one number for each of the 5 features, got 2"):
-        make_kernel("rbf", gamma=[0.5, 1.0])(X, X)
+        make_kernel(name, gamma=[0.5, 1.0])(X, X)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -100,7 +102,7 @@ def test_kernel_cannot_be_changed(kernel):
         kernel.gamma = 2.0
 
 
-@pytest.mark.parametrize("name", ["poly", "rbf", "laplacian"])
+@pytest.mark.parametrize("name", ["poly", "rbf", "laplacian", "exponential"])
 def test_another_gamma(name):
     kernel = make_kernel(name, gamma=1.0, degree=2)
     assert kernel.takes_gamma

@@ -5,11 +5,13 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from gramian.kernels import KERNELS, RBF, Laplacian, Linear, make_kernel
+from gramian.kernels import KERNELS, RBF, Exponential, Laplacian, Linear, make_kernel
 from tests.tolerance import tolerance
 
 WIDTHS = np.array([0.5, 0.0625, 2.0])
-METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock", "exponential": "euclidean"}
+ONE = [RBF(0.3), Laplacian(0.3), Exponential(0.3)]
+EACH = [RBF(WIDTHS), Laplacian(WIDTHS), Exponential(WIDTHS)]
 
 
 def samples(m=12):
@@ -21,9 +23,10 @@ def symmetric(n):
     return G + G.T
 
 
-@pytest.mark.parametrize("kernel", [RBF(0.3), RBF(WIDTHS), Laplacian(0.3)], ids=str)
+@pytest.mark.parametrize("kernel", [*ONE, *EACH], ids=str)
 def test_gradient_equals_differences(kernel):
     X, step = samples(), 1e-5
+    X[3] = X[4]
     G = symmetric(len(X))
     got = kernel.gamma_gradient(kernel(X, X), G, X)
     gamma = np.atleast_1d(kernel.gamma)
@@ -39,9 +42,10 @@ def test_gradient_equals_differences(kernel):
     np.testing.assert_allclose(got, expected, atol=1e-8 * np.abs(G).sum())
 
 
+@pytest.mark.parametrize("kernel", EACH, ids=str)
 @pytest.mark.parametrize("far", [1e6, 1e155, 1e300])
-def test_gradient_by_feature_widths_beside_far_samples(far):
-    X, kernel = samples(), RBF(WIDTHS)
+def test_gradient_by_feature_widths_beside_far_samples(kernel, far):
+    X = samples()
     both = np.vstack([X, [[far, 0, 0], [far, far, -far]]])
     G = symmetric(len(both))
     got = kernel.gamma_gradient(kernel(both, both), G, both)
@@ -49,15 +53,16 @@ def test_gradient_by_feature_widths_beside_far_samples(far):
     np.testing.assert_allclose(got, alone, rtol=tolerance(14, factor=256))
 
 
-def test_far_offsets_leave_the_gradient_by_feature_widths():
-    X, kernel, G = samples(), RBF(WIDTHS), symmetric(12)
+@pytest.mark.parametrize("kernel", EACH, ids=str)
+def test_far_offsets_leave_the_gradient_by_feature_widths(kernel):
+    X, G = samples(), symmetric(12)
     moved = X + 2.0**20
     exact = kernel.gamma_gradient(kernel(X, X), G, moved - 2.0**20)
     got = kernel.gamma_gradient(kernel(X, X), G, moved)
     np.testing.assert_allclose(got, exact, rtol=tolerance(12))
 
 
-@pytest.mark.parametrize("kernel", [RBF(), RBF(WIDTHS), Laplacian()], ids=str)
+@pytest.mark.parametrize("kernel", [*ONE, RBF(WIDTHS)], ids=str)
 @pytest.mark.parametrize("layout", [np.asarray, np.float32, sparse.csr_array])
 def test_typical_gamma_is_one_over_the_median_distance_of_samples_that_differ(kernel, layout):
     X = samples()
@@ -69,7 +74,7 @@ def test_typical_gamma_is_one_over_the_median_distance_of_samples_that_differ(ke
     np.testing.assert_allclose(got, expected, rtol=1e-5 if layout is np.float32 else 1e-14)
 
 
-@pytest.mark.parametrize("kernel", [RBF(), Laplacian()], ids=str)
+@pytest.mark.parametrize("kernel", ONE, ids=str)
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("scale", [0.0, 1.0, 1e-200, 1e300])
 def test_typical_gamma_is_always_a_width(kernel, layout, scale):
@@ -80,7 +85,7 @@ def test_typical_gamma_is_always_a_width(kernel, layout, scale):
 
 def test_which_kernels_have_widths():
     assert {name for name in KERNELS if KERNELS[name].has_width} == set(METRICS)
-    assert {name for name in KERNELS if KERNELS[name].has_feature_widths} == {"rbf"}
+    assert {name for name in KERNELS if KERNELS[name].has_feature_widths} == set(METRICS)
     assert {name for name in KERNELS if KERNELS[name].takes_gamma} == {*METRICS, "poly"}
 
 
@@ -91,9 +96,52 @@ def test_others_have_none(name):
         kernel.typical_gamma(X)
     with pytest.raises(TypeError, match=f"the {name} kernel has no width"):
         kernel.gamma_gradient(Linear()(X, X), symmetric(12), X)
+    with pytest.raises(TypeError, match=f"the {name} kernel has no width"):
+        kernel.with_scales(np.ones(3))
+    with pytest.raises(TypeError, match=f"the {name} kernel has no width"):
+        kernel.slopes(Linear()(X, X), X, np.ones((12, 1)))
 
 
 def test_gradient_by_feature_widths_needs_dense_samples():
     X, kernel = samples(), RBF(WIDTHS)
     with pytest.raises(ValueError, match="needs dense samples"):
         kernel.gamma_gradient(kernel(X, X), symmetric(12), sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("kernel", ONE, ids=str)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_scales_multiply_the_features(kernel, layout):
+    X, scales = samples(), np.array([0.5, 0.0, 3.0])
+    got = kernel.with_scales(scales)(layout(X), layout(X))
+    np.testing.assert_allclose(got, kernel(X * scales, X * scales), atol=tolerance(12))
+
+
+@pytest.mark.parametrize("kernel", ONE, ids=str)
+def test_slopes_equal_differences_of_f(kernel):
+    """At a sample the kernels of a distance have an edge: the sample itself adds nothing."""
+    X, Z, step = samples(), np.random.default_rng(2).standard_normal((12, 2)), 1e-6
+    got = kernel.slopes(kernel(X, X), X, Z)
+    assert got.shape == (12, 3, 2)
+    for i, x in enumerate(X):
+        others = np.delete(np.arange(12), i)
+        for f, move in enumerate(step * np.eye(3)):
+            up, down = (kernel((x + s * move)[None], X[others]) @ Z[others] for s in (1, -1))
+            # a central difference: step² and eps / step
+            np.testing.assert_allclose(got[i, f], (up - down)[0] / (2 * step), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ONE, ids=str)
+def test_slopes_between_equal_samples_are_zero(kernel):
+    X, Z = np.ones((2, 3)), np.ones((2, 1))
+    np.testing.assert_array_equal(kernel.slopes(kernel(X, X), X, Z), np.zeros((2, 3, 1)))
+
+
+@pytest.mark.parametrize("kernel", ONE, ids=str)
+def test_slopes_of_some_features_and_beside_far_samples(kernel):
+    X, Z = samples(), np.ones((12, 1))
+    X[7] = 1e200
+    K = kernel(X, X)
+    whole = kernel.slopes(K, X, Z)
+    assert np.isfinite(whole).all()
+    some = kernel.slopes(K, X[:, 1:], Z)
+    np.testing.assert_allclose(some, whole[:, 1:], atol=tolerance(12))

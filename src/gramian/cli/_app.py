@@ -97,10 +97,11 @@ def app(context: click.Context, traceback: bool) -> None:
     default="auto",
     show_default=True,
     help="auto: discriminant for classes, ls-svr for numbers. Others: fisher, ls-svc, lagrangian, "
-    "orthogonal, orthogonal-svr, fuzzy.",
+    "orthogonal, orthogonal-svr, fuzzy; stack: several kernels at once.",
 )
-@click.option("--kernel", type=click.Choice(["rbf", "laplacian", "linear", "poly"]), default="rbf",
-              show_default=True)  # fmt: skip
+@click.option("--kernel",
+              type=click.Choice(["rbf", "laplacian", "exponential", "linear", "poly", "loo"]),
+              help="loo: the best of the first three.  [rbf; several for stack]")  # fmt: skip
 @click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
               help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),

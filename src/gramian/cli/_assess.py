@@ -23,7 +23,9 @@ def machine_of(model: Any) -> Any:
 def chosen(model: Any) -> Facts:
     """Kernel and hyper-parameters in use, and how they were found."""
     machine = machine_of(model)
-    facts: Facts = {"kernel": str(machine.kernel)}
+    if hasattr(machine, "parts_"):
+        return _stacked(machine)
+    facts: Facts = {"kernel": str(getattr(machine, "kernel_", machine.kernel))}
     for name in ("gamma", "ridge", "C"):
         value = getattr(machine, f"{name}_", None)
         if value is not None:
@@ -32,6 +34,15 @@ def chosen(model: Any) -> Facts:
     if selection is not None:
         facts |= {"criterion": selection.criterion, "settings_tried": len(selection.values)}
     return facts
+
+
+def _stacked(machine: Any) -> Facts:
+    """A list of what each part of a stack has."""
+    facts: Facts = {
+        name: [part[name] for part in machine.parts_] for name in ("kernel", "gamma", "C")
+    }
+    metrics = ["none" if part["metric"] is None else "diagonal" for part in machine.parts_]
+    return {**facts, "metric": metrics, "weight": machine.weights_.tolist()}
 
 
 def columns(model: TableModel) -> list[Facts]:

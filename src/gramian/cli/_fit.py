@@ -17,6 +17,11 @@ from gramian.files import locked
 from gramian.tables import TableModel, are_classes, read_cells
 
 MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
+# A name that stands for one machine where the target has classes, and for another for numbers.
+EITHER = {
+    "auto": ("discriminant", "ls-svr"),
+    "stack": ("stack-classifier", "stack-regressor"),
+}
 
 
 def run(
@@ -28,8 +33,8 @@ def run(
     columns = read_table(table)
     with naming(table):
         cells = read_cells(columns, target)
-        if machine == "auto":
-            machine = "discriminant" if are_classes(cells) else "ls-svr"
+        if machine in EITHER:
+            machine = EITHER[machine][0 if are_classes(cells) else 1]
         estimator = _estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         model = TableModel(
             estimator, target=target, id_column=id_column, categorical=categorical, ignore=ignore
@@ -54,12 +59,12 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str, device: Any) -> Any:
+def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any) -> Any:
     """The estimator of this name; what was not asked for is left at its own default."""
     if machine not in MACHINES:
-        names = ", ".join(sorted(MACHINES))
-        raise click.BadParameter(f"must be auto, {names}; got {machine}.", param_hint="--machine")
-    estimator = MACHINES[machine](kernel)
+        names = ", ".join((*EITHER, *sorted(MACHINES)))
+        raise click.BadParameter(f"must be {names}; got {machine}.", param_hint="--machine")
+    estimator = MACHINES[machine]() if kernel is None else MACHINES[machine](kernel)
     known = estimator.get_params()
     strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
     if "C" in known and not isinstance(ridge, str | None):

@@ -15,6 +15,7 @@ from gramian.engines._gram import (
 from gramian.engines._holdings import Holdings, trimmed
 from gramian.engines._joined import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
+from gramian.engines._stack import StackEngine, StackPlan, require_stack
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
 from gramian.engines.ellipsoidal._engine import RegionsEngine, RegionsReader, Tuning
 from gramian.engines.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
@@ -43,6 +44,8 @@ __all__ = [
     "RegionsReader",
     "Rows",
     "SparseRows",
+    "StackEngine",
+    "StackPlan",
     "SumsEngine",
     "SvdRegion",
     "Tuning",
@@ -52,5 +55,6 @@ __all__ = [
     "make_rows",
     "noted",
     "query_blocks",
+    "require_stack",
     "trimmed",
 ]

@@ -28,11 +28,12 @@ class Engine(Protocol):
     from its holdings. An edit that raises leaves the engine as it was.
     """
 
-    serves: object
-    """Version of the holdings that this engine is valid for, or None."""
-
     past: tuple[Refactorization, ...]
     """Records of rebuilds before this engine was created."""
+
+    @property
+    def serves(self) -> object:
+        """Version of the holdings that this engine is valid for, or None."""
 
     @property
     def history(self) -> tuple[Refactorization, ...]:

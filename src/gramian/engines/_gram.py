@@ -55,6 +55,8 @@ class GramPlan:
         The searched path, or None if nothing was searched.
     seen_by : tuple of str
         Names of the hyper-parameters that were chosen on samples.
+    metric : ndarray of shape (d,) or None
+        Factors of the features, which ``kernel`` has in its widths.
     """
 
     machine: Machine
@@ -66,6 +68,7 @@ class GramPlan:
     gamma: Any = None
     selection: Any = None
     seen_by: tuple[str, ...] = ()
+    metric: Any = None
 
     def targets(self, held: Holdings) -> Targets:
         """Return the targets of the held samples, with sample weights times class weights."""

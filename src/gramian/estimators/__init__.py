@@ -28,9 +28,10 @@ from gramian.estimators._left_out import (
 )
 from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
-from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
+from gramian.estimators._parameters import RIVALS, KernelSettings, check_choice, check_positive
 from gramian.estimators._regressor import LiveRegressor
 from gramian.estimators._samples import ScaleWarning
+from gramian.estimators._stack import StackedKernelClassifier, StackedKernelRegressor
 
 ESTIMATORS: dict[str, Any] = {
     cls.__name__: cls
@@ -43,12 +44,15 @@ ESTIMATORS: dict[str, Any] = {
         LeastSquaresSVR,
         OrthogonalKernelClassifier,
         OrthogonalKernelRegressor,
+        StackedKernelClassifier,
+        StackedKernelRegressor,
     )
 }
 
 __all__ = [
     "ESTIMATORS",
     "LOSSES",
+    "RIVALS",
     "GramSettings",
     "Influence",
     "KernelSettings",

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from gramian.estimators._classifier import LiveClassifier
-from gramian.estimators._gram import SEARCHED_GAMMAS, GramSettings, dual_coef, factor, intercept
+from gramian.estimators._gram import (
+    SEARCHED_GAMMAS,
+    GramSettings,
+    dual_coef,
+    factor,
+    intercept,
+    kernel_name,
+    metric,
+)
 from gramian.estimators._live import learned
 from gramian.estimators._parameters import (
     KernelSettings,
@@ -35,14 +43,18 @@ class KernelDiscriminant(LiveClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
+        takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
         Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
+    metric : {"diagonal"}, optional
+        ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
+        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
     ridge : {"loo"} or float, default="loo"
         Regularisation λ ≥ 0. ``"loo"`` chooses it by leave-one-out.
     targets : {"signs", "fisher"}, default="signs"
@@ -67,6 +79,10 @@ class KernelDiscriminant(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
         The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -94,10 +110,11 @@ class KernelDiscriminant(LiveClassifier):
     """
 
     cli_name = "discriminant"
-    _state_names = ("classes_", "gamma_", "ridge_", "selection_")
+    _state_names = ("classes_", "gamma_", "ridge_", "selection_", "kernel_", "metric_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation λ.")
     selection_ = learned("selection", "The searched path, or None.")
+    kernel_, metric_ = kernel_name, metric
     dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
 
     def __init__(
@@ -108,6 +125,7 @@ class KernelDiscriminant(LiveClassifier):
         degree=3,
         coef0=1.0,
         kernel_params=None,
+        metric=None,
         ridge="loo",
         targets="signs",
         factor="auto",
@@ -122,6 +140,7 @@ class KernelDiscriminant(LiveClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.ridge = ridge
         self.targets = targets
         self.factor = factor
@@ -144,4 +163,5 @@ class KernelDiscriminant(LiveClassifier):
             criterion=self.criterion,
             random_state=self.random_state,
             callback=self.callback,
+            metric=self.metric,
         )

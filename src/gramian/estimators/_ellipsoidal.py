@@ -43,8 +43,8 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed"} or callable
+        ``"rbf"`` by default. A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"scale", "auto", "cv"}, float or array, default="scale"
         Width of the kernel.
     degree, coef0 : float

@@ -6,7 +6,15 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gramian.estimators._classifier import LiveClassifier
-from gramian.estimators._gram import SEARCHED_GAMMAS, GramSettings, dual_coef, factor, intercept
+from gramian.estimators._gram import (
+    SEARCHED_GAMMAS,
+    GramSettings,
+    dual_coef,
+    factor,
+    intercept,
+    kernel_name,
+    metric,
+)
 from gramian.estimators._live import learned
 from gramian.estimators._parameters import (
     KernelSettings,
@@ -34,14 +42,18 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
+        takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
         Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
+    metric : {"diagonal"}, optional
+        ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
+        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
     ridge : {"loo"} or float, default="loo"
         Regularisation μ > 0 of the coefficients. ``"loo"`` chooses it by leave-one-out.
     targets : {"signs", "fisher"}, default="signs"
@@ -71,6 +83,10 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
         The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -107,10 +123,11 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     """
 
     cli_name = "fisher"
-    _state_names = ("classes_", "gamma_", "ridge_", "selection_")
+    _state_names = ("classes_", "gamma_", "ridge_", "selection_", "kernel_", "metric_")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     ridge_ = learned("ridge", "Regularisation μ.")
     selection_ = learned("selection", "The searched path, or None.")
+    kernel_, metric_ = kernel_name, metric
     dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
 
     def __init__(
@@ -121,6 +138,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         degree=3,
         coef0=1.0,
         kernel_params=None,
+        metric=None,
         ridge="loo",
         targets="signs",
         search="ladder",
@@ -136,6 +154,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.ridge = ridge
         self.targets = targets
         self.search = search
@@ -175,6 +194,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             search=check_choice("search", self.search, SEARCHES),
             random_state=self.random_state,
             callback=self.callback,
+            metric=self.metric,
         )
 
     def __sklearn_tags__(self):

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+
 from gramian.arrays import to_host
-from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt
-from gramian.estimators._parameters import KernelSettings, check_class_weight
-from gramian.machines import Machine
+from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt, make_rows
+from gramian.estimators._live import learned
+from gramian.estimators._parameters import (
+    RIVALS,
+    KernelSettings,
+    check_choice,
+    check_class_weight,
+)
+from gramian.gram import require_memory
+from gramian.machines import Machine, feature_scales
 from gramian.selection import LinearProblem, Problem, Selection, select
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
+_TYPICAL = 400  # samples that are enough for a median distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +44,8 @@ class GramSettings:
         Passed to `gramian.selection.select`.
     sums : bool
         Whether the machine can store sums in place of the Gram matrix of a linear kernel.
+    metric : {"diagonal"} or None
+        Whether features get factors, from the slopes of a machine without them.
     """
 
     kernel: KernelSettings
@@ -47,10 +60,15 @@ class GramSettings:
     random_state: Any = None
     callback: Any = None
     sums: bool = False
+    metric: str | None = None
     samples: Any = field(init=False)
+    seen_by: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        strength = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
+        metric = () if self.metric is None else ("metric",)
         vars(self)["samples"] = self.kernel.samples
+        vars(self)["seen_by"] = (*self.kernel.seen_by, *strength, *metric)
         if self.class_weight is not None:
             check_class_weight(self.class_weight, self.kind)
         if self.factor == SUMS and self.kernel.kernel != "linear":
@@ -58,15 +76,38 @@ class GramSettings:
                 f'factor="{SUMS}" holds sums over the features of a linear kernel, got '
                 f"kernel={self.kernel.kernel!r}. Leave factor at its default."
             )
+        if self.metric is not None:
+            self._check_metric()
+
+    def _check_metric(self) -> None:
+        check_choice("metric", self.metric, (None, "diagonal"))
+        kernel, gamma = self.kernel.kernel, self.kernel.gamma
+        if not self.kernel.base.has_width:
+            raise ValueError(f"metric needs one of the kernels {RIVALS}, got kernel={kernel!r}.")
+        if np.ndim(gamma) or (isinstance(gamma, str) and gamma == "loo-ard"):
+            raise ValueError(
+                "metric gives each feature its factor, so that gamma must be one number or "
+                f'"loo", got {gamma!r}.'
+            )
 
     def choose(self, held: Holdings, past: GramPlan | None) -> GramPlan:
-        """Choose width and ridge for these holdings; leave-one-out chooses those that are "loo"."""
+        """Choose for these holdings what is to be chosen: kernel, width, ridge, metric."""
         gamma = self.kernel.resolve(held)
-        if not isinstance(gamma, str) and not isinstance(self.ridge, str):
-            return self._plan(gamma, self.ridge)
+        if isinstance(gamma, str) or isinstance(self.ridge, str):
+            plan = self.tune(held, past)
+        else:
+            plan = self._plan(gamma, self.ridge)
+        return plan if self.metric is None else self.stretch(held, plan)
+
+    def tune(self, held: Holdings, past: GramPlan | None) -> GramPlan:
+        """Choose the kernel, or its width and ridge, by leave-one-out and without a metric."""
+        if self.kernel.rivals:
+            tuned = [self._with_kernel(name).tune(held, past) for name in self.kernel.rivals]
+            best = min(tuned, key=lambda plan: plan.selection.value)
+            return replace(best, seen_by=self.seen_by)
         found = select(
             self._problem(held),
-            gamma=gamma,
+            gamma=self.kernel.resolve(held),
             ridge=self.ridge,
             criterion=self.criterion,
             search=self.search,
@@ -76,15 +117,37 @@ class GramSettings:
         )
         return self._plan(found.gamma, found.ridge, found)
 
+    def stretch(self, held: Holdings, unit: GramPlan) -> GramPlan:
+        """Take factors of the features from the slopes of a tuned machine, and tune it again.
+
+        The search starts at the same ridge and the same width in units of the median distance.
+        """
+        X, few = to_host(held.rows.samples()), slice(None, None, -(-len(held) // _TYPICAL))
+        require_memory(3 * len(held) ** 2 * 8, f"The metric of {len(held)} samples")
+        _, Z = unit.engine(held).state(held)["coefficients"]
+        scales = feature_scales(unit.kernel, X, Z, held.weight)
+        moved = X.multiply(scales).tocsr() if issparse(X) else X * scales
+        moved = moved.astype(X.dtype, copy=False)
+        grown = unit.kernel.typical_gamma(moved[few]) / unit.kernel.typical_gamma(X[few])
+        start = replace(unit, gamma=unit.gamma * grown)
+        plain = replace(self._with_kernel(unit.kernel.name), metric=None)
+        plan = plain.choose(replace(held, rows=make_rows(moved)), start)
+        kernel = plan.kernel.with_scales(scales)
+        return replace(plan, kernel=kernel, metric=scales, seen_by=self.seen_by)
+
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[GramPlan, Unbuilt]:
         """Return the plan and an engine stored in a model file; the engine is built on demand."""
         ridge = public["ridge_"] if self.C is None else 1.0 / public["C_"]
-        plan = self._plan(public["gamma_"], ridge, public["selection_"])
+        named = self._with_kernel(public["kernel_"]) if self.kernel.rivals else self
+        plan = named._plan(public["gamma_"], ridge, public["selection_"])
+        if self.metric is not None:
+            scales = public["metric_"]
+            plan = replace(plan, kernel=plan.kernel.with_scales(scales), metric=scales)
+        plan = replace(plan, seen_by=self.seen_by)
         kept = {"coefficients": tuple(state["coefficients"]), "weights": state.get("weights")}
         return plan, Unbuilt(plan, kept)
 
     def _plan(self, gamma: Any, ridge: float, found: Selection | None = None) -> GramPlan:
-        searched = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
         kind = LinearPlan if self.sums and self.kernel.kernel == "linear" else GramPlan
         return kind(
             self.machine,
@@ -95,8 +158,11 @@ class GramSettings:
             self.class_weight,
             gamma,
             found,
-            (*self.kernel.seen_by, *searched),
+            self.seen_by,
         )
+
+    def _with_kernel(self, name: str) -> GramSettings:
+        return replace(self, kernel=replace(self.kernel, kernel=name))
 
     def _problem(self, held: Holdings) -> Problem:
         plan = self._plan(None, 1.0)
@@ -165,5 +231,12 @@ def _strength_c(model: Any) -> Any:
     return now.settings.C if not isinstance(now.settings.C, str) else 1.0 / now.choice.ridge
 
 
+def _kernel_name(model: Any) -> str:
+    """Name of the kernel in use, given or chosen; "callable" for a function."""
+    return model._fitted().choice.kernel.name
+
+
+kernel_name = property(_kernel_name)
+metric = learned("metric", "Factors of the features, (n_features,); None without a metric.")
 dual_coef, intercept, coef = property(_dual_coef), property(_intercept), property(_coef)
 factor, strength_c = property(_factor), property(_strength_c)

@@ -11,6 +11,8 @@ from gramian.estimators._gram import (
     dual_coef,
     factor,
     intercept,
+    kernel_name,
+    metric,
     strength_c,
 )
 from gramian.estimators._live import learned
@@ -43,14 +45,18 @@ class LeastSquaresSVC(LiveClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
+        takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
         Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
+    metric : {"diagonal"}, optional
+        ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
+        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
     factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
@@ -75,6 +81,10 @@ class LeastSquaresSVC(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     gamma_, C_ : float
         The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -104,11 +114,12 @@ class LeastSquaresSVC(LiveClassifier):
     """
 
     cli_name = "ls-svc"
-    _state_names = ("classes_", "gamma_", "C_", "selection_")
+    _state_names = ("classes_", "gamma_", "C_", "selection_", "kernel_", "metric_")
     _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
+    kernel_, metric_ = kernel_name, metric
     dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
     coef_ = coef
 
@@ -120,6 +131,7 @@ class LeastSquaresSVC(LiveClassifier):
         degree=3,
         coef0=1.0,
         kernel_params=None,
+        metric=None,
         C="loo",
         factor="auto",
         class_weight=None,
@@ -133,6 +145,7 @@ class LeastSquaresSVC(LiveClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.C = C
         self.factor = factor
         self.class_weight = class_weight
@@ -153,14 +166,18 @@ class LeastSquaresSVR(LiveRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
+        takes two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
         Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
+    metric : {"diagonal"}, optional
+        ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
+        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
     factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
@@ -182,6 +199,10 @@ class LeastSquaresSVR(LiveRegressor):
     ----------
     gamma_, C_ : float
         The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -210,11 +231,12 @@ class LeastSquaresSVR(LiveRegressor):
     """
 
     cli_name = "ls-svr"
-    _state_names = ("gamma_", "C_", "selection_")
+    _state_names = ("gamma_", "C_", "selection_", "kernel_", "metric_")
     _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
+    kernel_, metric_ = kernel_name, metric
     dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
     coef_ = coef
 
@@ -226,6 +248,7 @@ class LeastSquaresSVR(LiveRegressor):
         degree=3,
         coef0=1.0,
         kernel_params=None,
+        metric=None,
         C="loo",
         factor="auto",
         criterion=None,
@@ -238,6 +261,7 @@ class LeastSquaresSVR(LiveRegressor):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.C = C
         self.factor = factor
         self.criterion = criterion
@@ -261,6 +285,7 @@ def _settings(model, **own):
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,
+        metric=model.metric,
         sums=True,
         **own,
     )

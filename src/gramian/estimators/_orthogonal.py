@@ -49,7 +49,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian"} or callable, default="rbf"
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly"} or callable
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
         Width of the kernel. ``"cv"`` takes the width that leave-one-out chooses for least squares

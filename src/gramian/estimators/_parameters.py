@@ -13,6 +13,9 @@ from gramian.engines import Holdings
 from gramian.estimators._samples import FOLLOWING, KERNEL_ROWS, VECTORS, VectorSamples
 from gramian.kernels import Kernel, Precomputed, checked_gamma, default_gamma, make_kernel
 
+RIVALS = ("rbf", "laplacian", "exponential")
+"""The kernels that ``kernel="loo"`` chooses from."""
+
 
 def is_number(value) -> bool:
     """Whether a parameter is a real number and not a bool."""
@@ -64,6 +67,7 @@ class KernelSettings:
     Parameters
     ----------
     kernel : str or callable
+        ``"loo"``, where ``words`` has it, stands for each of `RIVALS`.
     gamma : float, array or str
     degree, coef0 : float
     params : dict or None
@@ -82,8 +86,10 @@ class KernelSettings:
         Whether gamma is a parameter of this kernel.
     samples : VectorSamples or KernelSamples
         Whether samples are vectors or rows of a precomputed kernel.
+    rivals : tuple of str
+        The kernels to choose from; empty if one is given.
     seen_by : tuple of str
-        ("gamma",) if gamma is chosen on samples, else empty.
+        Of "kernel" and "gamma" those that are chosen on samples.
     """
 
     kernel: Any
@@ -96,6 +102,7 @@ class KernelSettings:
     base: Kernel = field(init=False)
     takes_gamma: bool = field(init=False)
     samples: Any = field(init=False)
+    rivals: tuple[str, ...] = field(init=False)
     seen_by: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,18 +110,24 @@ class KernelSettings:
         named = isinstance(self.gamma, str)
         if self.gamma is None or (named and self.gamma not in words):
             raise ValueError(f"gamma must be > 0 or one of {words}, got {self.gamma!r}.")
-        if named and self.gamma == "loo-ard" and self.kernel != "rbf":
+        rivals = RIVALS if isinstance(self.kernel, str) and self.kernel in self.words else ()
+        if rivals and self.gamma != "loo":
             raise ValueError(
-                f'gamma="loo-ard" needs the "rbf" kernel, got kernel={self.kernel!r}. Set gamma to '
-                f'"loo" or a number.'
+                f'kernel="loo" chooses a width for each kernel: gamma must be "loo", got '
+                f"{self.gamma!r}."
             )
         kernel = make_kernel(
-            self.kernel,
+            rivals[0] if rivals else self.kernel,
             gamma=1.0 if named else self.gamma,
             degree=self.degree,
             coef0=self.coef0,
             params=self.params,
         )
+        if named and self.gamma == "loo-ard" and not kernel.has_feature_widths:
+            raise ValueError(
+                f'gamma="loo-ard" needs one of the kernels {RIVALS}, got kernel={self.kernel!r}. '
+                f'Set gamma to "loo" or a number.'
+            )
         if not named and isinstance(self.kernel, str) and self.kernel == "linear":
             checked_gamma(self.gamma, "linear")  # unused, but an invalid value is still an error
         vars(self)["base"] = kernel
@@ -124,7 +137,9 @@ class KernelSettings:
             vars(self)["samples"] = FOLLOWING
         elif self.device is not NUMPY and self.device is not None:
             vars(self)["samples"] = _on_device(kernel, self.device)
-        vars(self)["seen_by"] = ("gamma",) if kernel.takes_gamma and named else ()
+        vars(self)["rivals"] = rivals
+        chosen = ("gamma",) if kernel.takes_gamma and named else ()
+        vars(self)["seen_by"] = ("kernel", *chosen) if rivals else chosen
 
     def resolve(self, held: Holdings) -> Any:
         """Return a width, or the name of a search; None for kernels without gamma."""

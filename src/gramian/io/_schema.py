@@ -7,7 +7,7 @@ there is noticed when the model is saved.
 
 from __future__ import annotations
 
-OPTIONAL = ("feature_names_in_",)
+OPTIONAL = ("feature_names_in_", "kernel_", "metric_")
 """Learned attributes that a file may have or lack."""
 
 REQUIRED = ("n_features_in_",)

@@ -25,7 +25,8 @@ from gramian.io._checks import (
 )
 from gramian.io._schema import HELD, OPTIONAL, REQUIRED
 from gramian.io._sound_basis import check_bases
-from gramian.selection import Selection
+from gramian.io._sound_choices import check_chosen, check_gamma, check_pair, check_selection
+from gramian.io._sound_stack import check_stack
 
 
 class Size(NamedTuple):
@@ -56,11 +57,13 @@ def check_estimator(model: Any, state: Any) -> None:
     if "declared" in state:
         _check_classes(state["declared"], size, all_held="bases" not in state)
     if "coefficients" in state:
-        _check_pair(state["coefficients"], "coefficients", size.n, size.outputs)
+        check_pair(state["coefficients"], "coefficients", size.n, size.outputs)
     if "bases" in state:
         check_bases(state, size.n, size.d, size.classes, size.y)
     elif state.get("weights") is not None:
-        _check_pair(state["weights"], "weights", size.d, size.outputs)
+        check_pair(state["weights"], "weights", size.d, size.outputs)
+    if "parts" in state:
+        check_stack(model, state, size.n, size.d, size.outputs)
     if "kept" in state:
         _check_kept(state["kept"], size)
 
@@ -111,14 +114,17 @@ def _check_pairwise(model: Any, X: Any) -> None:
 
 
 def _check_public(model: Any, public: Any, X: Any, size: Size) -> None:
-    check_keys(public, "public", (*REQUIRED, *model._state_names), OPTIONAL)
+    required = [name for name in (*REQUIRED, *model._state_names) if name not in OPTIONAL]
+    check_keys(public, "public", required, OPTIONAL)
     if check_whole(public["n_features_in_"], "n_features_in_") != size.d:
         refuse("n_features_in_", f"is {shown(public['n_features_in_'])} for {size.d} features")
     if "feature_names_in_" in public:
         names = check_array(public["feature_names_in_"], "feature_names_in_", (size.d,), "OU")
         for item in names.tolist():
             check_text(item, "a feature's name")
-    _check_gamma(public["gamma_"], "gamma_", X, size.d)
+    if "gamma_" in public:
+        check_gamma(public["gamma_"], "gamma_", X, size.d)
+        check_chosen(model, public, size.d)
     for ridge in ("ridge_", "C_", "epsilon_", "sigma_", "tau_", "zeta_"):
         if public.get(ridge) is not None:
             check_number(public[ridge], ridge, 0.0)
@@ -129,33 +135,9 @@ def _check_public(model: Any, public: Any, X: Any, size: Size) -> None:
         if not (slopes > 0).all():
             refuse("slopes_", "are not all positive")
     if public.get("selection_") is not None:
-        _check_selection(public["selection_"])
+        check_selection(public["selection_"])
     if "cv_scores_" in public and not isinstance(public["cv_scores_"], dict):
         refuse("cv_scores_", "is no dict")
-
-
-def _check_gamma(gamma: Any, where: str, X: Any, d: int) -> None:
-    """A width, one for each feature, or a list of such."""
-    if gamma is None:
-        return
-    for width in gamma if isinstance(gamma, list) and gamma else [gamma]:
-        if np.ndim(width) == 0:
-            check_number(width, where, 0.0, above=True)
-            continue
-        check_array(width, where, (d,), "iuf")
-        if sparse.issparse(X) or not (width >= 0).all():
-            refuse(where, "has one width for each feature, which these samples do not allow")
-
-
-def _check_selection(selection: Any) -> None:
-    if type(selection) is not Selection:
-        refuse("selection_", f"is a {type(selection).__name__}")
-    length = len(check_array(selection.values, "the search", (None,), "f", finite=False))
-    for part, kinds in [("stages", "UO"), ("sizes", "iuf"), ("gammas", "fO"), ("ridges", "f")]:
-        check_array(getattr(selection, part), "the search", (length,), kinds, finite=False)
-    check_text(selection.criterion, "the criterion")
-    check_number(selection.value, "the criterion", finite=False)
-    check_number(selection.ridge, "the ridge of the search", 0.0)
 
 
 def _check_classes(declared: Any, size: Size, *, all_held: bool) -> None:
@@ -176,13 +158,6 @@ def _check_classes(declared: Any, size: Size, *, all_held: bool) -> None:
 
 def _same(one: Array, other: Array) -> bool:
     return one.shape == other.shape and bool(np.all(one == other))
-
-
-def _check_pair(pair: Any, where: str, rows: int, outputs: int) -> None:
-    """An intercept for each output, and a column of coefficients."""
-    intercept, Z = check_sequence(pair, where, 2)
-    check_array(intercept, where, (outputs,), "f")
-    check_array(Z, where, (rows, outputs), "f")
 
 
 def _check_kept(kept: Any, size: Size) -> None:

@@ -7,19 +7,23 @@ linear        x·y                            none
 poly          (gamma x·y + coef0)^degree     gamma, degree, coef0
 rbf           exp(−gamma ‖x − y‖²)           gamma
 laplacian     exp(−gamma ‖x − y‖₁)           gamma
+exponential   exp(−gamma ‖x − y‖)            gamma
 precomputed   given as a matrix              none
 a callable    ``f(X, Y, **params)``          its own
 ============= ============================== =========================
 
-Samples may be dense or CSR; the result is always a dense array. A value k(x, y) depends on x and y
-alone, whatever other samples are passed in the same call.
+rbf, laplacian and exponential also take one gamma per feature: a feature then counts as if it were
+multiplied by √gamma_f (rbf) or by gamma_f. Samples may be dense or CSR; the result is always a
+dense array. A value k(x, y) depends on x and y alone, whatever other samples are passed in the same
+call.
 """
 
 from gramian.kernels._base import Kernel, checked_gamma
 from gramian.kernels._callable import CallableKernel
 from gramian.kernels._defaults import default_gamma
+from gramian.kernels._euclidean import RBF, Exponential
 from gramian.kernels._expansion import KernelExpansion
-from gramian.kernels._exponential import RBF, Laplacian
+from gramian.kernels._laplacian import Laplacian
 from gramian.kernels._precomputed import GramSamples, Precomputed
 from gramian.kernels._products import Linear, Polynomial
 from gramian.kernels._registry import KERNELS, make_kernel
@@ -28,6 +32,7 @@ __all__ = [
     "KERNELS",
     "RBF",
     "CallableKernel",
+    "Exponential",
     "GramSamples",
     "Kernel",
     "KernelExpansion",

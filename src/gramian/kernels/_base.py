@@ -51,6 +51,13 @@ class Kernel(ABC):
             return self
         return replace(self, gamma=gamma)  # type: ignore[type-var]
 
+    def with_scales(self, scales: Array) -> Kernel:
+        """The kernel of samples whose features are multiplied by ``scales``, as widths of its own.
+
+        The new kernel takes the samples as they are: k'(x, y) = k(x ∘ scales, y ∘ scales).
+        """
+        raise TypeError(f"the {self.name} kernel has no width.")
+
     def typical_gamma(self, X: Any) -> float:
         """One over the median distance between different samples; 1 if all are equal."""
         raise TypeError(f"the {self.name} kernel has no width.")
@@ -59,6 +66,21 @@ class Kernel(ABC):
         """∂E/∂log gamma for a number E that depends on ``K = k(X, X)``, given G = ∂E/∂K.
 
         The shape is (1,) for one gamma and (n_features,) for one per feature.
+        """
+        raise TypeError(f"the {self.name} kernel has no width.")
+
+    def slopes(self, K: Array, X: Array, Z: Array) -> Array:
+        """∂f/∂x at each sample for ``f(x) = Σ_j k(x, x_j) z_j``, of shape (n, n_features, t).
+
+        Pairs of equal samples add nothing. The cost is O(n² n_features t).
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            k(X, X), with one gamma for all features.
+        X : ndarray of shape (n, n_features)
+            Some or all features of the samples, dense.
+        Z : ndarray of shape (n, t)
         """
         raise TypeError(f"the {self.name} kernel has no width.")
 
@@ -71,13 +93,14 @@ def float_type(X: Any) -> np.dtype:
 def checked_gamma(gamma: Any, name: str, *, per_feature: bool = False) -> Any:
     """``gamma`` as a Python float, or as an array where each feature may have its own.
 
-    A Python float leaves float32 samples in float32, where a NumPy scalar does not.
+    A feature with a width of 0 is ignored; at least one is > 0. A Python float leaves float32
+    samples in float32, where a NumPy scalar does not.
     """
     try:
         widths = np.array(None if isinstance(gamma, bool) else gamma, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"gamma must be a number > 0, got {gamma!r}.") from None
-    if not np.all((widths > 0) & (widths < np.inf)):
+    if not np.all((widths >= 0) & (widths < np.inf)) or not widths.any():
         raise ValueError(f"gamma must be > 0, got {gamma!r}.")
     if widths.ndim == 0:
         return float(widths)

@@ -30,34 +30,9 @@ _MANY = 1 / 16  # of a block doubtful: compute all of it directly
 FEW_PAIRS, FEW_SAMPLES = 2**14, 8  # up to here the direct way is the faster one
 _PAIR_BYTES = 2**20
 _CENTRE_ROWS = 64
+Doubtful = Callable[[Array, Array, Array], tuple[Array, Array]]
+"""Takes exponents, x2 and y2, and returns the rows and columns of those that may be inexact."""
 _NO_PAIRS = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
-
-
-def dense_squares(X: Array, Y: Array, gamma: Any) -> Exponents:
-    """The function that gives −gamma ‖x − y‖² for some rows of X and of Y."""
-    X, Y, gamma = within_range(X, Y, gamma)
-    if X.shape[0] * Y.shape[0] <= FEW_PAIRS or min(X.shape[0], Y.shape[0]) < FEW_SAMPLES:
-        return lambda rows, columns: _direct(X[rows], Y[columns], gamma)
-    centre = centre_of(Y)
-    B = np.subtract(Y, centre, dtype=float)
-    columns_squared = _squared_lengths(B, gamma)
-    B *= 2.0 * gamma
-
-    def exponents(rows: slice, columns: slice) -> Array:
-        A = np.subtract(X[rows], centre, dtype=float)
-        x2, y2 = _squared_lengths(A, gamma), columns_squared[columns]
-        values = A @ B[columns].T
-        values -= x2[:, None]
-        values -= y2
-        if X is Y:
-            np.fill_diagonal(values[:, rows], -np.inf)  # not doubtful: known to be 0
-        pairs = doubtful_pairs(values, x2, y2)
-        if len(pairs[0]) > _MANY * values.size:
-            return _direct(X[rows], Y[columns], gamma)
-        values[pairs] = _pair_squares(X[rows], Y[columns], *pairs, gamma)
-        return np.minimum(values, 0.0, out=values)
-
-    return exponents
 
 
 def doubtful_pairs(values: Array, x2: Array, y2: Array) -> tuple[Array, Array]:
@@ -79,16 +54,65 @@ def doubtful_pairs(values: Array, x2: Array, y2: Array) -> tuple[Array, Array]:
     return rows[first], second
 
 
-def within_range(X: Any, Y: Any, gamma: Any, scaled: Callable = np.multiply) -> tuple:
+def doubtful_roots(values: Array, x2: Array, y2: Array) -> tuple[Array, Array]:
+    """As `doubtful_pairs`, where the square root of each exponent is needed, and its digits.
+
+    An error δ of an exponent e is δ / 2√e of its root, so that a pair is doubtful where
+    gamma (‖x − c‖² + ‖y − c‖²) is 8 times √e + e.
+    """
+    bound = np.sqrt(-values)
+    bound -= values
+    bound *= DOUBT
+    bound -= x2[:, None]
+    first, second = np.nonzero(~(y2 < bound))
+    return first, second
+
+
+def dense_squares(X: Array, Y: Array, gamma: Any, doubtful: Doubtful = doubtful_pairs) -> Exponents:
+    """The function that gives −gamma ‖x − y‖² for some rows of X and of Y.
+
+    ``doubtful`` finds the pairs that are computed again from their differences.
+    """
+    X, Y, gamma = within_range(X, Y, gamma)
+    if X.shape[0] * Y.shape[0] <= FEW_PAIRS or min(X.shape[0], Y.shape[0]) < FEW_SAMPLES:
+        return lambda rows, columns: _direct(X[rows], Y[columns], gamma)
+    centre = centre_of(Y)
+    B = np.subtract(Y, centre, dtype=float)
+    columns_squared = _squared_lengths(B, gamma)
+    B *= 2.0 * gamma
+
+    def exponents(rows: slice, columns: slice) -> Array:
+        A = np.subtract(X[rows], centre, dtype=float)
+        x2, y2 = _squared_lengths(A, gamma), columns_squared[columns]
+        values = A @ B[columns].T
+        values -= x2[:, None]
+        values -= y2
+        if X is Y:
+            np.fill_diagonal(values[:, rows], -np.inf)  # not doubtful: known to be 0
+        pairs = doubtful(values, x2, y2)
+        if len(pairs[0]) > _MANY * values.size:
+            return _direct(X[rows], Y[columns], gamma)
+        values[pairs] = _pair_squares(X[rows], Y[columns], *pairs, gamma)
+        return np.minimum(values, 0.0, out=values)
+
+    return exponents
+
+
+def within_range(
+    X: Any, Y: Any, gamma: Any, scaled: Callable = np.multiply, power: int = 2
+) -> tuple:
     """Samples and gamma such that squares neither overflow nor vanish where gamma is extreme.
 
-    ``scaled(X, scale)`` multiplies each feature by a power of two, which is exact.
+    ``scaled(X, scale)`` multiplies each feature by a power of two, which is exact; gamma is divided
+    by the given power of it.
     """
     if np.min(gamma) > 1e-100 and np.max(gamma) < 1e100:
         return X, Y, gamma
-    scale = np.exp2(np.rint(np.log2(gamma) / 2))
+    scale = np.exp2(np.rint(np.log2(gamma) / power))
     moved = scaled(X.astype(float), scale)
-    return moved, moved if X is Y else scaled(Y.astype(float), scale), gamma / scale / scale
+    for _ in range(power):
+        gamma = gamma / scale
+    return moved, moved if X is Y else scaled(Y.astype(float), scale), gamma
 
 
 def centre_of(X: Array) -> Array:

@@ -7,12 +7,13 @@ from typing import Any
 
 from gramian.kernels._base import Kernel
 from gramian.kernels._callable import CallableKernel
-from gramian.kernels._exponential import RBF, Laplacian
+from gramian.kernels._euclidean import RBF, Exponential
+from gramian.kernels._laplacian import Laplacian
 from gramian.kernels._precomputed import Precomputed
 from gramian.kernels._products import Linear, Polynomial
 
 KERNELS: dict[str, Any] = {
-    kernel.name: kernel for kernel in (Linear, Polynomial, RBF, Laplacian, Precomputed)
+    kernel.name: kernel for kernel in (Linear, Polynomial, RBF, Laplacian, Exponential, Precomputed)
 }
 """The class of each kernel by its name."""
 

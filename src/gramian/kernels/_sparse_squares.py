@@ -10,7 +10,7 @@ from scipy import sparse
 
 from gramian.arrays import Array, row_blocks
 from gramian.kernels._blocks import Exponents
-from gramian.kernels._dense_squares import doubtful_pairs, within_range
+from gramian.kernels._dense_squares import Doubtful, doubtful_pairs, within_range
 
 _PAIRS = 2**13  # differences held at once
 
@@ -24,12 +24,14 @@ def as_csr(X: Any) -> sparse.csr_array:
     return csr
 
 
-def sparse_squares(X: sparse.csr_array, Y: sparse.csr_array, gamma: Any) -> Exponents:
+def sparse_squares(
+    X: sparse.csr_array, Y: sparse.csr_array, gamma: Any, doubtful: Doubtful = doubtful_pairs
+) -> Exponents:
     """The function that gives −gamma ‖x − y‖² for some rows of X and of Y."""
-    X, Y, gamma = within_range(X, Y, gamma, _scaled)
+    X, Y, gamma = within_range(X, Y, gamma, scaled_features)
     x_squared = _squared_lengths(X, gamma)
     y_squared = x_squared if X is Y else _squared_lengths(Y, gamma)
-    B = _scaled(Y, 2.0 * gamma)
+    B = scaled_features(Y, 2.0 * gamma)
 
     def exponents(rows: slice, columns: slice) -> Array:
         A, x2, y2 = X[rows], x_squared[rows], y_squared[columns]
@@ -38,7 +40,7 @@ def sparse_squares(X: sparse.csr_array, Y: sparse.csr_array, gamma: Any) -> Expo
         values -= y2
         if X is Y:
             np.fill_diagonal(values[:, rows], -np.inf)  # not doubtful: known to be 0
-        pairs = doubtful_pairs(values, x2, y2)
+        pairs = doubtful(values, x2, y2)
         values[pairs] = -sparse_pair_squares(A, Y[columns], *pairs, gamma)
         return np.minimum(values, 0.0, out=values)
 
@@ -55,7 +57,7 @@ def sparse_pair_squares(
     return values
 
 
-def _scaled(X: sparse.csr_array, factor: Any) -> sparse.csr_array:
+def scaled_features(X: sparse.csr_array, factor: Any) -> sparse.csr_array:
     """The samples times a number, or with each feature times its own."""
     factors = factor[X.indices] if np.ndim(factor) else factor
     return sparse.csr_array((X.data * factors, X.indices, X.indptr), shape=X.shape)

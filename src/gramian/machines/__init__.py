@@ -68,6 +68,7 @@ from gramian.machines._live_ridge import LiveRidge
 from gramian.machines._machine import Departures, Machine, MomentsOf
 from gramian.machines._normal_equations import Sums, basis_features, chunk_sums
 from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
+from gramian.machines._relevance import feature_scales
 from gramian.machines._removal import loo_by_removal
 from gramian.machines._ridges import RIDGES
 from gramian.machines._slopes import (
@@ -77,6 +78,7 @@ from gramian.machines._slopes import (
     slopes_scale,
     slopes_tune,
 )
+from gramian.machines._stacking import class_weights, response_weights
 from gramian.machines._stopping import STOPPING, Path
 from gramian.machines._targets import TARGETS, ClassTargets, Responses, Targets
 
@@ -125,11 +127,13 @@ __all__ = [
     "chunk_sums",
     "class_nearest",
     "class_scores",
+    "class_weights",
     "conformal_regions",
     "decision_changes",
     "departed_rows",
     "departed_values",
     "differentiate",
+    "feature_scales",
     "fisher_loo_rows",
     "fit_calibration",
     "forward_select",
@@ -158,6 +162,7 @@ __all__ = [
     "p_values",
     "principal_pivot",
     "probabilities",
+    "response_weights",
     "slack_tolerance",
     "slopes_scale",
     "slopes_tune",

@@ -1,0 +1,147 @@
+"""Settings of a stack: from parameters to plans of its parts, and their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.engines import GramPlan, Holdings, StackPlan, Unbuilt, require_stack
+from gramian.estimators._gram import SEARCHED_GAMMAS, GramSettings
+from gramian.estimators._parameters import KernelSettings, check_positive
+from gramian.estimators._samples import VECTORS
+from gramian.machines import LS_SVM, ClassTargets, class_weights, response_weights
+
+KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
+"""The parts of a stack by default: smooth and rough, with all features alike or by their worth."""
+LEARNED = ("kernel", "gamma", "C", "metric", "selection")
+"""What a stack tells of each part."""
+
+
+@dataclass(frozen=True, eq=False)
+class StackSettings:
+    """The parameters of a stack, as `fit` read them.
+
+    Parameters
+    ----------
+    parts : tuple of GramSettings
+    weights : ndarray of shape (S,) or "loo"
+    """
+
+    parts: tuple[GramSettings, ...]
+    weights: Any
+    samples: Any = VECTORS
+
+    def choose(self, held: Holdings, past: StackPlan | None) -> StackPlan:
+        """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
+
+        Parts that differ by their metric alone share the search without it.
+        """
+        require_stack(len(self.parts), held)
+        tuned: dict[Any, GramPlan] = {}
+        plans = []
+        for i, part in enumerate(self.parts):
+            known = past is not None and len(past.parts) == len(self.parts)
+            before = past.parts[i] if past is not None and known else None
+            plain = replace(part, metric=None)
+            key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
+            if key not in tuned:
+                tuned[key] = plain.choose(held, before)
+            plans.append(tuned[key] if part.metric is None else part.stretch(held, tuned[key]))
+        return self._plan(tuple(plans), *self._weighted(plans, held))
+
+    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
+        """Return the plan and an engine stored in a model file; the engine is built on demand."""
+        told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]
+        parts = zip(self.parts, told, state["parts"], strict=True)
+        plans = tuple(part.restore(held, *others)[0] for part, *others in parts)
+        plan = self._plan(plans, public["weights_"], public["offset_"])
+        return plan, Unbuilt(plan, {"parts": state["parts"]})
+
+    def _plan(self, parts: tuple[GramPlan, ...], weights: Any, offset: Any) -> StackPlan:
+        chosen = dict.fromkeys(name for part in self.parts for name in part.seen_by)
+        seen_by = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
+        return StackPlan(parts, weights, offset, seen_by)
+
+    def _weighted(self, plans: list[GramPlan], held: Holdings) -> tuple[Any, Any]:
+        """Weights and offset, given or fitted to the left-out values of the parts."""
+        targets = plans[0].targets(held)
+        if not isinstance(self.weights, str):
+            return self.weights, np.zeros(1 if held.classes is not None else len(targets.own[0]))
+        if len(held) < 2:
+            raise ValueError(
+                "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
+                "`weights` as numbers."
+            )
+        F = np.stack([plan.engine(held).loo(held) for plan in plans])
+        if isinstance(targets, ClassTargets):
+            return class_weights(F, targets), np.zeros(1)
+        return response_weights(F, targets.columns, held.weight)
+
+
+def stack_settings(model: Any) -> StackSettings:
+    """Read and check the parameters of a stack."""
+    kernel = model.kernel
+    names = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
+    if not names:
+        raise ValueError("kernel must have at least one name, got none.")
+    gammas, strengths = _each("gamma", model.gamma, names), _each("C", model.C, names)
+    parts = tuple(_part(model, *words) for words in zip(names, gammas, strengths, strict=True))
+    return StackSettings(parts, _check_weights(model.weights, names))
+
+
+def learned_parts(model: Any) -> list[dict[str, Any]]:
+    """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
+    now = model._fitted()
+    pairs = zip(now.settings.parts, now.choice.parts, strict=True)
+    found = []
+    for settings, plan in pairs:
+        C = 1.0 / plan.ridge if isinstance(settings.C, str) else settings.C
+        values = (plan.kernel.name, plan.gamma, C, plan.metric, plan.selection)
+        found.append(dict(zip(LEARNED, values, strict=True)))
+    return found
+
+
+def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
+    """The settings of the part "kernel" or "kernel+diagonal", or of a callable."""
+    name, plus, metric = kernel, "", ""
+    if isinstance(name, str):
+        kernel, plus, metric = name.partition("+")
+    if kernel == "precomputed" or (plus and metric != "diagonal"):
+        raise ValueError(
+            f'the parts of a stack are kernels of samples, as "rbf", and with a metric '
+            f'"rbf+diagonal"; got {name!r}.'
+        )
+    C = check_positive("C", C, "loo")
+    others = (model.degree, model.coef0, model.kernel_params)
+    return GramSettings(
+        KernelSettings(kernel, gamma, *others, words=SEARCHED_GAMMAS),
+        LS_SVM,
+        C if isinstance(C, str) else 1.0 / C,
+        C=C,
+        criterion=model.criterion,
+        random_state=model.random_state,
+        callback=model.callback,
+        metric="diagonal" if plus else None,
+    )
+
+
+def _each(name: str, value: Any, parts: tuple[Any, ...]) -> list[Any]:
+    """The value of each part: one for all, or a list with one for each."""
+    if not isinstance(value, list | tuple):
+        return [value] * len(parts)
+    if len(value) != len(parts):
+        raise ValueError(
+            f"{name} must be one value or a list of {len(parts)}, one a part; got {value!r}."
+        )
+    return list(value)
+
+
+def _check_weights(weights: Any, parts: tuple[Any, ...]) -> Any:
+    if isinstance(weights, str) and weights == "loo":
+        return weights
+    found = [check_positive("weights", a, zero=True) for a in _each("weights", weights, parts)]
+    if not any(found):
+        raise ValueError("weights must have a number > 0, got zeros only.")
+    return np.array(found, dtype=float)
