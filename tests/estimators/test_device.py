@@ -95,6 +95,21 @@ def test_tensors_give_tensors(dispatch):
     )
 
 
+@pytest.mark.parametrize("machine", [MACHINES[0], MACHINES[5], MACHINES[8], MACHINES[9]])
+def test_sets_and_intervals(machine):
+    here = edited(clone(machine), X, y)
+    there = edited(clone(machine).set_params(device=DEVICE), X, y)
+    queries = X[:5] + 0.1
+    if hasattr(here, "p_values"):
+        np.testing.assert_allclose(there.p_values(queries), here.p_values(queries))
+    else:
+        for method in ("full", "jackknife+"):
+            found = there.predict_interval(queries, method=method)
+            np.testing.assert_allclose(
+                found, here.predict_interval(queries, method=method), atol=1e-7
+            )
+
+
 def test_labels_that_are_words_stay_words():
     words = np.array(["a", "b", "c"])[y]
     model = KernelDiscriminant(gamma=0.3, ridge=0.1).fit(torch.from_numpy(X).to(DEVICE), words)

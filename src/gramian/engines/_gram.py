@@ -284,15 +284,19 @@ class GramEngine:
             plan.targets(held),
             self._weight,
             plan.class_factors(held),
-            self.system.B[:, 1:].real,
+            np.asarray(self.system.B[:, 1:].real),
             self._known_moments(held),
-            lambda B: self._reading(lambda: self.system.apply_inverse(B.T)).T,
+            lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
         )
 
     def _known_moments(self, held: Holdings) -> Callable[[int], Moments]:
-        """`moments` of these holdings, each computed once."""
+        """`moments` of these holdings, each computed once, in the memory of NumPy."""
         if self._known[0] is not held.version:
-            known = cache(lambda power: self._reading(lambda: self.moments(power)))
+
+            @cache
+            def known(power: int) -> Moments:
+                return Moments(*map(np.asarray, self._reading(lambda: self.moments(power))))
+
             self._known = held.version, known
         return self._known[1]
 

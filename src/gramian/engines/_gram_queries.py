@@ -71,7 +71,7 @@ class GramQueries:
         leaving = self.machine.departures(self.Y, self.moments, self.ridge)
         leaving = Departures(*map(combine, leaving))
         for rows in query_blocks(X.shape[0], *self.Y.shape):
-            k = self.kernel(X[rows], self.samples)
+            k = np.asarray(self.kernel(X[rows], self.samples))
             values = combine((k @ Z + b)[:, None, :])
             yield rows, departed_values(leaving, values, self.apply(k), k @ first.s)
 

@@ -141,10 +141,10 @@ def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
 
 
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:
-    """Kernel values (m, n) of queries to the samples, and (m,) of each with itself.
+    """Kernel values (m, n) of queries to the samples, and (m,) of each with itself, in NumPy.
 
     With a precomputed kernel these are the columns of X, the last for ``k(x, x)``.
     """
     if isinstance(samples, GramSamples):
         return X[:, :-1], X[:, -1]
-    return kernel(X, samples), kernel.diagonal(X)
+    return np.asarray(kernel(X, samples)), np.asarray(kernel.diagonal(X))
