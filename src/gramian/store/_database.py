@@ -29,7 +29,7 @@ WAIT = 10.0
 """Seconds to wait for processes that are reading."""
 
 _SCHEMA = (
-    "CREATE TABLE meta (one INTEGER PRIMARY KEY, id_key BLOB, snapshots INTEGER)",
+    "CREATE TABLE meta (one INTEGER PRIMARY KEY, id_key BLOB)",
     "CREATE TABLE settings (one INTEGER PRIMARY KEY, salt BLOB, content BLOB)",
     "CREATE TABLE rows (place INTEGER PRIMARY KEY, content BLOB)",
     "CREATE TABLE receipts (number INTEGER PRIMARY KEY, content BLOB)",
@@ -57,7 +57,6 @@ class Contents(NamedTuple):
     """All of a store, as bytes."""
 
     id_key: bytes
-    snapshots: bool
     settings: tuple[bytes, bytes]
     """Salt and content."""
 
@@ -93,6 +92,8 @@ def told(path: StrPath) -> Iterator[None]:
                 f"that the disk has room and that its folder can be written to."
             ) from error
         raise StoreError(f"{os.fspath(path)} is damaged or no store: {text}.") from error
+    except (UnicodeDecodeError, OverflowError) as error:  # in names that SQLite reads or reports
+        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
 
 
 def write_new(path: StrPath, contents: Contents, mode: int = 0o600) -> None:
@@ -106,8 +107,7 @@ def write_new(path: StrPath, contents: Contents, mode: int = 0o600) -> None:
         connection.execute("BEGIN")
         for statement in _SCHEMA:
             connection.execute(statement)
-        own = (contents.id_key, contents.snapshots)
-        connection.execute("INSERT INTO meta VALUES (1, ?, ?)", own)
+        connection.execute("INSERT INTO meta VALUES (1, ?)", (contents.id_key,))
         connection.execute("INSERT INTO settings VALUES (1, ?, ?)", contents.settings)
         connection.executemany("INSERT INTO rows VALUES (?, ?)", sorted(contents.rows.items()))
         numbered = enumerate(contents.receipts)
@@ -245,18 +245,19 @@ def _check_kind(connection: sqlite3.Connection, path: StrPath) -> None:
 
 def _read(connection: sqlite3.Connection, path: StrPath) -> Contents:
     try:
-        ((id_key, snapshots),) = connection.execute("SELECT id_key, snapshots FROM meta")
+        ((id_key,),) = connection.execute("SELECT id_key FROM meta")
         (settings,) = connection.execute("SELECT salt, content FROM settings")
         rows = dict(connection.execute("SELECT place, content FROM rows"))
         numbered = connection.execute("SELECT number, content FROM receipts").fetchall()
         snapshot = connection.execute("SELECT checksum, content FROM snapshot").fetchone()
     except ValueError as error:
         raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
-    _check_bytes(path, (id_key, *settings, *rows.values(), *(c for _, c in numbered)))
+    values = (*rows.values(), *(content for _, content in numbered), *(snapshot or ()))
+    _check_bytes(path, (id_key, *settings, *values))
     if [number for number, _ in numbered] != list(range(len(numbered))) or not numbered:
         raise StoreError(f"{os.fspath(path)} is damaged: receipts are missing.")
     receipts = [content for _, content in numbered]
-    return Contents(id_key, bool(snapshots), settings, rows, receipts, snapshot)
+    return Contents(id_key, settings, rows, receipts, snapshot)
 
 
 def _check_bytes(path: StrPath, values: Iterable[Any]) -> None:

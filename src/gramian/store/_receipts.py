@@ -51,6 +51,8 @@ class StoreReceipt:
         SHA-256 of the settings, with a salt that is stored beside them.
     key_id : str
         SHA-256 of the key of the ids.
+    snapshots : bool
+        Whether the store keeps snapshots.
     public_key : str or None
         Ed25519 key that signs the receipts of this store, in hexadecimal digits.
     previous : str
@@ -79,6 +81,7 @@ class StoreReceipt:
     commitment: str
     settings: str
     key_id: str
+    snapshots: bool
     public_key: str | None
     previous: str
     version: str

@@ -317,11 +317,10 @@ class Store:
 
     def _load(self) -> None:
         """Read everything, and build the model."""
-        contents = self._contents()
-        opened = open_contents(contents, self.path)
+        opened = open_contents(self._contents(), self.path)
         model = opened.model()
         self._ids, self._columns = model.ids_, _edits.columns_of(model)
-        self._snapshots, self._has_snapshot = contents.snapshots, opened.known is not None
+        self._has_snapshot = opened.known is not None
         self._model, self._book, self._view = model, opened.book, None
 
     def _present(self) -> Any:
@@ -441,7 +440,7 @@ class Store:
     def _write_snapshot(self) -> None:
         """Keep what follows from the rows, for the next process that opens the store."""
         database, known = self._database, {}
-        if self._snapshots and not self._has_snapshot and self._model is not None:
+        if self._book.last.snapshots and not self._has_snapshot and self._model is not None:
             known = following(self._model)
         if database is not None and known:
             content = write_values(known)
