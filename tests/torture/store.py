@@ -334,8 +334,8 @@ def drops(folder=None):
         "a row": "DELETE FROM rows WHERE place = 3",
         "a wiped row": "UPDATE rows SET content = zeroblob(length(content)) WHERE place = 3",
         "a row twice": "INSERT INTO rows SELECT 99, content FROM rows WHERE place = 3",
-        "a signature": "UPDATE receipts SET content = replace(content, '\"signature\":\"', "
-        "'\"signature\":\"00') WHERE number = 1",
+        "a signature": 'UPDATE receipts SET content = replace(content, \'"signature":"\', '
+        '\'"signature":"00\') WHERE number = 1',
         "the key of ids": "UPDATE meta SET id_key = zeroblob(32)",
         "the settings": "UPDATE settings SET salt = zeroblob(32)",
         "a table more": "CREATE TABLE other (x)",

@@ -19,7 +19,6 @@ from gramian.store._errors import StoreError
 from gramian.store._keys import is_signed, public_key
 from gramian.store._receipts import FIRST, StoreReceipt
 
-
 _LASTING = ("key_id", "public_key", "snapshots", "model")
 
 

@@ -195,8 +195,9 @@ class Database:
         self._run("INSERT INTO snapshot VALUES (1, ?, ?)", checksum, content)
 
     def close(self) -> None:
-        """End the connection."""
-        self._connection.close()
+        """End the connection, and remove its empty journal."""
+        with told(self.path), closing(self._connection) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")
 
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)

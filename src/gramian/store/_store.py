@@ -336,10 +336,14 @@ class Store:
 
     def _check_signer(self) -> None:
         public, ours = self._book.last.public_key, self._signer and self._signer.public
+        if public is None and ours is not None:
+            raise StoreError(f"the store {self.path} does not sign its receipts; give no key.")
         if public != ours:
-            what = "signs its receipts with another key" if public else "does not sign its receipts"
-            need = f"Open it with the key whose public part is {public}" if public else "Give none"
-            raise StoreError(f"the store {self.path} {what}. {need}.")
+            seen = "no key was given" if ours is None else f"the key given is that of {ours}"
+            raise StoreError(
+                f"the store {self.path} signs its receipts, and {seen}. Open it with the key "
+                f"whose public part is {public}, or with readonly=True."
+            )
 
     def _edit(
         self,
