@@ -27,7 +27,7 @@ from gramian.io import difference_to_refit
 from gramian.store import Store, StoreError, _database
 
 FORK = multiprocessing.get_context("fork")
-STEPS = ("changed", "begun", "row", "receipt", "commit", "committed", "seen")
+STEPS = ("changed", "begun", "row", "receipt", "commit", "committed", "erased", "seen")
 CALLS = "pwrite64,write,fdatasync,fsync,ftruncate,unlink"
 
 

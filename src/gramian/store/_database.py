@@ -1,11 +1,12 @@
 """The SQLite file of a store: places for rows that are overwritten, never moved or deleted.
 
 Deleting from a B-tree moves other entries between pages, and leaves copies of them in the unused
-part of the pages that they come from. So a row that is forgotten is overwritten by zeros where it
-is, and the place is used again by a row of the same size. New places come after the last. Pages
-that are freed are overwritten too (``secure_delete``). The rollback journal, which holds pages as
-they were, is emptied by the commit (``journal_mode=TRUNCATE``), and each step of it is forced to
-disk (``synchronous=FULL``).
+part of the pages that they come from, also with ``secure_delete``. So a row that is forgotten is
+overwritten by zeros where it is, and the place is used again by a row of the same size. New places
+come after the last. Pages that are freed are overwritten (``secure_delete``).
+
+New pages go to a write-ahead log, which is forced to disk by each commit (``synchronous=FULL``).
+An edit that erases then forces log and file and empties the log, so that no older page is left.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,12 +141,22 @@ class Database:
             )
         with told(path):
             self._connection = _connect(path, "rw", threads=True)
-            self._connection.execute("PRAGMA journal_mode=TRUNCATE")
+            self._run("PRAGMA journal_mode=WAL")
+            self._empty_log()  # what a killed process left
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """On disk at the end of the block, or undone if it raises."""
+    def transaction(self, *, erases: bool = False) -> Iterator[None]:
+        """On disk at the end of the block, or undone if it raises.
+
+        Parameters
+        ----------
+        erases : bool
+            Whether what the block overwrites must be gone from the disk, too. If another process
+            reads for too long, it is not yet; the edit is on disk, and StoreBusyError is raised.
+        """
         with told(self.path):
+            # Emptying the log forces it to disk first: a commit need not do that, too.
+            self._run(f"PRAGMA synchronous={'NORMAL' if erases else 'FULL'}")
             self._run("BEGIN IMMEDIATE")
             try:
                 yield
@@ -156,6 +167,9 @@ class Database:
                     self._run("ROLLBACK")
                 raise
             reach("committed")
+            if erases:
+                self._empty_log()
+                reach("erased")
 
     def row(self, place: int) -> bytes:
         """The bytes at a place."""
@@ -195,9 +209,30 @@ class Database:
         self._run("INSERT INTO snapshot VALUES (1, ?, ?)", checksum, content)
 
     def close(self) -> None:
-        """End the connection, and remove its empty journal."""
-        with told(self.path), closing(self._connection) as connection:
-            connection.execute("PRAGMA journal_mode=DELETE")
+        """End the connection; the log goes, unless another process has the file open."""
+        with told(self.path), closing(self._connection):
+            self._empty_log()
+            with suppress(sqlite3.OperationalError):  # then the log stays, and is empty
+                self._run("PRAGMA busy_timeout=0")
+                self._run("PRAGMA journal_mode=DELETE")
+
+    def _empty_log(self) -> None:
+        """Bring everything into the file itself, and leave nothing in the log."""
+        busy, *_ = self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            self._sync_log()
+            raise StoreBusyError(
+                f"{os.fspath(self.path)} is being read by another process, for more than "
+                f"{WAIT:g} s. The last edit is made and on disk, but what it erases is still in "
+                f"{os.fspath(self.path)}-wal: the next edit, or closing the store, removes it."
+            )
+
+    def _sync_log(self) -> None:
+        descriptor = os.open(f"{os.fspath(self.path)}-wal", os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)

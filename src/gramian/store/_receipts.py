@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -90,8 +90,7 @@ class StoreReceipt:
     @property
     def hash(self) -> str:
         """SHA-256 of everything but the signature, in hexadecimal digits."""
-        body = asdict(self)
-        del body["signature"]
+        body = {name: value for name, value in vars(self).items() if name != "signature"}
         return sha256(canonical_json(body)).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
@@ -100,7 +99,7 @@ class StoreReceipt:
 
     def content(self) -> bytes:
         """The bytes that are stored."""
-        return canonical_json(asdict(self))
+        return canonical_json(vars(self))
 
     @classmethod
     def read(cls, content: bytes) -> StoreReceipt:

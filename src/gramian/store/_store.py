@@ -29,7 +29,7 @@ from gramian.store._audit import AuditReport, audit
 from gramian.store._book import open_contents, settings_digest, snapshot_checksum
 from gramian.store._create import first_contents, lock_for_writing, new_settings, write_whole
 from gramian.store._database import Contents, Database, reach, read_all
-from gramian.store._errors import StoreError
+from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._keys import Signer, signed
 from gramian.store._receipts import StoreReceipt, hashed_id, now
 from gramian.store._rows import pack, rows_from
@@ -304,6 +304,11 @@ class Store:
             self._writable().close()
             try:
                 contents = self._contents()
+                if os.path.exists(f"{self.path}-wal"):
+                    raise StoreBusyError(
+                        f"{self.path} is open in another process, which would lose sight of a new "
+                        f"file. Nothing was changed. Try again when that is done."
+                    )
                 taken = [content for content in contents.rows.values() if any(content)]
                 write_whole(self.path, contents._replace(rows=dict(enumerate(taken))))
             finally:
@@ -386,7 +391,7 @@ class Store:
         database, model, book = self._writable(), self._model, self._book
         ids, columns = model.ids_, _edits.columns_of(model)
         facts = {"action": action, "n_before": n, "n_after": len(ids), **self._measured(verify)}
-        with database.transaction():
+        with database.transaction(erases=bool(gone)):
             reach("begun")
             for name in gone:
                 database.wipe(*book.drop(name, database.row(book.places[name][0])))
