@@ -70,9 +70,9 @@ class Store:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: StrPath, *, readonly: bool, signer: Signer | None, lock: ExitStack):
+    def __init__(self, path: StrPath, *, readonly: bool, signer: Signer | None) -> None:
         self.path, self.readonly = os.path.abspath(path), readonly
-        self._signer, self._held_lock, self._lock = signer, lock, RLock()
+        self._signer, self._lock, self._held_lock = signer, RLock(), ExitStack()
         self._database: Database | None = None
         self._model: Any = None
         self._view: tuple[int, Any] | None = None
@@ -108,7 +108,9 @@ class Store:
             if os.path.lexists(path):
                 raise StoreError(f"{os.fspath(path)} is there already; a new store needs a name.")
             write_whole(path, contents)
-            return cls(path, readonly=False, signer=signer, lock=lock.pop_all())
+            opened = cls(path, readonly=False, signer=signer)
+            opened._held_lock = lock.pop_all()
+            return opened
 
     @classmethod
     def open(
@@ -148,7 +150,9 @@ class Store:
             if not readonly:
                 lock_for_writing(path, lock, wait)
             signer = None if key is None else Signer(key)
-            return cls(path, readonly=readonly, signer=signer, lock=lock.pop_all())
+            opened = cls(path, readonly=readonly, signer=signer)
+            opened._held_lock = lock.pop_all()
+            return opened
 
     def close(self) -> None:
         """Write a snapshot if there is none of this version, and let other processes write."""
