@@ -14,16 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import gramian
 from gramian.files import StrPath, user_name
-from gramian.io import (
-    default_tolerance,
-    difference_to_refit,
-    following,
-    follows_from_rows,
-    machine_of,
-    rows_of,
-    save,
-    write_values,
-)
+from gramian.io import default_tolerance, difference_to_refit, save
+from gramian.io.parts import following, follows_from_rows, machine_of, rows_of, write_values
 from gramian.store import _edits
 from gramian.store._audit import AuditReport, audit
 from gramian.store._book import open_contents, settings_digest, snapshot_checksum
