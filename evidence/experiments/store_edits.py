@@ -18,12 +18,12 @@ from evidence.shared.data import SEED
 from gramian import KernelDiscriminant
 from gramian.store import Store
 
-FEATURES, RIDGE, THREADS, EDITS, BLOCK = 20, 1e-1, 2, 60, 4096
+FEATURES, RIDGE, THREADS, EDITS, BLOCK = 20, 1e-1, 1, 60, 4096
 TIMES = ("fsync", "forget", "learn", "store forget", "store learn")
 
 
 def cases(quick: bool) -> list[Parameters]:
-    return [{"n": 300}] if quick else [{"n": 1000}, {"n": 4000}]
+    return [{"n": 300}] if quick else [{"n": 2000}, {"n": 4000}]
 
 
 def run(n: int) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def report(records: list[Record]) -> list[Part]:
     ratios = [f"store {edit} / (fsync + {edit})" for edit in ("forget", "learn")]
     return [
         Text(
-            f"`KernelDiscriminant`, {FEATURES} features, {THREADS} BLAS threads; medians of "
+            f"`KernelDiscriminant`, {FEATURES} features, {THREADS} BLAS thread; medians of "
             f"{EDITS} calls of each kind, in turn. `fsync` writes {BLOCK} bytes to the end of a "
             "file and forces them to disk; `forget` and `learn` are those of the model in memory; "
             "those of the store return when edit and receipt are on disk and, for `forget`, when "

@@ -82,8 +82,8 @@ def test_a_failure_at_any_step_leaves_the_version_before_or_after(
 def test_a_full_disk(store):
     X, y = make_rows()
     before = state(store)
-    ((pages,),) = store._database._run("PRAGMA page_count")
-    store._database._run(f"PRAGMA max_page_count={pages}")
+    ((pages,),) = store._writer._database._run("PRAGMA page_count")
+    store._writer._database._run(f"PRAGMA max_page_count={pages}")
     with pytest.raises(StoreError, match=r"disk is full\. Nothing was changed"):
         store.learn(np.repeat(X, 10, axis=0), np.repeat(y, 10))
     assert_same(state(store), before)
@@ -166,7 +166,6 @@ def test_a_reader_that_does_not_end_delays_erasure(path, store, monkeypatch):
 
 def test_what_a_failing_disk_leaves_is_closed_if_it_cannot_be_read(store, at_step, monkeypatch):
     at_step("receipt", OSError("gone"))
-    monkeypatch.setattr(_database, "read_all", None)
     monkeypatch.setattr("gramian.store._store.read_all", lambda path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.forget(3)

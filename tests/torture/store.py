@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import random
+import select
 import shutil
 import signal
 import sqlite3
@@ -88,6 +89,7 @@ def _killed(path, last, kill=None, **options):
     process.start()
     os.close(put)
     if kill is not None:
+        select.select([get], [], [], 10.0)  # it has opened the store
         kill(process)
     process.join()
     acknowledged = b""
@@ -136,7 +138,7 @@ def kills(seed=0, n=300, folder=None, steps=STEPS, times=3, calls=True):
             return code
 
         def later(process):
-            time.sleep(rng.uniform(0.0, 0.06))
+            time.sleep(rng.uniform(0.0, 0.04))
             os.kill(process.pid, signal.SIGKILL)
 
         for i in range(n):
