@@ -40,6 +40,7 @@ from evidence.experiments import (
     saadi2004_table_1,
     selection,
     small_tables,
+    store_edits,
 )
 
 _MODULES = (
@@ -76,6 +77,7 @@ _MODULES = (
     ours_peers,
     small_tables,
     libraries,
+    store_edits,
     gpu,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)

@@ -320,6 +320,14 @@ def test_pickle_round_trip_goes_on_learning(estimator):
     assert_same_model(twin, refit(twin), updates=12)
 
 
+def test_a_copy_leaves_the_model_its_engine_and_lock(estimator):
+    X, y = make_samples(estimator)
+    estimator.fit(X, y).forget(3)
+    before = {"_now": estimator._now, "_mutex": estimator._mutex}
+    copy.copy(estimator)
+    assert all(vars(estimator)[name] is value for name, value in before.items())
+
+
 def test_deep_copy_is_independent(estimator):
     X, y = make_samples(estimator)
     twin = copy.deepcopy(estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]))

@@ -421,7 +421,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def __getstate__(self):
         with self._lock:
-            state = super().__getstate__()
+            state = dict(super().__getstate__())  # which may be our own `__dict__`
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]
