@@ -270,7 +270,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             if loo:
-                getattr(self, "loo_predict_proba", self.loo_predict)()
+                getattr(self, "loo_predict_proba", self._loo_outputs)()
             now, _ = self._reading()
             twin = copy(self)
             twin._now.cache.update(now.cache)
@@ -412,7 +412,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def __getstate__(self):
         with self._lock:
-            state = dict(super().__getstate__())  # it may be the model's own dictionary
+            state = dict(super().__getstate__())  # which may be our own `__dict__`
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]
