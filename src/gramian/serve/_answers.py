@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.arrays import Array
+from gramian.serve._live_store import Shown
 from gramian.serve._rows import machine_of
-from gramian.serve._session import Shown
 
 LIVE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""
@@ -100,9 +100,13 @@ def doubtful(shown: Shown, count: int) -> dict[str, Any]:
 
 def drift(store: Any) -> dict[str, Any]:
     """The measured residual, and what was rebuilt since the last fit."""
-    machine = machine_of(store.model)
-    rebuilt = [
-        {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-        for event in machine.refactorizations_
-    ]
-    return {"version": store.version, "drift": machine.drift(), "refactorizations": rebuilt}
+
+    def read(model: Any) -> dict[str, Any]:
+        machine = machine_of(model)
+        rebuilt = [
+            {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
+            for event in machine.refactorizations_
+        ]
+        return {"version": store.version, "drift": machine.drift(), "refactorizations": rebuilt}
+
+    return store.read(read)

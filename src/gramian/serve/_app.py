@@ -16,10 +16,10 @@ from starlette.exceptions import HTTPException
 from gramian import __version__
 from gramian.serve._gate import LOOPBACK, Access, Gate
 from gramian.serve._limits import Limits
+from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem, answer_problem, problem_of
 from gramian.serve._routes import Route, Routes
-from gramian.serve._session import Session
 from gramian.serve._tokens import Tokens
 
 PAGE = Path(__file__).parent / "page"
@@ -51,26 +51,26 @@ def create_app(
     Returns
     -------
     FastAPI
-        ``app.state.session`` is the session that holds the store.
+        ``app.state.live`` is the `LiveStore` that its routes use.
     """
     if not re.fullmatch(r"[\w.-]{1,100}", name):
         raise ValueError(f"the name of a model is made of letters, digits, . _ -; got {name!r}.")
     limits, metrics = limits or Limits(), Metrics()
-    session = Session(store, limits, metrics)
-    routes = Routes(session, name, limits, metrics)
+    live = LiveStore(store, limits, metrics)
+    routes = Routes(live, name, limits, metrics)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        session.start()
+        live.start()
         try:
             yield
         finally:
-            await asyncio.to_thread(session.close)
+            await asyncio.to_thread(live.close)
 
     app = FastAPI(title="Gramian", version=__version__, lifespan=lifespan, openapi_url=None)
     for kind in (Problem, HTTPException):
         app.add_exception_handler(kind, answer_problem)
-    app.state.session = session
+    app.state.live = live
     access = Access(tokens, limits.rate)
     for route in routes.table():
         _add(app, access, route)
@@ -93,11 +93,4 @@ def _add(app: FastAPI, access: Access, route: Route) -> None:
         except Exception as error:
             return problem_of(error).response()
 
-    app.add_api_route(
-        route.path,
-        endpoint,
-        methods=[route.method],
-        response_class=Response,
-        response_model=None,
-        include_in_schema=False,
-    )
+    app.add_route(route.path, endpoint, methods=[route.method], include_in_schema=False)

@@ -24,14 +24,14 @@ class Tensor(BaseModel):
     shape: Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], Field(min_length=1, max_length=2)]
     datatype: Datatype
     data: list[Any] | None = None
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] | None = None
 
 
 class Output(BaseModel):
     """An output that is asked for."""
 
     name: Name
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] | None = None
 
 
 class Rows(BaseModel):
@@ -52,11 +52,15 @@ class Parameters(BaseModel):
     binary_data_output: bool = False
 
 
+PLAIN = Parameters()
+"""Those of a request that has none."""
+
+
 class Infer(Rows):
     """A request of the Open Inference Protocol; ``records`` is an addition to it."""
 
     id: Name | None = None
-    parameters: Parameters = Parameters()
+    parameters: Parameters | None = None
     outputs: list[Output] | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-Receipt = Any
+from gramian.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,16 +17,19 @@ class Learn:
 
     kind: ClassVar[str] = "learn"
     rows: Any
-    targets: Any
+    targets: Array
     ids: list[int | str] | None
 
     def __len__(self) -> int:
         return len(self.targets)
 
-    def apply(self, store: Any) -> tuple[Receipt, list[int | str]]:
-        """The receipt, and the ids of the rows."""
-        receipt = store.learn(self.rows, self.targets, ids=self.ids)
-        return receipt, store.model.ids_[-len(self) :].tolist()
+    def apply(self, store: Any) -> Any:
+        """Learn them; the receipt."""
+        return store.learn(self.rows, self.targets, ids=self.ids)
+
+    def ids_in(self, model: Any) -> list[int | str]:
+        """The ids that they have in the model that has just learned them."""
+        return model.ids_[-len(self) :].tolist()
 
     def joins(self, other: Any) -> bool:
         """Whether both can be learned in one block."""
@@ -58,25 +61,31 @@ class Forget:
     kind: ClassVar[str] = "forget"
     ids: list[int | str]
 
-    def apply(self, store: Any) -> tuple[Receipt, list[int | str]]:
-        """The receipt, and the ids of the rows."""
-        return store.forget(self.ids), self.ids
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def apply(self, store: Any) -> Any:
+        """Forget them; the receipt."""
+        return store.forget(self.ids)
+
+    def ids_in(self, model: Any) -> list[int | str]:
+        """The ids that they had."""
+        return self.ids
 
 
 @dataclass(frozen=True, eq=False)
-class Relabel:
+class Relabel(Forget):
     """Rows to give other targets."""
 
     kind: ClassVar[str] = "relabel"
-    ids: list[int | str]
-    targets: Any
+    targets: Array
 
-    def apply(self, store: Any) -> tuple[Receipt, list[int | str]]:
-        """The receipt, and the ids of the rows."""
-        return store.relabel(self.ids, self.targets), self.ids
+    def apply(self, store: Any) -> Any:
+        """Exchange the targets; the receipt."""
+        return store.relabel(self.ids, self.targets)
 
 
-Edit = Learn | Forget | Relabel
+Edit = Learn | Forget
 
 
 def blocks(edits: Sequence[tuple[Edit, Any]], most: int) -> list[list[tuple[Edit, Any]]]:

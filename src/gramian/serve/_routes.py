@@ -16,9 +16,9 @@ from gramian import __version__
 from gramian.serve import _answers, _bodies, _documents, _metrics
 from gramian.serve._edits import Edit, Forget, Learn, Relabel
 from gramian.serve._limits import Limits
+from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
 from gramian.serve._rows import machine_of, metadata, read_rows, wanted_outputs
-from gramian.serve._session import Session
 from gramian.serve._tensors import write_tensor
 from gramian.tables import TableModel
 
@@ -78,10 +78,10 @@ REFIT = Query("refit", False, text="Whether to compare the live model with a ref
 class Routes:
     """The handlers of one service."""
 
-    def __init__(self, session: Session, name: str, limits: Limits, metrics: Any) -> None:
-        self._session, self._name, self._limits = session, name, limits
+    def __init__(self, live: LiveStore, name: str, limits: Limits, metrics: Any) -> None:
+        self._live, self._name, self._limits = live, name, limits
         self._metrics = metrics
-        _add_gauges(metrics, session)
+        _add_gauges(metrics, live)
 
     def table(self) -> list[Route]:
         """All routes, the busiest first."""
@@ -134,7 +134,7 @@ class Routes:
         return _json({"live": True})
 
     async def ready(self, request: Request) -> Response:
-        if self._session.closing:
+        if self._live.closing:
             raise Problem(503, "the service is shutting down.")
         return _json({"ready": True, "name": self._name})
 
@@ -143,23 +143,23 @@ class Routes:
         return _json({"name": "gramian", "version": __version__, "extensions": extensions})
 
     async def model(self, request: Request) -> Response:
-        shown = self._session.shown
+        shown = self._live.shown
         return _json(metadata(shown.model, self._name, shown.version))
 
     async def infer(self, request: Request) -> Response:
         body, tail = await _read(request, _bodies.Infer)
-        shown = self._session.shown
+        shown = self._live.shown
         rows = read_rows(shown.model, body, tail, self._limits.rows)
         names = wanted_outputs(body, machine_of(shown.model))
-        confidence = body.parameters.confidence
+        confidence = (body.parameters or _bodies.PLAIN).confidence
         if not _answers.LIVE.isdisjoint(names):
             shown, made = await asyncio.to_thread(
-                self._session.alone,
-                lambda store: (shown, _answers.outputs(store, rows, names, confidence)),
+                self._live.store.read,
+                lambda model: (shown, _answers.outputs(model, rows, names, confidence)),
             )
         elif not _answers.LEFT_OUT.isdisjoint(names):
             if not shown.loo:
-                shown = await asyncio.to_thread(self._session.with_loo)
+                shown = await asyncio.to_thread(self._live.with_loo)
             made = await self._outputs(shown, rows, names)
         else:
             made = await self._outputs(shown, rows, names)
@@ -177,7 +177,7 @@ class Routes:
 
     async def learn(self, request: Request) -> Response:
         body, tail = await _read(request, _bodies.LearnRows)
-        model = self._session.shown.model
+        model = self._live.shown.model
         rows = read_rows(model, body, tail, self._limits.rows)
         targets, ids = body.targets, body.ids
         if isinstance(model, TableModel) and isinstance(rows, dict):
@@ -197,12 +197,12 @@ class Routes:
 
     async def _edit(self, edit: Edit) -> Response:
         """Wait until the edit is on disk and shown, also if the client goes away meanwhile."""
-        done = await asyncio.wrap_future(self._session.submit(edit))
+        done = await asyncio.wrap_future(self._live.submit(edit))
         return _json(
             {
                 "model_name": self._name,
-                "model_version": str(done.version),
-                "n": done.n,
+                "model_version": str(done.shown.version),
+                "n": len(done.shown.model.ids_),
                 "ids": done.ids,
                 "receipt": done.receipt.as_dict(),
             }
@@ -212,30 +212,28 @@ class Routes:
 
     async def loo(self, request: Request) -> Response:
         samples = SAMPLES.read(request)
-        return await _threaded(lambda: _answers.left_out(self._session.with_loo(), samples))
+        return await _threaded(lambda: _answers.left_out(self._live.with_loo(), samples))
 
     async def doubt(self, request: Request) -> Response:
         count = COUNT.read(request)
-        return await _threaded(lambda: _answers.doubtful(self._session.with_loo(), count))
+        return await _threaded(lambda: _answers.doubtful(self._live.with_loo(), count))
 
     async def drift(self, request: Request) -> Response:
-        return await _threaded(lambda: self._session.alone(_answers.drift))
+        return await _threaded(lambda: _answers.drift(self._live.store))
 
     async def receipts(self, request: Request) -> Response:
         after, limit = AFTER.read(request), LIMIT.read(request)
 
-        def read(store: Any) -> dict[str, Any]:
-            every = list(store.receipts())
+        def read() -> dict[str, Any]:
+            every = self._live.store.receipts()
             part = [receipt.as_dict() for receipt in every[after : after + limit]]
             return {"total": len(every), "after": after, "receipts": part}
 
-        return await _threaded(lambda: self._session.alone(read))
+        return await _threaded(read)
 
     async def audit(self, request: Request) -> Response:
         refit = REFIT.read(request)
-        return await _threaded(
-            lambda: self._session.alone(lambda store: store.audit(refit=refit).as_dict())
-        )
+        return await _threaded(lambda: self._live.store.audit(refit=refit).as_dict())
 
     # -- the service ----------------------------------------------------------------------------
 
@@ -261,10 +259,10 @@ async def _read(request: Request, kind: type[Body]) -> tuple[Body, bytes]:
     return kind.model_validate_json(content[: int(length)]), content[int(length) :]
 
 
-def _inferred(name: str, version: int, body: Any, made: dict[str, Any]) -> Response:
+def _inferred(name: str, version: int, body: _bodies.Infer, made: dict[str, Any]) -> Response:
     """The response of an inference, with bytes behind the JSON where they were asked for."""
-    asked = {output.name: output.parameters for output in body.outputs or ()}
-    always = body.parameters.binary_data_output
+    asked = {output.name: output.parameters or {} for output in body.outputs or ()}
+    always = (body.parameters or _bodies.PLAIN).binary_data_output
     written = [
         write_tensor(key, array, binary=asked.get(key, {}).get("binary_data", always) is True)
         for key, array in made.items()
@@ -287,20 +285,20 @@ async def _threaded(function: Callable[[], Any]) -> Response:
     return _json(await asyncio.to_thread(function))
 
 
-def _add_gauges(metrics: Any, session: Session) -> None:
+def _add_gauges(metrics: Any, live: LiveStore) -> None:
     def machine() -> Any:
-        return machine_of(session.shown.model)
+        return machine_of(live.shown.model)
 
     metrics.gauge("samples", "Samples that the model holds.", lambda: len(machine().ids_))
-    metrics.gauge("version", "Version of the store.", lambda: session.shown.version)
-    metrics.gauge("waiting_edits", "Edits that wait.", lambda: session.waiting)
+    metrics.gauge("version", "Version of the store.", lambda: live.shown.version)
+    metrics.gauge("waiting_edits", "Edits that wait.", lambda: live.waiting)
     metrics.gauge(
         "leave_one_out_error", "Exact leave-one-out error, or of numbers the root mean square.",
-        lambda: _answers.left_out_error(session.with_loo()),
+        lambda: _answers.left_out_error(live.with_loo()),
     )  # fmt: skip
     metrics.gauge(
         "drift", "Measured relative residual of the solution.",
-        lambda: session.alone(_answers.drift)["drift"],
+        lambda: _answers.drift(live.store)["drift"],
     )  # fmt: skip
     metrics.gauge(
         "refactorizations", "What was rebuilt since the last fit.",

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.arrays import Array
-from gramian.serve._bodies import Parameters, Rows
+from gramian.serve._bodies import PLAIN, Infer, Rows
 from gramian.serve._tensors import datatype, read_tensors
 from gramian.tables import NumberColumn, TableModel
 
@@ -134,7 +134,7 @@ def _array(model: Any, columns: dict[str, list[Any]]) -> Array:
         raise ValueError("a cell is not a number.") from error
 
 
-def wanted_outputs(body: Any, machine: Any) -> list[str]:
+def wanted_outputs(body: Infer, machine: Any) -> list[str]:
     """Names of the outputs that a request asks for, in order.
 
     Raises
@@ -142,7 +142,7 @@ def wanted_outputs(body: Any, machine: Any) -> list[str]:
     ValueError
         If the model does not have one.
     """
-    asked: Parameters = body.parameters
+    asked = body.parameters or PLAIN
     names = ["prediction"] if body.outputs is None else [output.name for output in body.outputs]
     flags = {
         "probabilities": asked.probabilities,

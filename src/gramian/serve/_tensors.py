@@ -32,7 +32,7 @@ def read_tensors(tensors: list[Tensor], tail: bytes) -> dict[str, Array]:
     for tensor in tensors:
         if tensor.name in found:
             raise ValueError(f"two inputs have the name {tensor.name!r}.")
-        size = tensor.parameters.get("binary_data_size")
+        size = (tensor.parameters or {}).get("binary_data_size")
         if tensor.data is not None:
             found[tensor.name] = _from_json(tensor)
         elif isinstance(size, int) and 0 <= size <= len(tail):

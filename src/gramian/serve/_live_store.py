@@ -1,18 +1,17 @@
 """The store of a service: one thread that edits it, and the version that readers see.
 
-Readers use `Session.shown`, a snapshot that one assignment replaces after each edit, so they never
-wait for the thread that edits. What needs the live engine (sets, intervals, drift) takes turns with
-that thread, in `alone`.
+Readers use `LiveStore.shown`, a snapshot that one assignment replaces after each edit, so that they
+never wait for the thread that edits. What needs the live engine (sets, intervals, drift, and once
+for each version the leave-one-out values) takes turns with that thread, by ``store.read``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Full, Queue
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 from gramian.serve._edits import Edit, Learn, blocks
@@ -37,7 +36,7 @@ class Shown:
 
     model: Any
     version: int
-    loo: bool = False
+    loo: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +45,21 @@ class Done:
 
     receipt: Any
     ids: list[int | str]
-    version: int
-    n: int
+    shown: Shown
 
 
-class Session:
+class LiveStore:
     """A store that many read and one thread edits."""
 
+    shown: Shown
+    """The last version, or a later one."""
+
     def __init__(self, store: Any, limits: Limits, metrics: Metrics) -> None:
-        self._store, self._limits, self._metrics = store, limits, metrics
-        self._turn = Lock()  # held by whoever uses the live model
+        self.store, self._limits, self._metrics = store, limits, metrics
         self._edits: Queue[tuple[Edit, Future[Done]] | None] = Queue(limits.waiting)
         self._thread = Thread(target=self._work, name="gramian-edits", daemon=True)
         self.closing = False
-        self.shown = Shown(store.model.snapshot(), store.version)
+        self._show()
 
     def start(self) -> None:
         """Begin to take edits."""
@@ -71,13 +71,22 @@ class Session:
         if self._thread.is_alive():
             self._edits.put(None)
             self._thread.join()
-        with self._turn:
-            self._store.close()
+        with suppress(Empty):
+            while True:  # what came while the thread ended
+                entry = self._edits.get_nowait()
+                if entry is not None:
+                    entry[1].set_exception(_closing())
+        self.store.close()
+
+    @property
+    def waiting(self) -> int:
+        """How many edits wait."""
+        return self._edits.qsize()
 
     def submit(self, edit: Edit) -> Future[Done]:
         """Queue an edit; raise a 429 if too many wait."""
         if self.closing:
-            raise Problem(503, "the service is shutting down.", {"Retry-After": "10"})
+            raise _closing()
         answer: Future[Done] = Future()
         try:
             self._edits.put_nowait((edit, answer))
@@ -86,58 +95,57 @@ class Session:
             raise Problem(429, said, {"Retry-After": "1"}) from None
         return answer
 
-    @property
-    def waiting(self) -> int:
-        """How many edits wait."""
-        return self._edits.qsize()
-
-    def alone(self, function: Callable[[Any], Any]) -> Any:
-        """Call a function of the store while nothing edits it."""
-        with self._turn:
-            return function(self._store)
-
     def with_loo(self) -> Shown:
         """The shown version with leave-one-out values, computed once for all readers."""
-        if not self.shown.loo:
-            with self._turn:
-                if not self.shown.loo:
-                    self._show(loo=True)
-        return self.shown
+        shown = self.shown
+        return shown if shown.loo else self._show(loo=True)
+
+    def _show(self, loo: bool = False) -> Shown:
+        """Let readers see the present version of the store."""
+
+        def assign(model: Any) -> Shown:  # between two edits, so that none is shown after a later
+            if not (loo and self.shown.loo and self.shown.version == self.store.version):
+                self.shown = Shown(model.snapshot(loo=loo), self.store.version, loo)
+            return self.shown
+
+        return self.store.read(assign)
 
     # -- the thread that edits ------------------------------------------------------------------
 
     def _work(self) -> None:
-        while True:
-            waiting = [self._edits.get()]
+        open_ = True
+        while open_:
+            taken = [self._edits.get()]
             with suppress(Empty):
-                while len(waiting) < self._limits.waiting:
-                    waiting.append(self._edits.get_nowait())
-            for block in blocks([entry for entry in waiting if entry], self._limits.batch):
-                with self._turn:
-                    self._answer(block)
-            if None in waiting:
-                return
+                while len(taken) < self._limits.waiting:
+                    taken.append(self._edits.get_nowait())
+            open_ = None not in taken
+            waiting = [
+                entry for entry in taken if entry and entry[1].set_running_or_notify_cancel()
+            ]
+            for block in blocks(waiting, self._limits.batch):
+                self._answer(block)
 
     def _answer(self, block: list[tuple[Edit, Future[Done]]]) -> None:
-        """Apply a block as one; one that is refused spoils no other: they are tried alone."""
+        """Apply a block as one; a request that is refused spoils no other: all are tried alone."""
         edits = [edit for edit, _ in block]
+        whole = edits[0] if len(edits) == 1 else Learn.joined(edits)  # type: ignore[arg-type]
         try:
-            whole = edits[0] if len(edits) == 1 else Learn.joined(edits)  # type: ignore[arg-type]
-            receipt, ids = whole.apply(self._store)
-            self._show()
+            receipt = whole.apply(self.store)
         except Exception as error:
             if len(block) == 1:
                 block[0][1].set_exception(error)
-                return
-            for entry in block:
-                self._answer([entry])
+            else:
+                for entry in block:
+                    self._answer([entry])
             return
-        self._metrics.edited(edits[0].kind, len(block))
-        n, version = len(self.shown.model.ids_), self.shown.version
+        shown = self._show()
+        ids = whole.ids_in(shown.model)
         for edit, answer in block:
-            own = ids[: len(edit)] if isinstance(edit, Learn) else ids
-            ids = ids[len(own) :]
-            answer.set_result(Done(receipt, own, version, n))
+            answer.set_result(Done(receipt, ids[: len(edit)], shown))
+            ids = ids[len(edit) :]
+        self._metrics.edited(whole.kind, len(block))
 
-    def _show(self, loo: bool = False) -> None:
-        self.shown = Shown(self._store.model.snapshot(loo=loo), self._store.version, loo)
+
+def _closing() -> Problem:
+    return Problem(503, "the service is shutting down.", {"Retry-After": "10"})
