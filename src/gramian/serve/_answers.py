@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.arrays import Array
+from gramian.io import machine_of
 from gramian.serve._live_store import Shown
-from gramian.serve._rows import machine_of
 
 LIVE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, Strict, StrictFloat, StrictStr
 
-Id = Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)] | StrictStr
-Target = Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)] | StrictFloat | StrictStr
-Targets = list[Target] | list[list[StrictFloat]]
+Whole = Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)]
+Ids = list[Whole] | list[StrictStr]
+Targets = list[Whole] | list[Whole | StrictFloat] | list[StrictStr] | list[list[StrictFloat]]
 Cell = StrictStr | StrictFloat | int | None
 Name = Annotated[str, Field(max_length=200)]
 Datatype = Literal[
@@ -68,13 +68,13 @@ class LearnRows(Rows):
     """Rows to learn; records may hold the target and the id in columns of their own."""
 
     targets: Targets | None = None
-    ids: list[Id] | None = None
+    ids: Ids | None = None
 
 
 class ForgetRows(BaseModel):
     """Rows to forget, by id."""
 
-    ids: Annotated[list[Id], Field(min_length=1)]
+    ids: Annotated[Ids, Field(min_length=1)]
 
 
 class RelabelRows(ForgetRows):

@@ -13,45 +13,43 @@ from gramian.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Learn:
-    """Rows to learn: an array, or for a model of a table its columns by name."""
+    """Rows to learn: an array with targets and perhaps ids, or a table that has all in columns."""
 
     kind: ClassVar[str] = "learn"
     rows: Any
-    targets: Array
-    ids: list[int | str] | None
+    targets: Array | None
+    ids: list[Any] | None
 
     def __len__(self) -> int:
-        return len(self.targets)
+        return len(next(iter(self.rows.values()))) if self.targets is None else len(self.targets)
 
     def apply(self, store: Any) -> Any:
         """Learn them; the receipt."""
         return store.learn(self.rows, self.targets, ids=self.ids)
 
-    def ids_in(self, model: Any) -> list[int | str]:
+    def ids_in(self, model: Any) -> list[Any]:
         """The ids that they have in the model that has just learned them."""
         return model.ids_[-len(self) :].tolist()
 
-    def joins(self, other: Any) -> bool:
-        """Whether both can be learned in one block."""
-        return (
-            isinstance(other, Learn)
-            and (self.ids is None) == (other.ids is None)
-            and _form(self.rows) == _form(other.rows)
-            and self.targets.dtype.kind == other.targets.dtype.kind
-            and self.targets.shape[1:] == other.targets.shape[1:]
-        )
+    @property
+    def form(self) -> Any:
+        """What edits have in common that can be learned in one block."""
+        if self.targets is None:
+            return frozenset(self.rows)
+        kind = self.targets.dtype.kind, self.targets.shape[1:]
+        return self.rows.shape[1:], kind, None if self.ids is None else type(self.ids[0])
 
     @staticmethod
     def joined(edits: Sequence[Learn]) -> Learn:
-        """The edits as one."""
+        """Edits of one form as one."""
         rows = [edit.rows for edit in edits]
-        table: Any
-        if isinstance(rows[0], dict):
-            table = {name: [c for part in rows for c in part[name]] for name in rows[0]}
-        else:
-            table = np.vstack(rows)
-        ids = None if edits[0].ids is None else [i for edit in edits for i in edit.ids or ()]
-        return Learn(table, np.concatenate([edit.targets for edit in edits]), ids)
+        if edits[0].targets is None:
+            table = {name: [cell for part in rows for cell in part[name]] for name in rows[0]}
+            return Learn(table, None, None)
+        targets = np.concatenate([edit.targets for edit in edits])
+        named = edits[0].ids is not None
+        ids = [name for edit in edits for name in edit.ids or ()] if named else None
+        return Learn(np.vstack(rows), targets, ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class Forget:
     """Rows to forget."""
 
     kind: ClassVar[str] = "forget"
-    ids: list[int | str]
+    ids: list[Any]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -68,7 +66,7 @@ class Forget:
         """Forget them; the receipt."""
         return store.forget(self.ids)
 
-    def ids_in(self, model: Any) -> list[int | str]:
+    def ids_in(self, model: Any) -> list[Any]:
         """The ids that they had."""
         return self.ids
 
@@ -91,19 +89,16 @@ Edit = Learn | Forget
 def blocks(edits: Sequence[tuple[Edit, Any]], most: int) -> list[list[tuple[Edit, Any]]]:
     """Neighbours that can be learned together, at most so many rows; others alone, in order."""
     found: list[list[tuple[Edit, Any]]] = []
+    last: Any = None
     rows = 0
-    for edit, waiting in edits:
-        size = len(edit) if isinstance(edit, Learn) else most
-        last = found[-1][-1][0] if found else None
-        if isinstance(last, Learn) and last.joins(edit) and rows + size <= most:
-            found[-1].append((edit, waiting))
-            rows += size
+    for entry in edits:
+        edit = entry[0]
+        form = edit.form if isinstance(edit, Learn) else None
+        rows += len(edit)
+        if form is not None and form == last and rows <= most:
+            found[-1].append(entry)
         else:
-            found.append([(edit, waiting)])
-            rows = size
+            found.append([entry])
+            rows = len(edit)
+        last = form
     return found
-
-
-def _form(rows: Any) -> Any:
-    """What rows must have in common to be joined."""
-    return set(rows) if isinstance(rows, dict) else rows.shape[1]

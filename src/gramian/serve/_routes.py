@@ -13,14 +13,14 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gramian import __version__
+from gramian.io import machine_of
 from gramian.serve import _answers, _bodies, _documents, _metrics
-from gramian.serve._edits import Edit, Forget, Learn, Relabel
+from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
-from gramian.serve._rows import machine_of, metadata, read_rows, wanted_outputs
+from gramian.serve._rows import metadata, read_rows, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
-from gramian.tables import TableModel
 
 JSON = "application/json"
 _LENGTH = "Inference-Header-Content-Length"
@@ -179,13 +179,7 @@ class Routes:
         body, tail = await _read(request, _bodies.LearnRows)
         model = self._live.shown.model
         rows = read_rows(model, body, tail, self._limits.rows)
-        targets, ids = body.targets, body.ids
-        if isinstance(model, TableModel) and isinstance(rows, dict):
-            targets = rows.pop(model.target, None) if targets is None else targets
-            ids = rows.pop(model.id_column, None) if ids is None else ids
-        if targets is None:
-            raise ValueError("the targets of the rows are missing.")
-        return await self._edit(Learn(rows, np.asarray(targets), ids))
+        return await self._edit(rows_to_learn(model, body, rows))
 
     async def forget(self, request: Request) -> Response:
         body, _ = await _read(request, _bodies.ForgetRows)

@@ -8,17 +8,14 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.arrays import Array
-from gramian.serve._bodies import PLAIN, Infer, Rows
+from gramian.io import machine_of
+from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
+from gramian.serve._edits import Learn
 from gramian.serve._tensors import datatype, read_tensors
 from gramian.tables import NumberColumn, TableModel
 
 FEATURES = "X"
 """The name of the input of a model that knows no columns."""
-
-
-def machine_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return model.estimator_ if isinstance(model, TableModel) else model
 
 
 def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
@@ -161,3 +158,23 @@ def wanted_outputs(body: Infer, machine: Any) -> list[str]:
         if name not in there:
             raise ValueError(f"this model has no output {name!r}; it has {sorted(there)}.")
     return list(dict.fromkeys(names))
+
+
+def rows_to_learn(model: Any, body: LearnRows, rows: Any) -> Learn:
+    """Rows with their targets and ids; in a table they are columns.
+
+    Raises
+    ------
+    ValueError
+        If targets are missing or not one for each row.
+    """
+    if not isinstance(model, TableModel):
+        if body.targets is None or len(body.targets) != len(rows):
+            given = "none" if body.targets is None else len(body.targets)
+            raise ValueError(f"targets must be one for each of {len(rows)} rows, got {given}.")
+        return Learn(rows, np.asarray(body.targets), body.ids)
+    if body.ids is not None and model.id_column is None:
+        raise ValueError("this model numbers its rows by itself; send no ids.")
+    added = {model.target: body.targets, model.id_column: body.ids}
+    table = {**rows, **{name: values for name, values in added.items() if values is not None}}
+    return Learn({name: list(values) for name, values in table.items()}, None, None)
