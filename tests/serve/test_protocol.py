@@ -146,6 +146,30 @@ def test_a_regressor(serving):
         assert [sample["id"] for sample in worst] == np.argsort(-errors)[:3].tolist()
 
 
+guarantees = pytest.mark.skipif(
+    not hasattr(LeastSquaresSVR, "predict_interval"), reason="no sets and intervals yet"
+)
+
+
+@guarantees
+def test_sets(client):
+    asked = {"sets": True, "confidence": 0.8}
+    answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
+    assert list(outputs(answer)) == ["prediction", "sets", "classes"]
+    assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence=0.8))
+
+
+@guarantees
+def test_intervals(serving):
+    asked = {"intervals": True, "confidence": 0.8}
+    with serving(regressor()) as client:
+        answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
+    found = outputs(answer)
+    assert list(found) == ["prediction", "lower", "upper"]
+    expected = regressor().predict_interval(X, confidence=0.8)
+    np.testing.assert_allclose(np.column_stack([found["lower"], found["upper"]]), expected)
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
