@@ -266,10 +266,10 @@ def export(**options: Any) -> None:
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
-@click.option("--tokens", type=TABLE, help="File of tokens that `gramian token` made.")
-@click.option("--key", type=TABLE, help="Private key (PEM) that signs the receipts.")
-@click.option("--ssl-keyfile", type=TABLE, help="Private key of the server.")
-@click.option("--ssl-certfile", type=TABLE, help="Certificate of the server.")
+@click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
+@click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
+@click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
+@click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
 @click.option("--max-body", type=click.IntRange(1), default=16, show_default=True, metavar="MIB",
               help="Size of a request.")  # fmt: skip
 @click.option("--max-rows", type=click.IntRange(1), default=10_000, show_default=True,
