@@ -39,6 +39,7 @@ from evidence.experiments import (
     saadi2004_figure_1,
     saadi2004_table_1,
     selection,
+    service,
     small_tables,
     store_edits,
 )
@@ -54,6 +55,7 @@ _MODULES = (
     andelic2007_regression,
     orthogonal_large,
     dask_rows,
+    service,
     saadi2004_figure_1,
     saadi2004_table_1,
     fisher,

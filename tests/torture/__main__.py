@@ -14,6 +14,7 @@ from tests.torture import (
     files,
     lines,
     numbers,
+    requests,
     signals,
     soak,
     store,
@@ -79,6 +80,12 @@ ATTACKS = {
         "edits",
         0.1,
     ),
+    "requests": (
+        "A bad request gets a 4xx, and the model is as before",
+        "bodies from the OpenAPI schema, with parts exchanged, with bytes changed",
+        "requests",
+        0.1,
+    ),
     "trace": (
         "Nothing that gives a forgotten row back is left after refactor()",
         "least squares on what is pending in the live object",
@@ -118,6 +125,8 @@ def run(name, seed, seconds, report):
         return sum(counts.values()), failures
     if name == "soak":
         return soak.main(seed, seconds, report=report)
+    if name == "requests":
+        return requests.main(seed, seconds, report=report)
     if name == "trace":
         return trace.main(seed, report=report)
     if name.startswith("store-"):
