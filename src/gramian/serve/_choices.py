@@ -31,8 +31,6 @@ class Offer:
         Whether it chooses width and ridge by leave-one-out in closed form.
     quick : bool
         Whether its leave-one-out values are there a few milliseconds after an edit.
-    own : dict
-        Parameters that the page fixes.
     """
 
     name: str
@@ -42,7 +40,6 @@ class Offer:
     holds: str = SAMPLES
     searches: bool = True
     quick: bool = True
-    own: tuple[tuple[str, Any], ...] = ()
 
 
 OFFERS = {
@@ -59,7 +56,6 @@ OFFERS = {
             holds=REGIONS,
             searches=False,
             quick=False,
-            own=(("tune", False),),
         ),
         Offer("LeastSquaresSVR", "Least squares SVM", CURVE, strength="C"),
         Offer("OrthogonalKernelRegressor", "Orthogonal basis", CURVE, holds=BASIS, searches=False),
@@ -108,7 +104,7 @@ class Choice:
         if kernel.takes_gamma:
             found["gamma"] = "loo" if search and kernel.has_width else float(self.gamma)
         strength = 1.0 / self.ridge if offer.strength == "C" else float(self.ridge)
-        return {**found, offer.strength: "loo" if search else strength, **dict(offer.own)}
+        return {**found, offer.strength: "loo" if search else strength}
 
     def estimator(self, *, search: bool = False) -> Any:
         """Return the estimator, not fitted."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.serve._choices import BASIS, CURVE, SAMPLES, Choice
+from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
 from gramian.serve._reading import Reader, outputs
 from gramian.serve._script import script
 from gramian.serve._toys import HEIGHT, STREAMED, WIDTH, toy
@@ -73,7 +73,6 @@ class Session:
         else:
             held = _rows(request.get("rows"))
         self._begin(choice, held)
-        self._edits = 0
         return self._picture(facts)
 
     def edit(self, request: dict[str, Any]) -> Reply:
@@ -90,8 +89,7 @@ class Session:
             start = perf_counter()
             self._change(learn, forget)
             self._seconds = perf_counter() - start
-            self.rows = after
-        self._edits += len(learn) + len(forget)
+            self.rows, self._edits = after, self._edits + len(learn) + len(forget)
         return self._picture()
 
     def set(self, request: dict[str, Any]) -> Reply:
@@ -125,7 +123,7 @@ class Session:
         facts = {
             "difference": float(np.abs(live - expected).max()) / size,
             "edits": self._edits,
-            "edit_ms": 1e3 * self._seconds,
+            "ms": 1e3 * self._seconds,
             "refit_ms": 1e3 * seconds,
         }
         return Reply({"kind": "proof", "n": len(self.rows), **facts}, {})
@@ -150,6 +148,8 @@ class Session:
         layers = request.get("layers", [])
         if not isinstance(layers, list):
             raise ValueError(f"layers must be a list, got {layers!r}.")
+        if self.choice.offer.holds == REGIONS and self.model is not None:
+            self.model.retune()  # edits keep the slopes
         reply = self._picture(complete=True)
         if self.model is not None:
             for name in layers:
@@ -170,7 +170,7 @@ class Session:
         reader = Reader(choice)
         model = _fitted(choice, rows) if _enough(choice, rows) else None
         self.model, self.rows, self._reader = model, rows, reader
-        self._seconds = perf_counter() - start
+        self._edits, self._seconds = 0, perf_counter() - start
 
     def _change(self, learn: dict[int, Row], forget: list[int]) -> None:
         """Learn, then forget, by updates; what fails leaves a model of the rows as they are."""
@@ -196,7 +196,7 @@ class Session:
         if self.model is None:
             return Reply(facts, {})
         found, arrays = self._reader.picture(self.model, complete=complete)
-        return Reply({**facts, **found, "edit_ms": 1e3 * self._seconds}, arrays)
+        return Reply({**facts, **found, "edits": self._edits, "ms": 1e3 * self._seconds}, arrays)
 
 
 REQUESTS: dict[str, Callable[[Session, dict[str, Any]], Reply]] = {

@@ -85,9 +85,10 @@ function draw() {
   plane.drawSamples(samples.rows.values(), picture, layers);
 }
 
-function readings({ n, error, wrong, edit_ms: edit }) {
+function readings({ n, error, wrong, edits, ms }) {
   $("n").textContent = n;
-  $("edit").innerHTML = edit === undefined ? "–" : `${edit.toFixed(edit < 10 ? 1 : 0)} <small>ms</small>`;
+  $("edit-name").textContent = edits ? "last edit" : "last fit";
+  $("edit").innerHTML = ms === undefined ? "–" : `${ms.toFixed(ms < 10 ? 1 : 0)} <small>ms</small>`;
   if (error === undefined && picture.values) return; // a slow machine tells it a little later
   if (error === undefined || error === null) $("error").textContent = "–";
   else if (curve()) $("error").innerHTML = `${error.toFixed(3)} <small>RMS</small>`;
@@ -311,6 +312,7 @@ function refresh() {
   $("choose").disabled = !searches || !picture?.values;
   $("choose").title = searches ? "Search width and ridge by the exact leave-one-out criterion" : "This machine has no closed form along a path of widths";
   $("error-name").textContent = task === "curve" ? "leave-one-out error, RMS" : "leave-one-out error";
+  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
   $("labels").disabled = task === "curve";
   $("undo").disabled = !samples.past.length; $("redo").disabled = !samples.future.length;
   $("prove").disabled = !samples.rows.size;
@@ -379,11 +381,11 @@ function play(steps, found) {
 
 $("prove").addEventListener("click", () => socket.ask({ do: "prove" }, (proof) => {
   if (proof?.kind !== "proof") return show(proof);
-  const { difference, edits, edit_ms: edit, refit_ms: refit, n } = proof, most = Math.max(edit, refit);
+  const { difference, edits, ms, refit_ms: refit, n } = proof, most = Math.max(ms, refit);
   $("proof").innerHTML = `After ${edits} edit${edits === 1 ? "" : "s"}, the live model and one built from scratch on the same ${n} samples differ by <strong>${difference === 0 ? "nothing" : difference.toExponential(0)}</strong>.`;
   document.querySelector(".proof .bars")?.remove();
   const bar = (name, ms, kind) => `<span>${name}</span><i class="${kind}" data-share="${ms / most}"></i><span>${ms.toFixed(1)} ms</span>`;
-  $("proof").insertAdjacentHTML("afterend", `<div class="bars">${bar("last edit", edit, "")}${bar("refit", refit, "old")}</div>`);
+  $("proof").insertAdjacentHTML("afterend", `<div class="bars">${bar(edits ? "last edit" : "last fit", ms, "")}${bar("refit", refit, "old")}</div>`);
   for (const line of document.querySelectorAll(".bars i")) line.style.width = `${100 * line.dataset.share}%`;
 }));
 
