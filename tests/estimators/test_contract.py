@@ -320,6 +320,35 @@ def test_pickle_round_trip_goes_on_learning(estimator):
     assert_same_model(twin, refit(twin), updates=12)
 
 
+@every_form
+def test_a_pickle_leaves_the_model_its_engine(estimator):
+    X, y = make_samples(estimator)
+    engine = estimator.fit(X[:20], y[:20])._now.engine
+    pickle.dumps(estimator)
+    assert estimator._now.engine is engine
+
+
+@every_form
+def test_a_snapshot_predicts_as_before_while_the_model_is_edited(estimator):
+    X, y = make_samples(estimator)
+    estimator.fit(X[:20], y[:20]).partial_fit(X[20:25], y[20:25])
+    engine = estimator._now.engine
+    shot = estimator.snapshot(loo=True)
+    now = shot._now
+    assert estimator._now.engine is engine
+    expected = copy.deepcopy(estimator)
+    estimator.forget([0, 3]).partial_fit(X[25:], y[25:]).forget(21)
+    with estimator._lock:  # held by an edit that takes long
+        close_values(values(shot), values(expected), updates=25)
+        np.testing.assert_allclose(shot.loo_predict(), expected.loo_predict(), rtol=1e-6)
+        if is_classifier(estimator):
+            assert shot.predict_proba(X).shape == (30, len(shot.classes_))
+        assert shot.loo_score() == pytest.approx(expected.loo_score())
+        np.testing.assert_array_equal(shot.ids_, range(25))
+    assert shot._now is now  # no engine was built for all this
+    assert_same_model(estimator, refit(estimator), updates=12)
+
+
 def test_deep_copy_is_independent(estimator):
     X, y = make_samples(estimator)
     twin = copy.deepcopy(estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]))

@@ -209,6 +209,41 @@ def play(**options: Any) -> None:
     _run("play", {**options, "as_json": False})
 
 
+@app.command()
+@click.argument("store", type=MODEL)
+@click.option("--host", default="127.0.0.1", show_default=True,
+              help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
+@click.option("--name", help="Of the model, in paths.  [that of the file]")
+@click.option("--tokens", type=TABLE, help="File of tokens that `gramian token` made.")
+@click.option("--key", type=TABLE, help="Private key (PEM) that signs the receipts.")
+@click.option("--ssl-keyfile", type=TABLE, help="Private key of the server.")
+@click.option("--ssl-certfile", type=TABLE, help="Certificate of the server.")
+@click.option("--max-body", type=click.IntRange(1), default=16, show_default=True, metavar="MIB",
+              help="Size of a request.")  # fmt: skip
+@click.option("--max-rows", type=click.IntRange(1), default=10_000, show_default=True,
+              help="Rows of a request.")  # fmt: skip
+@click.option("--max-waiting", type=click.IntRange(1), default=256, show_default=True,
+              help="Edits that may wait.")  # fmt: skip
+@click.option("--rate", type=NumberOr(), metavar="NUMBER",
+              help="Requests a second of one client.  [any number]")  # fmt: skip
+def serve(**options: Any) -> None:
+    """Serve STORE over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
+    _run("serve", {**options, "as_json": False})
+
+
+@app.command()
+@click.argument("file", type=OUTPUT)
+@click.option("--name", required=True, help="Who gets it.")
+@click.option("scopes", "--scope", multiple=True, required=True,
+              type=click.Choice(["predict", "learn", "forget", "admin"]),
+              help="What it is good for; admin includes all. Repeatable.")  # fmt: skip
+@json_option
+def token(**options: Any) -> None:
+    """Make a token for `gramian serve` and add its hash to FILE."""
+    _run("token", options)
+
+
 def _run(command: str, options: dict[str, Any]) -> None:
     """Run a command, tell what it returns, and turn errors of the data into one line."""
     as_json = options.pop("as_json")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import RLock
@@ -255,6 +256,26 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             twin._now = now.moved(held, now.engine.fresh(held))
         return twin
 
+    def snapshot(self, *, loo=False):
+        """Return a copy that goes on predicting as this model does now, for readers beside edits.
+
+        It shares the samples with this model and has a lock of its own: its readers never wait for
+        an edit of this model, and see nothing of it.
+
+        Parameters
+        ----------
+        loo : bool
+            Whether the copy has leave-one-out values and probabilities, too. Without it, the first
+            call that needs them builds an engine, at the cost of a fit.
+        """
+        with self._lock:
+            if loo:
+                getattr(self, "loo_predict_proba", self._loo_outputs)()
+            now, _ = self._reading()
+            twin = copy(self)
+            twin._now.cache.update(now.cache)
+        return twin
+
     def __sklearn_is_fitted__(self):
         return "_now" in vars(self)
 
@@ -348,8 +369,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
         with self._lock:
-            now = self._serving()
+            now = vars(self).get("_now") or self._fitted()
             if name not in now.cache:
+                now = self._serving()
                 now.cache[name] = compute(now)
             return now.cache[name]
 
@@ -390,7 +412,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def __getstate__(self):
         with self._lock:
-            state = super().__getstate__()
+            state = dict(super().__getstate__())  # which may be our own `__dict__`
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]

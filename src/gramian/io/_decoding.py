@@ -57,13 +57,18 @@ class Decoder:
 
     def model(self, encoded: dict[str, Any]) -> Any:
         """A model of the class, parameters and state that the file gives."""
-        cls = _known(MODELS, encoded["class"])
-        model = cls(**{key: self.value(value) for key, value in encoded["parameters"].items()})
-        check_parameters(model)
+        model = self.unfitted(encoded)
         if encoded["state"] is not None:
             state = self.value(encoded["state"])
             check_state(model, state)
             model._set_state(state)
+        return model
+
+    def unfitted(self, encoded: dict[str, Any]) -> Any:
+        """A model of the class and parameters that the file gives, without its state."""
+        cls = _known(MODELS, encoded["class"])
+        model = cls(**{key: self.value(value) for key, value in encoded["parameters"].items()})
+        check_parameters(model)
         return model
 
     def value(self, encoded: Any) -> Any:

@@ -34,18 +34,22 @@ class Encoder:
             raise ModelFileError(
                 f"cannot save a {name}: a model file holds one of {', '.join(sorted(MODELS))}."
             )
+        state = model._get_state() if model.__sklearn_is_fitted__() else None
+        described = self.described(model, state)
+        if state is not None:
+            check_state(model, state)
+        return described
+
+    def described(self, model: Any, state: Any) -> dict[str, Any]:
+        """Class and parameters of a model with this state."""
+        name = type(model).__name__
         parameters = {
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
         }
         check_parameters(model)
-        state = self._state(model, name) if model.__sklearn_is_fitted__() else None
+        state = self.value(state, f"the state of {name}")
         return {"class": name, "parameters": parameters, "state": state}
-
-    def _state(self, model: Any, name: str) -> Any:
-        state = model._get_state()
-        check_state(model, state)
-        return self.value(state, f"the state of {name}")
 
     def value(self, value: Any, where: str) -> Any:
         """Any value that a state may hold; ``where`` names it in errors."""

@@ -195,6 +195,12 @@ class TableModel(BaseEstimator):
         twin._held = replace(held, estimator=held.estimator.refitted())
         return twin
 
+    def snapshot(self, *, loo=False):
+        """A copy that goes on predicting as this model does now, for readers beside edits."""
+        held, twin = self._agreed(), clone(self)
+        twin._held = replace(held, estimator=held.estimator.snapshot(loo=loo))
+        return twin
+
     # -- what is held ---------------------------------------------------------------------------
 
     @property

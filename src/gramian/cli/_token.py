@@ -1,0 +1,20 @@
+"""``gramian token``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gramian.cli._show import say
+
+
+def run(*, file, name, scopes, quiet) -> dict[str, Any]:
+    """Make a token, and keep its hash."""
+    from gramian.serve import add_token
+
+    return {"file": file, "name": name, "token": add_token(file, name, scopes)}
+
+
+def show(facts: dict[str, Any]) -> None:
+    """For people."""
+    say(facts["token"])
+    say(f"\nIts hash is in {facts['file']}; the token itself is shown only now.")

@@ -1,0 +1,112 @@
+"""What a model says of itself and of new rows, as values for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gramian.arrays import Array
+from gramian.io import machine_of
+from gramian.serve._live_store import Shown
+
+LIVE = frozenset({"sets", "lower", "upper"})
+"""Outputs that need the engine."""
+
+LEFT_OUT = frozenset({"probabilities"})
+"""Outputs that need leave-one-out values."""
+
+
+def outputs(model: Any, rows: Any, names: list[str], confidence: float) -> dict[str, Array]:
+    """The named outputs for rows."""
+    made: dict[str, Any] = {}
+    for name in names:
+        if name == "prediction":
+            made[name] = model.predict(rows)
+        elif name == "classes":
+            made[name] = model.classes_
+        elif name == "probabilities":
+            made[name] = model.predict_proba(rows)
+        elif name == "decision":
+            made[name] = model.decision_function(rows)
+        elif name == "sets":
+            made[name] = _sets(model, rows, confidence)
+        elif name not in made:
+            made["lower"], made["upper"] = _interval(model, rows, confidence)
+    return {name: made[name] for name in names}
+
+
+def _sets(model: Any, rows: Any, confidence: float) -> Array:
+    if not hasattr(model, "predict_set"):
+        raise ValueError(f"a {type(machine_of(model)).__name__} has no sets with a guarantee.")
+    return np.asarray(model.predict_set(rows, confidence=confidence))
+
+
+def _interval(model: Any, rows: Any, confidence: float) -> tuple[Array, Array]:
+    if not hasattr(model, "predict_interval"):
+        raise ValueError(f"a {type(machine_of(model)).__name__} has no intervals.")
+    found = np.asarray(model.predict_interval(rows, confidence=confidence))
+    return np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1])
+
+
+def left_out_error(shown: Shown) -> float:
+    """The exact leave-one-out error: a rate, or of numbers the root mean square."""
+    machine = machine_of(shown.model)
+    predicted, y = machine.loo_predict(), machine.y_fit_
+    if is_classifier(machine):
+        return float(np.mean(predicted != y))
+    return float(np.sqrt(np.mean((y - predicted) ** 2)))
+
+
+def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
+    """Leave-one-out error and score, and the prediction of each sample if asked for."""
+    machine = machine_of(shown.model)
+    facts: dict[str, Any] = {
+        "version": shown.version,
+        "n": len(machine.ids_),
+        "error": left_out_error(shown),
+        "score": machine.loo_score(),
+    }
+    if samples:
+        facts["ids"], facts["targets"] = machine.ids_.tolist(), machine.y_fit_.tolist()
+        facts["predictions"] = machine.loo_predict().tolist()
+    return facts
+
+
+def doubtful(shown: Shown, count: int) -> dict[str, Any]:
+    """The samples whose own target is least likely to the model without them."""
+    machine = machine_of(shown.model)
+    y, predicted = machine.y_fit_, machine.loo_predict()
+    if is_classifier(machine):
+        own = np.searchsorted(machine.classes_, y)
+        values = machine.loo_predict_proba()[np.arange(len(y)), own]
+        order, name = np.argsort(values, kind="stable"), "probability"
+    else:
+        values = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))
+        order, name = np.argsort(-values, kind="stable"), "error"
+    ids = machine.ids_
+    samples = [
+        {
+            "id": ids[i].item(),
+            "target": y[i].tolist(),
+            "others_say": predicted[i].tolist(),
+            name: float(values[i]),
+        }
+        for i in order[:count]
+    ]
+    return {"version": shown.version, "n": len(ids), "samples": samples}
+
+
+def drift(store: Any) -> dict[str, Any]:
+    """The measured residual, and what was rebuilt since the last fit."""
+
+    def read(model: Any) -> dict[str, Any]:
+        machine = machine_of(model)
+        rebuilt = [
+            {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
+            for event in machine.refactorizations_
+        ]
+        return {"version": store.version, "drift": machine.drift(), "refactorizations": rebuilt}
+
+    return store.read(read)

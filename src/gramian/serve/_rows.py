@@ -1,0 +1,180 @@
+"""What a model takes and tells, in terms of the protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gramian.arrays import Array
+from gramian.io import machine_of
+from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
+from gramian.serve._edits import Learn
+from gramian.serve._tensors import datatype, read_tensors
+from gramian.tables import NumberColumn, TableModel
+
+FEATURES = "X"
+"""The name of the input of a model that knows no columns."""
+
+
+def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
+    """The model, its inputs and outputs, as the protocol describes them."""
+    machine = machine_of(model)
+    if isinstance(model, TableModel):
+        inputs = [
+            {
+                "name": column.name,
+                "datatype": "FP64" if isinstance(column, NumberColumn) else "BYTES",
+                "shape": [-1],
+            }
+            for column in model.columns_
+        ]
+    else:
+        inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, machine.n_features_in_]}]
+    return {
+        "name": name,
+        "versions": [str(version)],
+        "platform": "gramian",
+        "inputs": inputs,
+        "outputs": _described_outputs(machine),
+        "parameters": {
+            "model": type(machine).__name__,
+            "samples": len(machine.ids_),
+            "target": model.target if isinstance(model, TableModel) else None,
+            "id_column": model.id_column if isinstance(model, TableModel) else None,
+        },
+    }
+
+
+def _described_outputs(machine: Any) -> list[dict[str, Any]]:
+    y = machine.y_fit_
+    shape = [-1, *y.shape[1:]]
+    found = [("prediction", datatype(y), shape)]
+    if is_classifier(machine):
+        classes = len(machine.classes_)
+        found += [
+            ("classes", datatype(machine.classes_), [classes]),
+            ("probabilities", "FP64", [-1, classes]),
+            ("decision", "FP64", [-1] if classes == 2 else [-1, classes]),
+            ("sets", "BOOL", [-1, classes]),
+        ]
+    else:
+        found += [("lower", "FP64", shape), ("upper", "FP64", shape)]
+    return [{"name": name, "datatype": kind, "shape": form} for name, kind, form in found]
+
+
+def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
+    """The rows of a request: an array, or for a model of a table its columns by name.
+
+    Raises
+    ------
+    ValueError
+        If they are not there, are too many, or do not fit together.
+    """
+    if (body.inputs is None) == (body.records is None):
+        raise ValueError("send either inputs or records.")
+    if body.records is not None:
+        columns: dict[str, Any] = _columns_of(body.records)
+    else:
+        columns = read_tensors(body.inputs or [], tail)
+    if not columns:
+        raise ValueError("there are no rows.")
+    if isinstance(model, TableModel) or body.records is not None or len(columns) > 1:
+        sizes = {len(values) for values in columns.values()}
+        if len(sizes) > 1:
+            raise ValueError("the columns have different numbers of rows.")
+        _check_count(sizes.pop(), most)
+        flat = {name: _flat(name, values) for name, values in columns.items()}
+        return flat if isinstance(model, TableModel) else _array(model, flat)
+    X = next(iter(columns.values()))
+    if X.ndim != 2 or X.dtype == object:
+        raise ValueError(
+            f"the rows of this model are one tensor of numbers with the shape "
+            f"[rows, {model.n_features_in_}]; got {datatype(X)} of shape {list(X.shape)}."
+        )
+    _check_count(len(X), most)
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _check_count(count: int, most: int) -> None:
+    if count == 0:
+        raise ValueError("there are no rows.")
+    if count > most:
+        raise ValueError(f"{count} rows in one request, but at most {most} are taken; send parts.")
+
+
+def _columns_of(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Cells by column; a record that lacks a column has a missing cell there."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _flat(name: str, values: Any) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    if values.ndim == 2 and values.shape[1] != 1:
+        raise ValueError(f"the column {name!r} has the shape {list(values.shape)}, not [rows].")
+    return values.ravel().tolist()
+
+
+def _array(model: Any, columns: dict[str, list[Any]]) -> Array:
+    """Columns by the names of features that the model was fitted with."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise ValueError("this model knows no names of columns; send one tensor of all features.")
+    if set(columns) != set(names.tolist()):
+        raise ValueError(f"the columns of this model are {', '.join(names.tolist())}.")
+    try:
+        return np.column_stack([np.array(columns[name], dtype=np.float64) for name in names])
+    except (TypeError, ValueError) as error:
+        raise ValueError("a cell is not a number.") from error
+
+
+def wanted_outputs(body: Infer, machine: Any) -> list[str]:
+    """Names of the outputs that a request asks for, in order.
+
+    Raises
+    ------
+    ValueError
+        If the model does not have one.
+    """
+    asked = body.parameters or PLAIN
+    names = ["prediction"] if body.outputs is None else [output.name for output in body.outputs]
+    flags = {
+        "probabilities": asked.probabilities,
+        "decision": asked.decision,
+        "sets": asked.sets,
+        "lower": asked.intervals,
+        "upper": asked.intervals,
+    }
+    names += [name for name, on in flags.items() if on]
+    if {"probabilities", "sets"} & set(names):
+        names.append("classes")
+    if names == ["prediction"]:
+        return names
+    there = {output["name"] for output in _described_outputs(machine)}
+    for name in names:
+        if name not in there:
+            raise ValueError(f"this model has no output {name!r}; it has {sorted(there)}.")
+    return list(dict.fromkeys(names))
+
+
+def rows_to_learn(model: Any, body: LearnRows, rows: Any) -> Learn:
+    """Rows with their targets and ids; in a table they are columns.
+
+    Raises
+    ------
+    ValueError
+        If targets are missing or not one for each row.
+    """
+    if not isinstance(model, TableModel):
+        if body.targets is None or len(body.targets) != len(rows):
+            given = "none" if body.targets is None else len(body.targets)
+            raise ValueError(f"targets must be one for each of {len(rows)} rows, got {given}.")
+        return Learn(rows, np.asarray(body.targets), body.ids)
+    if body.ids is not None and model.id_column is None:
+        raise ValueError("this model numbers its rows by itself; send no ids.")
+    added = {model.target: body.targets, model.id_column: body.ids}
+    table = {**rows, **{name: values for name, values in added.items() if values is not None}}
+    return Learn({name: list(values) for name, values in table.items()}, None, None)

@@ -1,0 +1,70 @@
+"""Edits of a model, estimator or model of a table, by the same words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.io import machine_of
+from gramian.tables import TableModel, column_names, read_cells
+
+
+def learn(model: Any, X: Any, y: Any, ids: Any) -> None:
+    """Learn rows; of a table, ``y`` and ``ids`` may be among its columns."""
+    if not isinstance(model, TableModel):
+        if y is None:
+            raise ValueError("learn needs the targets `y` of the rows.")
+        model.partial_fit(X, y, ids=ids)
+        return
+    table = {name: read_cells(X, name) for name in column_names(X)}
+    if y is not None:
+        table[model.target] = list(np.asarray(y).tolist())
+    if ids is not None:
+        if model.id_column is None:
+            raise ValueError("this model of a table numbers its rows by itself; give no `ids`.")
+        table[model.id_column] = list(np.asarray(ids).tolist())
+    model.partial_fit(table)
+
+
+def relabel(model: Any, ids: list[Any], y: Any) -> None:
+    """Forget rows and learn them again with other targets; they are the last ones then."""
+    machine = machine_of(model)
+    y = np.atleast_1d(np.asarray(y))
+    if len(y) != len(ids):
+        raise ValueError(f"relabel needs a target for each of {len(ids)} ids, got {len(y)}.")
+    if machine is not model:
+        y = model.target_.read(y.tolist())
+    where = {name: position for position, name in enumerate(machine.ids_.tolist())}
+    unknown = [name for name in ids if name not in where]
+    if unknown:
+        raise ValueError(
+            f"relabel got id {unknown[0]!s}, which the model does not hold (it holds {len(where)} "
+            f"samples)."
+        )
+    positions = [where[name] for name in ids]
+    X, weight = machine.X_fit_[positions], machine.sample_weight_[positions]
+    machine.forget(ids)
+    machine.partial_fit(X, y, ids=np.asarray(ids), sample_weight=weight)
+
+
+def numbers(model: Any, ids: Any) -> bool:
+    """Whether the model gives numbers to rows that come with these ids."""
+    return model.id_column is None if isinstance(model, TableModel) else ids is None
+
+
+def columns_of(model: Any) -> Any:
+    """The part of a table's settings that an edit can change; None of other models."""
+    return model.columns_ if isinstance(model, TableModel) else None
+
+
+def as_ids(ids: Any) -> list[Any]:
+    """Ids as a list of plain numbers and texts."""
+    found = np.atleast_1d(np.asarray(ids)).ravel().tolist() if not _plain(ids) else list(ids)
+    if not found:
+        raise ValueError("no ids were given.")
+    return found
+
+
+def _plain(ids: Any) -> bool:
+    return isinstance(ids, list | tuple) and all(type(name) in (int, str) for name in ids)

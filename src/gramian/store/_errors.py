@@ -1,0 +1,9 @@
+"""What a store raises besides the errors of its model."""
+
+
+class StoreError(OSError):
+    """A store that cannot be opened or written, is damaged, or is used in a wrong way."""
+
+
+class StoreBusyError(StoreError):
+    """Another process, or this one, is writing to the store or reading from it for too long."""
