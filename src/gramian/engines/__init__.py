@@ -13,6 +13,7 @@ from gramian.engines._gram import (
     check_semidefinite,
 )
 from gramian.engines._holdings import Holdings, trimmed
+from gramian.engines._joined import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._sums import SUMS, LinearPlan, LinearReader, SumsEngine
 from gramian.engines.ellipsoidal._engine import RegionsEngine, RegionsReader, Tuning
@@ -28,6 +29,9 @@ __all__ = [
     "GramRows",
     "Holdings",
     "InputRegion",
+    "JoinedBlock",
+    "JoinedByEdits",
+    "JoinedQueries",
     "KernelRegion",
     "LagrangianEngine",
     "LagrangianPlan",
@@ -47,5 +51,6 @@ __all__ = [
     "in_double",
     "make_rows",
     "noted",
+    "query_blocks",
     "trimmed",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
 from typing import Any, Protocol
 
 from gramian.arrays import Array
 from gramian.engines._holdings import Holdings
+from gramian.engines._joined import JoinedBlock
 from gramian.gram import Refactorization
 
 
@@ -51,6 +53,9 @@ class Engine(Protocol):
 
     def loo(self, held: Holdings) -> Array:
         """Exact leave-one-out outputs of the held samples, of shape (n, t)."""
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
 
     def drift(self, held: Holdings) -> float:
         """Measured relative error of the present solution."""

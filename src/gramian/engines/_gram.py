@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gramian.arrays import Array, factor_cholesky, without_rows
 from gramian.engines._engine import Engine, noted
+from gramian.engines._gram_queries import GramQueries
 from gramian.engines._holdings import Holdings
+from gramian.engines._joined import JoinedBlock, JoinedByEdits
 from gramian.gram import (
     LiveSystem,
     Moments,
@@ -72,17 +75,20 @@ class GramPlan:
 
     def weights(self, held: Holdings) -> Array:
         """Sample weights times class weights."""
+        factors = self.class_factors(held)
+        return held.weight if factors is None else held.weight * factors[held.labels]
+
+    def class_factors(self, held: Holdings) -> Array | None:
+        """The class weights (n_classes,), or None if there are none."""
         if self.class_weight is None:
-            return held.weight
+            return None
         assert held.classes is not None
         if isinstance(self.class_weight, str):
             sums = np.bincount(held.labels, held.weight, len(held.classes))
             there = np.maximum(sums, np.finfo(float).tiny)
-            per_class = held.weight.sum() / (np.count_nonzero(sums) * there)
-        else:
-            labels = held.classes.tolist()
-            per_class = np.array([self.class_weight.get(label, 1.0) for label in labels])
-        return held.weight * per_class[held.labels]
+            return held.weight.sum() / (np.count_nonzero(sums) * there)
+        labels = held.classes.tolist()
+        return np.array([self.class_weight.get(label, 1.0) for label in labels])
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
         """Build an engine for these holdings from scratch."""
@@ -206,6 +212,23 @@ class GramEngine:
         F = self._reading(lambda: self.plan.machine.loo(Y, self.moments, self.plan.ridge))
         return targets.combine_left_out(F).astype(held.rows.dtype)
 
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+
+        One product with P for a block, then O(n t) for each query and weight. If class weights
+        are "balanced", all weights change with every sample, and every query costs two fits.
+        """
+        if isinstance(self.plan.class_weight, str):
+            return JoinedByEdits.blocks(self.fresh, held, X)
+        return self._queries(held).joined(X)
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample.
+
+        One product with P for a block, then O(n t) for each query.
+        """
+        return self._queries(held).departed(X)
+
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
         X, D = self.system.solution(), 1.0 / self._weight
@@ -236,6 +259,21 @@ class GramEngine:
         return {"coefficients": self.coefficients(held)}
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _queries(self, held: Holdings) -> GramQueries:
+        plan = self.plan
+        return GramQueries(
+            plan.machine,
+            plan.kernel,
+            plan.ridge,
+            held.rows.samples(),
+            plan.targets(held),
+            self._weight,
+            plan.class_factors(held),
+            self.system.B[:, 1:].real,
+            cache(lambda power: self._reading(lambda: self.moments(power))),
+            lambda B: self._reading(lambda: self.system.apply_inverse(B.T)).T,
+        )
 
     def _reading(self, read: Callable[[], T]) -> T:
         """Run a read that may change the system in place, so that an interrupt is noticed."""
@@ -299,6 +337,10 @@ class MinimumNormEngine:
         targets = self._targets
         F = minimum_norm_loo(self._K, targets.columns, targets.weight)
         return targets.combine_left_out(F).astype(self._K.dtype)
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries; each costs n fits, as there is no closed form for ridge 0."""
+        return JoinedByEdits.blocks(self.fresh, held, X)
 
     def drift(self, held: Holdings) -> float:
         """Relative residual of the normal equations, which is zero for a least-squares solution."""

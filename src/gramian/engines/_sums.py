@@ -21,6 +21,8 @@ from gramian.arrays import Array, row_blocks
 from gramian.engines._engine import Engine, noted
 from gramian.engines._gram import GramEngine, GramPlan
 from gramian.engines._holdings import Holdings
+from gramian.engines._joined import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
+from gramian.engines._row_queries import RowQueries
 from gramian.gram import LiveNormal, Refactorization
 from gramian.machines import Targets
 
@@ -175,6 +177,27 @@ class SumsEngine:
             residuals[rows] /= (1.0 - h)[:, None]
         return targets.combine_left_out(targets.columns - residuals).astype(held.rows.dtype)
 
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+
+        One pass over the samples for a block, O(n d) for each query.
+        """
+        if isinstance(self.plan.class_weight, str):
+            yield from JoinedByEdits.blocks(self.fresh, held, X)
+            return
+        queries, targets = self._queries(held), self.plan.targets(held)
+        factors = self.plan.class_factors(held)
+        for rows in query_blocks(X.shape[0], *queries.Y.shape):
+            left_out = queries.joined(augmented(X[rows], self._shift))
+            yield rows, JoinedQueries(left_out, targets, factors)
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        queries, targets = self._queries(held), self.plan.targets(held)
+        for rows in query_blocks(X.shape[0], *queries.Y.shape):
+            F = queries.departed(augmented(X[rows], self._shift))
+            yield rows, targets.combine_left_out(F)
+
     def drift(self, held: Holdings) -> float:
         """Residual of the normal equations, summed again from the samples, O(n d).
 
@@ -217,6 +240,17 @@ class SumsEngine:
             self._normal = self._summed(held)
             self.past = (*self.past, event)
         return self._normal.solution()
+
+    def _queries(self, held: Holdings) -> RowQueries:
+        targets, B = self.plan.targets(held), self._solution(held)
+        samples, shift = held.rows.samples(), self._shift
+        return RowQueries.of(
+            lambda: augmented_blocks(samples, shift),
+            self._normal.inverse(),
+            B,
+            targets.columns,
+            targets.weight,
+        )
 
     def _residuals(self, held: Holdings, targets: Targets, B: Array) -> Array:
         out = targets.columns.astype(float)

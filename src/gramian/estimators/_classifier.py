@@ -10,8 +10,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from gramian.engines import Holdings
+from gramian.estimators._conformal import check_confidence, label_p_values
 from gramian.estimators._live import Fitted, LiveEstimator, edits
-from gramian.machines import fit_calibration, probabilities
+from gramian.machines import accepted, fit_calibration, probabilities
 
 
 class LiveClassifier(ClassifierMixin, LiveEstimator):
@@ -72,6 +73,56 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             now, reader = self._reading()
         outputs = reader.outputs(now.settings.samples.queries(self, now.held, X))
         return probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
+
+    def p_values(self, X, mondrian=False, smoothed=False, random_state=None):
+        """Conformal p-value of each class for each sample, of shape (n_samples, n_classes).
+
+        The query is added with each label in turn, and every sample is left out once: the p-value
+        is the fraction of samples, the query included, that then fit their label at most as well
+        as the query. If held samples and query are exchangeable and no hyper-parameter was chosen
+        on the samples (`seen_by_` is empty), the p-value of the true label is at most ε with
+        probability at most ε, whatever the distribution.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values to the held samples and k(x, x) in a last
+            column.
+        mondrian : bool
+            Compare with samples of the same class alone: the guarantee then holds within each
+            class. The p-value of a class without samples is 1.
+        smoothed : bool
+            Break ties by a random number, which makes the p-values uniform. By default all ties
+            count, which makes them larger.
+        random_state : int, RandomState or None
+            Draws the random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return label_p_values(self, X, mondrian, smoothed, random_state)
+
+    def predict_set(self, X, confidence=0.9, mondrian=False, smoothed=False, random_state=None):
+        """Sets of classes that contain the true one with probability ≥ ``confidence``.
+
+        The classes with `p_values` above 1 − confidence, on the conditions stated there. A set may
+        be empty, which says that the sample is unlike those held, whatever its label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        confidence : float
+            Between 0 and 1.
+        mondrian, smoothed, random_state
+            See `p_values`.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+        """
+        confidence = check_confidence(confidence)
+        return accepted(label_p_values(self, X, mondrian, smoothed, random_state), confidence)
 
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""

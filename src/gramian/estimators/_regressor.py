@@ -8,6 +8,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array
 
 from gramian.engines import Holdings
+from gramian.estimators._conformal import intervals, regions
 from gramian.estimators._live import Fitted, LiveEstimator, edits
 
 
@@ -40,6 +41,54 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         now, outputs = self._outputs(X)
         return _shown(now, outputs)
+
+    def predict_interval(self, X, confidence=0.9, method="full"):
+        """Intervals that contain the true target with probability ≥ ``confidence``.
+
+        The guarantee holds whatever the distribution, if held samples and query are exchangeable
+        and no hyper-parameter was chosen on the samples (`seen_by_` is empty). Each of several
+        targets has a guarantee of its own.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values to the held samples; "full" needs k(x, x)
+            in a last column.
+        confidence : float
+            Between 0 and 1.
+        method : {"full", "jackknife+"}
+            "full" is the smallest interval around `prediction_region`. "jackknife+" takes the
+            predictions without each held sample; its guarantee is 2 · confidence − 1, its coverage
+            usually near ``confidence``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2) or, for targets in columns, (n_samples, n_targets, 2)
+            Low and high ends, infinite if too few samples are held for this confidence.
+        """
+        found = intervals(self, X, confidence, method)
+        return found[:, 0] if self._fitted().held.y.ndim == 1 else found
+
+    def prediction_region(self, X, confidence=0.9):
+        """Regions that contain the true target with probability ≥ ``confidence``.
+
+        All numbers y that have a p-value above 1 − confidence when the query is added with target
+        y and every sample is left out once. The conditions are those of `predict_interval`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        confidence : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        list of ndarray of shape (n_intervals, 2)
+            One for each sample; for targets in columns, a list for each sample with one array for
+            each target. Nearly always a single interval.
+        """
+        found = regions(self, X, confidence)
+        return [parts[0] for parts in found] if self._fitted().held.y.ndim == 1 else found
 
     def loo_predict(self):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""

@@ -66,6 +66,8 @@ class VectorSamples:
             raise ValueError(_TOO_LARGE) from error
         return held.rows.adopt(X)
 
+    joining = queries
+
     def keep(self, X, some) -> Any:
         """Return the new samples that the mask ``some`` selects."""
         return X[some]
@@ -93,6 +95,17 @@ class KernelSamples:
             raise ValueError(
                 f"X must hold the kernel values to each of the {len(held)} samples of the model, "
                 f"in the order of ids_; got {X.shape[1]} columns."
+            )
+        return X
+
+    def joining(self, model, held: Holdings, X) -> Any:
+        """Return kernel values of queries to the held samples and, last, of each with itself."""
+        X = check_array(X, dtype=held.rows.dtype)
+        if X.shape[1] != len(held) + 1:
+            raise ValueError(
+                f"X must hold the kernel values to each of the {len(held)} samples of the model, "
+                f"in the order of ids_, and k(x, x) in a last column: a query is added to the "
+                f"samples. Got {X.shape[1]} columns."
             )
         return X
 

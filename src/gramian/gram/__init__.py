@@ -12,7 +12,7 @@ from gramian.gram._inverse import LiveInverse
 from gramian.gram._memory import available_memory, require_memory
 from gramian.gram._normal import CompensatedSum, LiveNormal
 from gramian.gram._qr import QRFactor
-from gramian.gram._resolvent import LiveResolvent
+from gramian.gram._resolvent import LiveResolvent, check_schur
 from gramian.gram._slots import RowBlock, SlotMatrix, spare_capacity
 from gramian.gram._spectrum import Moments, Spectrum, decompose
 from gramian.gram._system import FACTORS, LiveSystem, Refactorization, factorize
@@ -36,6 +36,7 @@ __all__ = [
     "Spectrum",
     "ThinSpectrum",
     "available_memory",
+    "check_schur",
     "decompose",
     "factorize",
     "require_memory",

@@ -40,14 +40,14 @@ class LiveResolvent(LiveInverse):
     def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
         L = complex_cholesky(corner - cross.T @ inverse_cross)
         entering = np.arange(len(L))
-        _check_schur(np.diagonal(L) ** 2, np.diagonal(corner), entering, self.n, new=True)
+        check_schur(np.diagonal(L) ** 2, np.diagonal(corner), entering, self.n, new=True)
         return L
 
     def _leaving_root(self, block: Array, positions: Array) -> Array:
         L = complex_cholesky(block)
         with np.errstate(divide="ignore", invalid="ignore"):
             schur = 1.0 / np.diagonal(L) ** 2
-        _check_schur(schur, self.matrix_diagonal()[positions], positions, self.n)
+        check_schur(schur, self.matrix_diagonal()[positions], positions, self.n)
         return L
 
     def _invert_upper(self, cholesky_done: bool) -> None:
@@ -60,7 +60,7 @@ class LiveResolvent(LiveInverse):
             pivots[block] = sweep(matrix.buffer, block)
         for j, column in enumerate(matrix.buffer.T):
             column[: j + 1] *= -1.0
-        _check_schur(pivots[matrix.slots], self.matrix_diagonal(), np.arange(self.n), self.n)
+        check_schur(pivots[matrix.slots], self.matrix_diagonal(), np.arange(self.n), self.n)
 
 
 def sweep(buffer: Array, block: slice) -> Array:
@@ -85,14 +85,14 @@ def sweep(buffer: Array, block: slice) -> Array:
     return np.diagonal(L) ** 2
 
 
-def _check_schur(
-    schur: Array, diagonal: Array, positions: Array, n: int, new: bool = False
-) -> None:
-    """Raise if a Schur complement is lost in rounding error: σ is too small for the kernel.
+def check_schur(schur: Array, diagonal: Array, positions: Array, n: int, new: bool = False) -> None:
+    """Raise if a Schur complement is lost in rounding error: λ or σ is too small for the kernel.
 
-    In exact arithmetic its imaginary part, hence its size, is at least that of the diagonal.
+    In exact arithmetic the imaginary part of a resolvent's, hence its size, is at least that of the
+    diagonal.
     """
-    size, least = np.abs(schur), schur_threshold(diagonal, n)
+    size = np.abs(schur) if np.iscomplexobj(schur) else schur
+    least = schur_threshold(diagonal, n)
     low = np.flatnonzero(~(size > np.maximum(least, 0.5 * diagonal.imag)))  # NaN counts as low
     if len(low):
         raise NotPositiveDefiniteError(int(positions[low[0]]), float(size[low[0]]), least, new)

@@ -8,6 +8,13 @@ classifier have their own files. This layer stores no samples and does not depen
 
 from gramian.machines._axes import Axes, least
 from gramian.machines._calibration import class_scores, fit_calibration, probabilities
+from gramian.machines._conformal import (
+    accepted,
+    conformal_regions,
+    jackknife_plus,
+    nonconformity,
+    p_values,
+)
 from gramian.machines._criteria import CRITERIA, Criterion
 from gramian.machines._discriminant import (
     KDA_RMSE,
@@ -42,7 +49,8 @@ from gramian.machines._independent import (
     independent_remove,
     independent_select,
 )
-from gramian.machines._influence import decision_changes
+from gramian.machines._influence import decision_changes, departed_values
+from gramian.machines._joined import Joined, Queries, departed_rows, joined_rows
 from gramian.machines._lagrangian import (
     Iterated,
     Solved,
@@ -92,6 +100,7 @@ __all__ = [
     "Independent",
     "InputEllipsoid",
     "Iterated",
+    "Joined",
     "KernelEllipsoid",
     "LeastSquares",
     "LiveRidge",
@@ -99,6 +108,7 @@ __all__ = [
     "MinimumNorm",
     "MomentsOf",
     "Path",
+    "Queries",
     "Responses",
     "Slopes",
     "Solved",
@@ -106,12 +116,16 @@ __all__ = [
     "SvdEllipsoid",
     "Tableau",
     "Targets",
+    "accepted",
     "basis_features",
     "canonical_form",
     "chunk_sums",
     "class_nearest",
     "class_scores",
+    "conformal_regions",
     "decision_changes",
+    "departed_rows",
+    "departed_values",
     "differentiate",
     "fisher_loo_rows",
     "fit_calibration",
@@ -121,6 +135,8 @@ __all__ = [
     "independent_select",
     "input_ellipsoid",
     "input_loo_distances",
+    "jackknife_plus",
+    "joined_rows",
     "kernel_ellipsoid",
     "kernel_loo_distances",
     "kernel_normalize",
@@ -132,8 +148,10 @@ __all__ = [
     "memberships",
     "minimum_norm",
     "minimum_norm_loo",
+    "nonconformity",
     "novelties",
     "novelty_units",
+    "p_values",
     "principal_pivot",
     "probabilities",
     "slack_tolerance",

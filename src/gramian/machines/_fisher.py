@@ -58,9 +58,10 @@ class Fisher(Machine):
             θ_i = (R_i − b₋ᵢ s_i) / p_i
         """
         R, s, p = moments(1)
-        s, p, cost = s[:, None], p[:, None], self.penalty * ridge**0.5
-        intercept = R.sum(axis=0).imag / (s.sum().imag - cost)
-        left_out = (R.sum(axis=0) - s * R / p).imag / ((s.sum() - s**2 / p).imag - cost)
+        s, p, cost = s[..., None], p[..., None], self.penalty * ridge**0.5
+        R1, s1 = R.sum(axis=-2, keepdims=True), s.sum(axis=-2, keepdims=True)
+        intercept = R1.imag / (s1.imag - cost)
+        left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
         return Departures((R - left_out * s) / p, left_out - intercept)
 
     # -- the path: a kernel machine whose Gram matrix is K D⁻¹ K ----------------------------------

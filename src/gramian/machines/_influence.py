@@ -46,3 +46,24 @@ def decision_changes(
     weights[np.arange(len(at)), at] -= 1.0
     by_intercept = (ridge_diagonal * s)[at, None, None] * leaving.intercept
     return (weights[:, :, None] * leaving.residual + by_intercept).real
+
+
+def departed_values(leaving: Departures, values: Array, solved: Array, ones: Array) -> Array:
+    """Decision values at m queries without each of n samples, of shape (m, n, t).
+
+    ::
+
+        f₋ᵢ(x) = f(x) − u_i θ_i + (b₋ᵢ − b) (1 − kᵀs),      u = P k
+
+    Parameters
+    ----------
+    leaving : Departures
+    values : ndarray of shape (m, t)
+        f(x) with all samples.
+    solved : ndarray of shape (m, n)
+        u; complex for a resolvent.
+    ones : ndarray of shape (m,)
+        kᵀs.
+    """
+    by_intercept = (1.0 - ones)[:, None, None] * leaving.intercept
+    return values[:, None, :] + (by_intercept - solved[..., None] * leaving.residual).real

@@ -26,6 +26,7 @@ import numpy as np
 
 from gramian.arrays import Array
 from gramian.gram import Moments, Spectrum
+from gramian.machines._joined import Joined, Queries
 
 MomentsOf = Callable[[int], Moments]
 """``moments(1)`` are those of P, ``moments(2)`` those of P D P, each computed on demand."""
@@ -72,6 +73,11 @@ class Machine(ABC):
     @abstractmethod
     def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
         """Left-out residuals and changes of the intercept, for all samples in O(n t)."""
+
+    def joined(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Joined:
+        """Leave-one-out values of all samples and of a query that joins them, O(n t) per query."""
+        F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
+        return Joined(F[..., :-1], F[..., -1:])
 
     # -- a path of ridges -----------------------------------------------------------------------
 

@@ -125,6 +125,13 @@ class ClassTargets:
         self._columns(pulled)[...] = (a + b) * G
         return pulled - np.sum(b * G, axis=-1, keepdims=True)
 
+    def joined(self, label: int, weight: float) -> ClassTargets:
+        """The targets with one more sample of this class at the end."""
+        weights = np.append(
+            np.ones(len(self.labels)) if self.weight is None else self.weight, weight
+        )
+        return ClassTargets(np.append(self.labels, label), self.n_classes, self.kind, weights)
+
     def take(self, index: Array) -> ClassTargets:
         """The targets of some samples, as if there were no others."""
         weight = None if self.weight is None else self.weight[index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,6 +12,7 @@ from gramian.arrays import Array, row_blocks
 from gramian.engines._engine import noted
 from gramian.engines._gram import check_semidefinite
 from gramian.engines._holdings import Holdings
+from gramian.engines._joined import JoinedBlock, JoinedByEdits
 from gramian.engines.ellipsoidal._regions import KernelRegion, Region
 from gramian.gram import Refactorization
 from gramian.kernels import GramSamples
@@ -179,6 +180,10 @@ class RegionsEngine:
                 if region is not None:
                     out[reader.positions[j], j] = region.loo_distances(queries)
         return out
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries, each of which joins the region of its class; slopes stay."""
+        return JoinedByEdits.blocks(lambda own: replace(self, serves=own.version), held, X)
 
     def drift(self, held: Holdings) -> float:
         """The largest drift of a region."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from gramian.arrays import Array
 from gramian.engines._engine import noted
 from gramian.engines._gram import Unbuilt
 from gramian.engines._holdings import Holdings
+from gramian.engines._joined import JoinedBlock, JoinedByEdits
 from gramian.engines._sums import LinearPlan, LinearReader
 from gramian.engines.lagrangian._gram import GramPart, GramSpace
 from gramian.engines.lagrangian._sums import LinearPart, LinearSpace
@@ -176,6 +177,10 @@ class LagrangianEngine:
             q[tableau.support] = z[:, 0]
             F[:, j] = left_out_values(tableau, q, y, space.ridges, space.largest)
         return F.astype(held.rows.dtype)
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
+        return JoinedByEdits.blocks(self.fresh, held, X)
 
     def drift(self, held: Holdings) -> float:
         """Violation of the optimality conditions: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""

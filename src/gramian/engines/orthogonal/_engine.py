@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +12,10 @@ import numpy as np
 from gramian.arrays import Array
 from gramian.engines._engine import Engine, noted
 from gramian.engines._holdings import Holdings
+from gramian.engines._joined import JoinedBlock
 from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
 from gramian.engines.orthogonal._plan import BasisPlan, target_columns
+from gramian.engines.orthogonal._queries import BasisQueries
 from gramian.gram import Refactorization
 from gramian.machines import Sums
 
@@ -214,6 +216,17 @@ class BasisEngine:
         blocks = [b.loo_outputs(X, self._targets(y, b), weight, positions) for b in self.bases]
         return np.concatenate(blocks, axis=1)[:, self.order()]
 
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+
+        The centres and λ stay. O(n m) for each query after the features of the samples, O(n m²).
+        """
+        return self._queries(held).joined(X)
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        return self._queries(held).departed(X)
+
     def drift(self, held: Holdings) -> float:
         """The largest residual of the normal equations or error of the sums.
 
@@ -272,6 +285,10 @@ class BasisEngine:
 
     def _targets(self, y: Array, basis: FixedBasis) -> Array:
         return target_columns(y, basis.outputs, self._classified)
+
+    def _queries(self, held: Holdings) -> BasisQueries:
+        pairs = [(basis, self._targets(held.y, basis)) for basis in self.bases]
+        return BasisQueries.of(pairs, held, self.order())
 
     def _sums(self, held: Holdings) -> list[Sums]:
         sums, positions = self._chunk_sums(self.bases, held.rows.dtype), np.arange(len(held))

@@ -1,0 +1,93 @@
+"""Queries against fixed bases: what they change, what each held sample changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays import Array
+from gramian.engines._holdings import Holdings
+from gramian.engines._joined import query_blocks
+from gramian.engines._row_queries import RowQueries
+from gramian.engines.orthogonal._basis import FixedBasis
+from gramian.machines import Joined, basis_features
+
+
+@dataclass(frozen=True, eq=False)
+class BasisQueries:
+    """One version of all bases, open to queries; centres and λ stay.
+
+    Samples that were learned but are not held have no left-out values. They act as given.
+    """
+
+    bases: list[tuple[FixedBasis, RowQueries]]
+    order: Array  # public columns among those of all bases
+    classes: Any
+
+    @classmethod
+    def of(
+        cls, pairs: list[tuple[FixedBasis, Array]], held: Holdings, order: Array
+    ) -> BasisQueries:
+        """Open bases to queries, given the targets of the held samples for each."""
+        opened = [(basis, _opened(basis, held, targets)) for basis, targets in pairs]
+        return cls(opened, order, held.classes)
+
+    def joined(self, X: Any) -> Iterator[tuple[slice, JoinedBases]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
+        outputs = np.concatenate([basis.outputs for basis, _ in self.bases])
+        for rows in self._blocks(X):
+            parts = [
+                queries.joined(_features(basis, X[rows]))(1.0) for basis, queries in self.bases
+            ]
+            yield rows, JoinedBases(parts, outputs, self.order, self.classes)
+
+    def departed(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        for rows in self._blocks(X):
+            parts = [queries.departed(_features(basis, X[rows])) for basis, queries in self.bases]
+            yield rows, np.concatenate(parts, axis=2)[..., self.order]
+
+    def _blocks(self, X: Any) -> Iterator[slice]:
+        shapes = [queries.Y.shape for _, queries in self.bases]
+        return query_blocks(X.shape[0], shapes[0][0], sum(t for _, t in shapes))
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedBases:
+    """A block of queries against all bases; see `JoinedBlock`."""
+
+    parts: list[Joined]
+    outputs: Array
+    order: Array
+    classes: Any
+
+    def decisions(self, label: int) -> Array:
+        y = np.where(self.outputs == self.classes[label], 1.0, -1.0)
+        values, slope = self._all()
+        return (values + slope * y)[..., self.order]
+
+    def lines(self) -> Joined:
+        return self.parts[0]  # the targets of a regression share one basis
+
+    def _all(self) -> Joined:
+        slopes = [np.broadcast_to(part.slope, part.values.shape) for part in self.parts]
+        values = [part.values for part in self.parts]
+        return Joined(np.concatenate(values, axis=2), np.concatenate(slopes, axis=2))
+
+
+def _features(basis: FixedBasis, X: Any) -> Array:
+    return basis_features(basis.live.U, basis.centres.rows(X))
+
+
+def _opened(basis: FixedBasis, held: Holdings, targets: Array) -> RowQueries:
+    live, centres, samples = basis.live, basis.centres, held.rows.samples()
+
+    def blocks() -> Iterator[tuple[slice, Array]]:
+        for rows, values in centres.blocks(samples, np.arange(len(held))):
+            yield rows, basis_features(live.U, values)
+
+    found = live.normal.present_inverse(), live.orthogonal_weights
+    return RowQueries.of(blocks, *found, targets, held.weight)
