@@ -10,33 +10,21 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import asdict
-from importlib.resources import files
-from typing import Any
 
 import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from threadpoolctl import threadpool_limits
 
 from gramian.serve._choices import NAMED_KERNELS, OFFERS
+from gramian.serve._pages import PAGE, POLICY, Pages
 from gramian.serve._session import MOST, Reply, Session
 from gramian.serve._toys import CLASSES, CURVES
-
-PAGE = files("gramian.serve") / "page"
-# The page loads nothing from elsewhere, and the browser holds it to that.
-POLICY = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-cache",
-}
 
 
 def create_play() -> Starlette:
@@ -51,11 +39,15 @@ def create_play() -> Starlette:
     """
     return Starlette(
         routes=[
-            Route("/", page("play.html")),
             WebSocketRoute("/socket", talk),
-            Mount("/page", StaticFiles(directory=str(PAGE))),
+            Route("/", _first_page),
+            Mount("/", Pages()),
         ]
     )
+
+
+async def _first_page(request: Request) -> Response:
+    return FileResponse(PAGE / "play.html", headers=POLICY)
 
 
 def play(host: str = "127.0.0.1", port: int = 8765) -> None:
@@ -72,15 +64,6 @@ def play(host: str = "127.0.0.1", port: int = 8765) -> None:
             ws_per_message_deflate=False,  # compressing a picture takes longer than drawing it
             ws_max_size=2**18,
         )
-
-
-def page(name: str) -> Any:
-    """Return an endpoint that serves one page."""
-
-    async def serve(request: Request) -> Response:
-        return HTMLResponse((PAGE / name).read_text(encoding="utf-8"), headers=POLICY)
-
-    return serve
 
 
 async def talk(socket: WebSocket) -> None:

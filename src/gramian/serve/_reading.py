@@ -15,10 +15,12 @@ from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
 from gramian.serve._field import Field, grid_points
 from gramian.serve._toys import HEIGHT, WIDTH
 
-FINE, COARSE = (128, 96), (64, 48)
-"""Points of the grid; the second where a point costs more than its share of a product."""
+FINE, COARSE, ROUGH = (128, 96), (64, 48), (32, 24)
+"""Points of the grid; the others where a point costs more than its share of a product."""
 STEPS = 257
 """Points of a curve."""
+CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+"""Those for which a curve has intervals."""
 
 
 class Reader:
@@ -106,10 +108,21 @@ class Reader:
         return facts, arrays
 
     def layer(self, name: str, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-        """One of `LAYERS`; nothing where this machine does not have it."""
+        """One of `LAYERS`; nothing where this machine does not have it, or not soon enough."""
         if name not in LAYERS:
             raise ValueError(f"layers are {', '.join(LAYERS)}; got {name!r}.")
         return LAYERS[name](self, model)
+
+    def _sets(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+        """P-values of every class, or for a curve the intervals of each of `CONFIDENCES`."""
+        if not self.choice.offer.quick:
+            return {}, {}
+        if self.choice.offer.task == CURVE:
+            queries = self.queries[::4]
+            found = [model.predict_interval(queries, confidence=share) for share in CONFIDENCES]
+            return {"confidences": CONFIDENCES}, {"intervals": np.stack(found)}
+        shape = ROUGH if len(model.ids_) > 150 else COARSE
+        return {"rough": shape}, {"p_values": model.p_values(_grid(shape)).T}
 
     def _influence(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         if self.choice.offer.holds != SAMPLES or self.choice.machine == "LagrangianSVC":
@@ -127,6 +140,7 @@ class Reader:
 
 
 LAYERS: dict[str, Callable[[Reader, Any], tuple[dict[str, Any], dict[str, Array]]]] = {
+    "sets": Reader._sets,
     "influence": Reader._influence,
     "membership": Reader._membership,
 }

@@ -64,10 +64,12 @@ export class Plane {
 
   // ---- the model --------------------------------------------------------------------------------------
 
-  drawField(picture, layers) {
+  drawField(picture, layers, confidence) {
     const pen = this.field.getContext("2d");
     pen.fillStyle = this.ground;
     pen.fillRect(0, 0, this.w, this.h);
+    if (layers.has("sets") && picture?.p_values) return this.drawSets(picture, confidence.share);
+    if (layers.has("sets") && picture?.intervals) return this.drawBand(picture, confidence.which);
     if (!picture?.values || !picture.classes || !layers.has("shade")) return;
     const [w, h] = picture.grid, image = new ImageData(w, h), pixels = new Int32Array(image.data.buffer);
     if (picture.outputs === 1) this.shadeTwo(picture, pixels, w, h);
@@ -105,6 +107,37 @@ export class Plane {
         pixels[(h - 1 - j) * w + i] = packed(mix(ground, [r / total, g / total, b / total], share));
       }
     }
+  }
+
+  // Where the p-values of one, several or no class exceed 1 − confidence: its colour, stripes, or dots.
+  drawSets({ p_values: p, rough: [w, h], classes }, confidence) {
+    const W = this.w, H = this.h, image = new ImageData(W, H), pixels = new Int32Array(image.data.buffer), size = w * h;
+    const ground = rgb(this.ground), colours = classes.map((label) => packed(mix(ground, rgb(this.colours[label]), 0.5)));
+    const plain = packed(ground), dot = packed(mix(ground, rgb(this.soft), 0.8)), members = [];
+    for (let y = 0; y < H; y++) {
+      const v = Math.min(((H - 1 - y) / (H - 1)) * (h - 1), h - 1.001), j = Math.floor(v), t = v - j;
+      for (let x = 0; x < W; x++) {
+        const u = Math.min((x / (W - 1)) * (w - 1), w - 1.001), i = Math.floor(u), s = u - i, at = j * w + i;
+        members.length = 0;
+        for (let k = 0; k < classes.length; k++) {
+          const a = k * size + at, low = p[a] + s * (p[a + 1] - p[a]), high = p[a + w] + s * (p[a + w + 1] - p[a + w]);
+          if (low + t * (high - low) > 1 - confidence) members.push(k);
+        }
+        if (members.length) pixels[y * W + x] = colours[members[Math.floor((x + y) / 6) % members.length]];
+        else pixels[y * W + x] = x % 10 < 2 && y % 10 < 2 ? dot : plain;
+      }
+    }
+    this.field.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  // The band of intervals of a curve at one of the confidences.
+  drawBand({ intervals, confidences }, which) {
+    const pen = this.field.getContext("2d"), count = intervals.length / confidences.length / 2, at = 2 * count * which;
+    const x = (i) => (i / (count - 1)) * this.w, y = (value) => this.toY(Math.max(-9, Math.min(9, value)));
+    pen.beginPath();
+    for (let i = 0; i < count; i++) pen.lineTo(x(i), y(intervals[at + 2 * i]));
+    for (let i = count - 1; i >= 0; i--) pen.lineTo(x(i), y(intervals[at + 2 * i + 1]));
+    pen.globalAlpha = 0.2; pen.fillStyle = this.accent; pen.fill(); pen.globalAlpha = 1;
   }
 
   // Level lines of one or several outputs, where the decision changes.

@@ -72,16 +72,20 @@ function show(answer, start) {
     say(answer.message); $("proof").textContent = answer.message;
     return;
   }
-  const late = answer.margin ? {} : { own: undefined, margin: undefined };
-  picture = { ...answer, ...late };
+  const same = picture?.classes?.join() === answer.classes?.join(); // slow layers stay until new ones are there
+  picture = same ? { ...Object.fromEntries(SLOW.map((name) => [name, picture?.[name]])), ...answer } : answer;
   draw();
   if (start !== undefined) performance.measure("click to boundary", { start, end: performance.now() });
   readings(answer);
   ask_details();
 }
 
+const SLOW = ["p_values", "rough", "intervals", "confidences", "membership", "novelty", "threshold"];
+const SHARES = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98];
+const confidence = () => ({ which: Number($("confidence").value), share: SHARES[$("confidence").value] });
+
 function draw() {
-  plane.drawField(picture, layers);
+  plane.drawField(picture, layers, confidence());
   plane.drawSamples(samples.rows.values(), picture, layers);
 }
 
@@ -101,7 +105,7 @@ function readings({ n, error, wrong, edits, ms }) {
 let resting = 0;
 function ask_details() {
   clearTimeout(resting);
-  const wanted = ["influence", "membership"].filter((name) => layers.has(name));
+  const wanted = ["sets", "influence", "membership"].filter((name) => layers.has(name));
   const slow = picture.values && !picture.margin;
   if (!picture.values || !(slow || wanted.length)) return;
   resting = setTimeout(() => {
@@ -303,7 +307,7 @@ function fill() {
 // Makes every control show the state, and the address hold it.
 let writing = 0;
 function refresh() {
-  const { name, task, searches, strength } = offer();
+  const { name, task, searches, strength, quick } = offer();
   $("data").value = data; $("machine").value = name; $("kernel").value = settings.kernel;
   $("gamma").value = Math.log10(settings.gamma); $("gamma-value").textContent = number(settings.gamma);
   $("ridge").value = Math.log10(settings.ridge); $("ridge-value").textContent = number(settings.ridge);
@@ -312,7 +316,9 @@ function refresh() {
   $("choose").disabled = !searches || !picture?.values;
   $("choose").title = searches ? "Search width and ridge by the exact leave-one-out criterion" : "This machine has no closed form along a path of widths";
   $("error-name").textContent = task === "curve" ? "leave-one-out error, RMS" : "leave-one-out error";
-  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
+  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", sets: !quick, support: strength === "epsilon" }[box.value]);
+  $("confidence-row").hidden = !(layers.has("sets") && quick);
+  $("confidence-value").textContent = `${Math.round(100 * confidence().share)} %`;
   $("labels").disabled = task === "curve";
   $("undo").disabled = !samples.past.length; $("redo").disabled = !samples.future.length;
   $("prove").disabled = !samples.rows.size;
@@ -348,6 +354,7 @@ $("machine").addEventListener("change", (event) => {
 $("kernel").addEventListener("change", (event) => { $("search").hidden = true; set({ kernel: event.target.value }); });
 $("gamma").addEventListener("input", (event) => set({ gamma: Number((10 ** event.target.value).toPrecision(4)) }));
 $("ridge").addEventListener("input", (event) => set({ ridge: Number((10 ** event.target.value).toPrecision(4)) }));
+$("confidence").addEventListener("input", () => { refresh(); draw(); });
 $("undo").addEventListener("click", () => travel(samples.undo()));
 $("redo").addEventListener("click", () => travel(samples.redo()));
 $("clear").addEventListener("click", () => forget(samples.list()));
