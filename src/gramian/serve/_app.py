@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import WebSocketRoute
 
 from gramian import __version__
 from gramian.serve._gate import LOOPBACK, Access, Gate
@@ -20,6 +21,7 @@ from gramian.serve._pages import Pages
 from gramian.serve._problems import Problem, answer_problem, problem_of
 from gramian.serve._routes import Route, Routes
 from gramian.serve._tokens import Tokens
+from gramian.serve._watch import Watch
 
 
 def create_app(
@@ -71,6 +73,8 @@ def create_app(
     access = Access(tokens, limits.rate)
     for route in routes.table():
         _add(app, access, route)
+    watch = Watch(live, name, access)
+    app.routes.append(WebSocketRoute(f"/v2/models/{name}/watch", watch.talk))
     if hosts is None and tokens is None:
         hosts = LOOPBACK
     app.add_middleware(Gate, limits=limits, metrics=metrics, hosts=hosts)

@@ -45,3 +45,27 @@ export function drawMap(canvas, { gammas, ridges, values }, upTo, best) {
   pen.fillText("width γ →", 8, h - 6);
   pen.save(); pen.translate(w - 6, h - 26); pen.rotate(-Math.PI / 2); pen.fillText("ridge λ →", 0, 0); pen.restore();
 }
+
+// How often predictions are right, against the probability that they claim, in five groups; says it in a sentence.
+export function drawClaims(canvas, claimed, right) {
+  const [pen, w, h] = begin(canvas), low = Math.min(...claimed), groups = Array.from({ length: 5 }, () => ({ n: 0, sum: 0, right: 0 }));
+  claimed.forEach((p, i) => {
+    const group = groups[Math.min(4, Math.floor((5 * (p - low)) / (1 - low || 1)))];
+    group.n += 1; group.sum += p; group.right += right[i];
+  });
+  const toX = (p) => 34 + ((p - low) / (1 - low || 1)) * (w - 48), toY = (p) => h - 20 - p * (h - 32);
+  pen.font = "11px system-ui, sans-serif"; pen.fillStyle = colour("soft");
+  for (const p of [0, 0.5, 1]) pen.fillText(`${100 * p} %`, 2, toY(p) + 4);
+  pen.fillText(`claims ${Math.round(100 * low)} %`, 34, h - 4); pen.fillText("100 %", w - 34, h - 4);
+  pen.strokeStyle = colour("soft"); pen.setLineDash([4, 4]); pen.lineWidth = 1;
+  pen.beginPath(); pen.moveTo(toX(low), toY(low)); pen.lineTo(toX(1), toY(1)); pen.stroke(); pen.setLineDash([]);
+  pen.fillStyle = colour("accent");
+  for (const { n, sum, right: hits } of groups) {
+    if (!n) continue;
+    pen.globalAlpha = 0.85;
+    pen.beginPath(); pen.arc(toX(sum / n), toY(hits / n), 3 + 7 * Math.sqrt(n / claimed.length), 0, 7); pen.fill();
+  }
+  pen.globalAlpha = 1;
+  const mean = (list) => list.reduce((a, b) => a + Number(b), 0) / list.length;
+  return `Left out, it claims ${(100 * mean(claimed)).toFixed(1)} % on average and is right in ${(100 * mean(right)).toFixed(1)} %.`;
+}
