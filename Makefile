@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage torture lint doctest bench reproduce docs ci clean
+.PHONY: help run test browser coverage torture lint doctest bench reproduce docs ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,9 @@ run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that 
 
 test: $(VENV)/test.stamp ## run the tests, in two processes
 	$(BIN)/python -m tests
+
+browser: $(VENV)/browser.stamp ## test the pages in a real browser: Chromium must be installed
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 
 coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the core must have none
 	$(BIN)/python -m tests --coverage
