@@ -31,13 +31,15 @@ class Visitor:
 
     @property
     def rows(self):
-        """Samples (x, y, class), as the address has them."""
-        self.page.wait_for_timeout(400)
-        (text,) = parse_qs(self.page.url.partition("#")[2])["p"]
-        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        return [
-            (x / LATTICE, y / LATTICE, label) for x, y, label in struct.iter_unpack(">hhB", data)
-        ]
+        """Samples (x, y, class), as the address has them once it is written."""
+        for _ in range(20):
+            self.page.wait_for_timeout(350)
+            (text,) = parse_qs(self.page.url.partition("#")[2])["p"]
+            data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            if len(data) == 5 * self.n:
+                break
+        found = struct.iter_unpack(">hhB", data)
+        return [(x / LATTICE, y / LATTICE, label) for x, y, label in found]
 
     @property
     def n(self):

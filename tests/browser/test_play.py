@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -87,11 +88,13 @@ def test_the_proof_compares_with_a_refit(visitor):
 
 
 def test_an_address_holds_the_whole_state(visitor, visit):
+    n = visitor.n
     visitor.page.select_option("#machine", "KernelDiscriminant")
     visitor.click(*visitor.empty_place())
+    visitor.holds(n + 1)
     rows, url = visitor.rows, visitor.page.url
     other = Visitor(visit(url))
-    other.holds(visitor.n)
+    other.holds(n + 1)
     assert other.rows == rows
     expect(other.page.locator("#error")).to_have_text(visitor.error)
     expect(other.page.locator("#machine")).to_have_value("KernelDiscriminant")
@@ -108,15 +111,13 @@ def test_the_copied_code_runs_and_finds_the_same_error(play, visit):
     assert score == pytest.approx(1 - float(visitor.error.split()[0]) / 100, abs=1e-3)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_machine_and_layer_is_drawn(play, visit, dark):
-    page = visit(play.url, dark=dark)
+def test_every_machine_and_layer_is_drawn(play, visit):
+    page = visit(play.url)
     visitor = Visitor(page)
-    for box in page.locator("[name=layer]").all():
-        box.set_checked(True, force=True)
     for machine in page.locator("#machine option").all():
         page.select_option("#machine", machine.get_attribute("value"))
-        page.wait_for_timeout(150)
+        for box in page.locator("[name=layer]:enabled").all():
+            box.check()
         x, y, _ = visitor.rows[3]
         page.mouse.move(*visitor.pixel(x, y))
         expect(page.locator("#tip")).to_contain_text("Sample")
@@ -139,8 +140,10 @@ def test_the_page_comes_back_after_the_server(visit):
     server.start()
     page = visit(server.url, errors=False)
     visitor = Visitor(page)
+    n = visitor.n
     visitor.click(*visitor.empty_place())
-    rows, error = visitor.rows, visitor.error
+    visitor.holds(n + 1)
+    error = visitor.error
     server.stop()
     expect(page.locator("#lost")).to_be_visible()
     server.start()
@@ -148,7 +151,7 @@ def test_the_page_comes_back_after_the_server(visit):
         expect(page.locator("#lost")).to_be_hidden()
         expect(page.locator("#error")).to_have_text(error)
         visitor.click(*visitor.empty_place())
-        visitor.holds(len(rows) + 1)
+        visitor.holds(n + 2)
     finally:
         server.stop()
 
@@ -176,4 +179,4 @@ def test_addresses_of_many_samples_open(play, visit):
     rows = [((i % 40) / 20 - 1, i // 40 / 20 - 0.5, i % 2) for i in range(800)]
     visitor = Visitor(visit(play.url + address(rows)))
     visitor.holds(800)
-    assert visitor.rows == pytest.approx(rows, abs=1e-3)
+    np.testing.assert_allclose(visitor.rows, rows, rtol=0, atol=1e-3)
