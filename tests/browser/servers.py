@@ -45,6 +45,13 @@ class Server:
                 return
         raise RuntimeError(f"{' '.join(self._command)} does not answer.")
 
+    @property
+    def seconds(self):
+        """Processor time so far, where there is /proc."""
+        with open(f"/proc/{self._process.pid}/stat", encoding="ascii") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def stop(self):
         self._process.terminate()
         self._process.wait(timeout=20)

@@ -224,7 +224,7 @@ export class Plane {
 
   // ---- what the pointer does --------------------------------------------------------------------------
 
-  drawTop({ lasso, cursor, ghost, over, ripples = [] }) {
+  drawTop({ lasso, cursor, ghost, over }) {
     const pen = this.begin(this.top);
     if (ghost?.values) {
       pen.strokeStyle = this.accent; pen.lineWidth = 2.4; pen.setLineDash([7, 5]);
@@ -233,11 +233,6 @@ export class Plane {
       pen.setLineDash([]);
     }
     if (over) this.ring(pen, over, this.radius + 4, this.accent, 2);
-    for (const { x, y, label, age, gone } of ripples) {
-      pen.globalAlpha = 1 - age;
-      this.ring(pen, { x, y }, this.radius + 4 + 20 * (gone ? age : 1 - age), this.colours[label], 2.5);
-      pen.globalAlpha = 1;
-    }
     if (lasso?.length > 1) {
       pen.beginPath();
       for (const [x, y] of lasso) pen.lineTo(this.toX(x), this.toY(y));

@@ -74,7 +74,9 @@ function show(answer, start) {
   }
   const same = picture?.classes?.join() === answer.classes?.join(); // slow layers stay until new ones are there
   picture = same ? { ...Object.fromEntries(SLOW.map((name) => [name, picture?.[name]])), ...answer } : answer;
+  const arrived = performance.now();
   draw();
+  performance.measure("drawing", { start: arrived, end: performance.now() });
   if (start !== undefined) performance.measure("click to boundary", { start, end: performance.now() });
   readings(answer);
   ask_details();
@@ -422,18 +424,16 @@ $("python").addEventListener("click", (event) => socket.ask({ do: "python" }, (a
 
 // ---- drawing ----------------------------------------------------------------------------------------------
 
-let ripples = [];
+// A ring that opens around what was forgotten and closes around what was learned.
 function ripple({ x, y, label: which }, gone) {
   if (calm) return;
-  ripples.push({ x, y, label: which, gone, born: performance.now() });
-  if (ripples.length === 1) requestAnimationFrame(animate);
-}
-function animate(now) {
-  ripples = ripples.map((one) => ({ ...one, age: Math.max(0, (now - one.born) / 350) })).filter((one) => one.age < 1);
-  redrawTop();
-  if (ripples.length) requestAnimationFrame(animate);
+  const ring = document.createElement("i");
+  ring.className = gone ? "ripple gone" : "ripple";
+  Object.assign(ring.style, { left: `${plane.toX(x)}px`, top: `${plane.toY(y)}px`, color: plane.colours[which] });
+  ring.addEventListener("animationend", () => ring.remove());
+  plane.root.append(ring);
 }
 
-function redrawTop() { plane.drawTop({ lasso, cursor, ghost, over, ripples: ripples.filter(({ age }) => age !== undefined) }); }
+function redrawTop() { plane.drawTop({ lasso, cursor, ghost, over }); }
 function redraw() { draw(); redrawTop(); }
 plane.redraw = redraw;
