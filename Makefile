@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser coverage torture lint doctest bench reproduce docs ci clean
+.PHONY: help run serve-demo test browser coverage torture lint doctest bench reproduce docs ci clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that ships with scikit-learn
 	$(BIN)/python examples/quickstart.py
+
+serve-demo: $(VENV)/serve.stamp ## serve a store of the handwritten digits on this machine
+	$(BIN)/python examples/serve_demo.py
 
 test: $(VENV)/test.stamp ## run the tests, in two processes
 	$(BIN)/python -m tests

@@ -34,6 +34,7 @@ from evidence.experiments import (
     saadi2004_figure_1,
     saadi2004_table_1,
     selection,
+    service,
 )
 
 _MODULES = (
@@ -47,6 +48,7 @@ _MODULES = (
     andelic2007_regression,
     orthogonal_large,
     dask_rows,
+    service,
     saadi2004_figure_1,
     saadi2004_table_1,
     fisher,

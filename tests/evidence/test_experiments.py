@@ -120,6 +120,9 @@ MADE_UP = {
 def made_up(name, case):
     """Values that a case could have."""
     rng = np.random.default_rng(0)
+    if name == "service":
+        load = [[route, 100, 0, 2.0, 9.0] for route in ("infer", "learn", "forget")]
+        return {"found": load if case["task"] == "load" else [[1000.0, 900.0, 600.0, 1500.0]]}
     if name == "kim2006-figure-1":
         errors = [None, *rng.uniform(15, 18, len(kim2006_figure_1.EXPONENTS) - 1)]
         return {"svd": 17.0, "qr": errors, "auto": errors, **OFFICIAL}

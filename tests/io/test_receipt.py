@@ -105,14 +105,13 @@ def test_unknown_id_leaves_the_model(table_model):
 
 def test_fingerprint_before_cannot_be_computed_from_the_receipt(table, table_model):
     """With a plain hash, a row of a few categories is found by trying them all."""
-    twin = deepcopy(table_model)
-    before = deepcopy(table_model)
-    one, two = gramian.forget(table_model, "pet 23"), gramian.forget(twin, "pet 23")
+    before, model, twin = (deepcopy(table_model) for _ in range(3))
+    one, two = gramian.forget(model, "pet 23"), gramian.forget(twin, "pet 23")
     assert one.fingerprint_before != two.fingerprint_before
     known = [None, *(bytes.fromhex(r.salt) for r in (one, two))]
     assert one.fingerprint_before not in [fingerprint(before, key=key) for key in known]
     assert one.fingerprint_after != two.fingerprint_after
-    assert fingerprint(table_model) == fingerprint(twin)
+    assert fingerprint(model) == fingerprint(twin)
 
 
 # -- a failure leaves the model -----------------------------------------------------------------

@@ -6,16 +6,18 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-for needed in ("fastapi", "httpx", "prometheus_client", "uvicorn"):
-    pytest.importorskip(needed)
-
-with warnings.catch_warnings():  # starlette announces another client
-    warnings.simplefilter("ignore")
-    from starlette.testclient import TestClient
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
+pytest.importorskip("prometheus_client")
+pytest.importorskip("uvicorn")
 
 from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
 from gramian.serve import create_app
 from gramian.store import Store
+
+with warnings.catch_warnings():  # starlette announces another client
+    warnings.simplefilter("ignore")
+    from starlette.testclient import TestClient
 
 MODEL = "/v2/models/m"
 

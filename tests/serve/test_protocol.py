@@ -125,8 +125,9 @@ def test_columns_of_a_model_with_named_features(serving):
     model = LeastSquaresSVR(gamma=0.3, C=10.0).fit(frame, y)
     records = frame[["c", "a", "b"]].to_dict("records")
     expected = model.predict(frame)
-    with serving(model) as client, pytest.warns(UserWarning, match="feature names"):
-        answer = client.post(f"{MODEL}/infer", json={"records": records})
+    with serving(model) as client:
+        with pytest.warns(UserWarning, match="feature names"):  # which `run` ignores
+            answer = client.post(f"{MODEL}/infer", json={"records": records})
         np.testing.assert_allclose(outputs(answer)["prediction"], expected)
         wrong = client.post(f"{MODEL}/infer", json={"records": [{"a": 1}]})
         assert "the columns of this model are a, b, c" in wrong.json()["detail"]
@@ -143,6 +144,30 @@ def test_a_regressor(serving):
         worst = client.get(f"{MODEL}/doubt?count=3").json()["samples"]
         errors = np.abs(regressor().y_fit_ - regressor().loo_predict())
         assert [sample["id"] for sample in worst] == np.argsort(-errors)[:3].tolist()
+
+
+guarantees = pytest.mark.skipif(
+    not hasattr(LeastSquaresSVR, "predict_interval"), reason="no sets and intervals yet"
+)
+
+
+@guarantees
+def test_sets(client):
+    asked = {"sets": True, "confidence": 0.8}
+    answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
+    assert list(outputs(answer)) == ["prediction", "sets", "classes"]
+    assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence=0.8))
+
+
+@guarantees
+def test_intervals(serving):
+    asked = {"intervals": True, "confidence": 0.8}
+    with serving(regressor()) as client:
+        answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
+    found = outputs(answer)
+    assert list(found) == ["prediction", "lower", "upper"]
+    expected = regressor().predict_interval(X, confidence=0.8)
+    np.testing.assert_allclose(np.column_stack([found["lower"], found["upper"]]), expected)
 
 
 @pytest.mark.parametrize(
@@ -199,8 +224,8 @@ def test_a_real_client_gets_predictions(serving, tmp_path):
             asked = http.InferRequestedOutput("prediction", binary_data=binary)
             found = client.infer("m", [sent], outputs=[asked]).as_numpy("prediction")
             assert_array_equal(found, classifier().predict(X))
+        sent = http.InferInput("X", [1, 2], "FP64")
+        sent.set_data_from_numpy(X[:1, :2])
         with pytest.raises(http.InferenceServerException, match="features"):
-            sent = http.InferInput("X", [1, 2], "FP64")
-            sent.set_data_from_numpy(X[:1, :2])
             client.infer("m", [sent])
         client.close()

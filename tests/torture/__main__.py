@@ -8,7 +8,18 @@ import time
 import warnings
 from pathlib import Path
 
-from tests.torture import commands, edits, files, lines, numbers, signals, soak, threads, trace
+from tests.torture import (
+    commands,
+    edits,
+    files,
+    lines,
+    numbers,
+    requests,
+    signals,
+    soak,
+    threads,
+    trace,
+)
 
 PER_MINUTE = {"kills": 450, "pairs": 300, "files": 1500}  # on two cores, about
 
@@ -68,6 +79,12 @@ ATTACKS = {
         "edits",
         0.1,
     ),
+    "requests": (
+        "A bad request gets a 4xx, and the model is as before",
+        "bodies from the OpenAPI schema, with parts exchanged, with bytes changed",
+        "requests",
+        0.1,
+    ),
     "trace": (
         "Nothing that gives a forgotten row back is left after refactor()",
         "least squares on what is pending in the live object",
@@ -89,6 +106,8 @@ def run(name, seed, seconds, report):
         return sum(counts.values()), failures
     if name == "soak":
         return soak.main(seed, seconds, report=report)
+    if name == "requests":
+        return requests.main(seed, seconds, report=report)
     if name == "trace":
         return trace.main(seed, report=report)
     modules = {"edits": edits, "signals": signals, "lines": lines, "threads": threads}

@@ -81,8 +81,9 @@ def app(context: click.Context, traceback: bool) -> None:
     gramian predict model.gram new.csv -o out.csv
     gramian forget model.gram --id 17 --receipt receipts.jsonl
 
-    Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet. Rows are
-    counted from 1. Exit codes: 0 success, 1 a problem with the data, 2 with the command.
+    A MODEL is a model file or a store (`gramian store create`), whose edits are durable and have
+    receipts. Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet.
+    Rows are counted from 1. Exit codes: 0 success, 1 a problem with the data, 2 with the command.
     """
     context.obj = traceback
 
@@ -134,6 +135,7 @@ def predict(**options: Any) -> None:
 @app.command()
 @click.argument("model", type=MODEL)
 @click.argument("table", type=TABLE)
+@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @json_option
 def learn(**options: Any) -> None:
@@ -152,6 +154,7 @@ def learn(**options: Any) -> None:
 @click.option("--reselect", is_flag=True,
               help="Choose scales and hyper-parameters anew on what is left.")  # fmt: skip
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
+@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @json_option
 def forget(**options: Any) -> None:
@@ -211,14 +214,72 @@ def play(**options: Any) -> None:
 
 @app.command()
 @click.argument("store", type=MODEL)
+@click.option("--public-key", metavar="KEY",
+              help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
+@click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
+@json_option
+def audit(**options: Any) -> None:
+    """Check STORE: file, chain of receipts, signatures, rows, settings.
+
+    The exit code is 0 if all are right, otherwise 1.
+    """
+    _run("audit", options)
+
+
+@app.group(cls=Commands)
+def store() -> None:
+    """Models whose every edit is durable, erased from disk and receipted."""
+
+
+@store.command()
+@click.argument("model", type=MODEL)
+@click.argument("store", type=OUTPUT)
+@click.option("--key", type=MODEL, help="Private Ed25519 key (PEM) that signs the receipts.")
+@click.option("--snapshot/--no-snapshot", default=True, show_default=True,
+              help="Keep the coefficients, so that the store opens faster.")  # fmt: skip
+@json_option
+def create(**options: Any) -> None:
+    """Make the new STORE of the model file MODEL."""
+    _run("store", {"task": "create", **options})
+
+
+@store.command()
+@click.argument("store", type=MODEL)
+@click.option("ids", "--id", multiple=True, metavar="ID", help="About this row. Repeatable.")
+@json_option
+def receipts(**options: Any) -> None:
+    """List the receipts of STORE, or those about some rows."""
+    _run("store", {"task": "receipts", **options})
+
+
+@store.command()
+@click.argument("store", type=MODEL)
+@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
+@json_option
+def compact(**options: Any) -> None:
+    """Write STORE anew without the places of forgotten rows."""
+    _run("store", {"task": "compact", **options})
+
+
+@store.command()
+@click.argument("store", type=MODEL)
+@click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
+@json_option
+def export(**options: Any) -> None:
+    """Write the present model of STORE to a model file."""
+    _run("store", {"task": "export", **options})
+
+
+@app.command()
+@click.argument("store", type=MODEL)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
-@click.option("--tokens", type=TABLE, help="File of tokens that `gramian token` made.")
-@click.option("--key", type=TABLE, help="Private key (PEM) that signs the receipts.")
-@click.option("--ssl-keyfile", type=TABLE, help="Private key of the server.")
-@click.option("--ssl-certfile", type=TABLE, help="Certificate of the server.")
+@click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
+@click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
+@click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
+@click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
 @click.option("--max-body", type=click.IntRange(1), default=16, show_default=True, metavar="MIB",
               help="Size of a request.")  # fmt: skip
 @click.option("--max-rows", type=click.IntRange(1), default=10_000, show_default=True,

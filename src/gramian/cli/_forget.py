@@ -7,29 +7,32 @@ from typing import Any
 import click
 
 import gramian
-from gramian.cli._models import as_held
+from gramian.cli._models import as_held, check_options
 from gramian.cli._show import number, pairs, say
 from gramian.cli._where import ids_where, parse_condition
 from gramian.files import locked
 from gramian.io import _ledger
+from gramian.store import Store, is_store
 from gramian.tables import TableModel
 
 
 def run(
-    *, model, ids, ids_from, where, verify, tolerance, reselect, receipt, output, quiet
+    *, model, ids, ids_from, where, verify, tolerance, reselect, receipt, key, output, quiet
 ) -> dict[str, Any]:
     """Forget, write the receipt as pending, save the model, finish the receipt."""
     asked = [*ids, *(_read_ids(ids_from) if ids_from else [])]
+    if is_store(model):
+        check_options(model, tolerance=tolerance, reselect=reselect, receipt=receipt, output=output)
+        return _from_store(model, asked, where, verify, key)
+    if key is not None:
+        raise ValueError(f"{model} is a model file; a key signs the receipts of a store.")
     target = output or model
     with locked(target):
         fitted = gramian.load(model)
         finished = _open_receipts(receipt, [model, target], fitted)
-        chosen = [as_held(fitted, name) for name in asked]
-        if where:
-            chosen += _where(fitted, model, where)
         proof = gramian.forget(
             fitted,
-            list(dict.fromkeys(chosen)),
+            _chosen(fitted, model, asked, where),
             verify=verify,
             reselect=reselect,
             tolerance=tolerance,
@@ -43,6 +46,24 @@ def run(
         "finished": finished,
         "failed": proof.verified is False,
     }
+
+
+def _from_store(path: str, asked: list[str], where: str | None, verify: bool, key: str | None):
+    """Forget; the rows are gone from the disk when this returns."""
+    with Store.open(path, key=key) as store:
+        chosen = store.read(lambda model: _chosen(model, path, asked, where))
+        receipt = store.forget(chosen, verify=verify)
+    record = {**receipt.as_dict(), "ids": chosen, "hashed_ids": list(receipt.ids)}
+    failed = receipt.verified is False
+    return {"saved": path, "receipts": None, "receipt": record, "finished": [], "failed": failed}
+
+
+def _chosen(model: Any, path: str, asked: list[str], where: str | None) -> list[Any]:
+    """The ids that were asked for, and those of rows that meet the condition, each once."""
+    chosen = [as_held(model, name) for name in asked]
+    if where:
+        chosen += _where(model, path, where)
+    return list(dict.fromkeys(chosen))
 
 
 def _open_receipts(path: str | None, files: list[str], model: Any) -> list[dict[str, Any]]:
@@ -98,8 +119,7 @@ def show(facts: dict[str, Any]) -> None:
             "residual of the solution": "not measured" if drift is None else f"{drift:.1e}",
             "difference to a full refit": _difference(receipt),
             "has still seen them": ", ".join(receipt["seen_by"]) or "nothing",
-            "seconds": number(receipt["seconds"]),
-            "fingerprint after": receipt["fingerprint_after"],
+            **_named(receipt),
         }
     )
     say(f"\nSaved {facts['saved']}.")
@@ -111,6 +131,14 @@ def show(facts: dict[str, Any]) -> None:
             "refit by more than the tolerance. Fit it anew.",
             err=True,
         )
+
+
+def _named(receipt: dict[str, Any]) -> dict[str, Any]:
+    """What a receipt is known by: of a store, its place in the chain."""
+    if "number" in receipt:
+        return {"receipt": receipt["number"], "hash of the receipt": receipt["hash"]}
+    after = receipt["fingerprint_after"]
+    return {"seconds": number(receipt["seconds"]), "fingerprint after": after}
 
 
 def _difference(receipt: dict[str, Any]) -> str:

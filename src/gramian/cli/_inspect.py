@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import gramian
 from gramian.cli import _assess
+from gramian.cli._models import facts_of, load_model
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
-from gramian.io import file_facts
 from gramian.tables import TableModel
 
 
 def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:
     """What the file and the model say of themselves."""
-    fitted = gramian.load(model)
+    fitted = load_model(model)
     machine = _assess.machine_of(fitted)
     facts: dict[str, Any] = {
         "model": model,
-        "file": file_facts(model),
+        "file": facts_of(model),
         "machine": type(machine).__name__,
         "summary": _assess.described(fitted),
         "rows": len(machine.ids_),

@@ -7,16 +7,28 @@ from typing import Any
 
 import gramian
 from gramian.cli import _assess
-from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
+from gramian.cli._models import (
+    check_options,
+    check_table_model,
+    describe_unknown,
+    load_table_model,
+    unknown_texts,
+)
 from gramian.cli._show import say, show_leave_one_out
 from gramian.cli._tables import naming, read_table
 from gramian.files import locked
+from gramian.store import Store, is_store
 
 
-def run(*, model, table, output, quiet) -> dict[str, Any]:
+def run(*, model, table, key, output, quiet) -> dict[str, Any]:
     """Learn the rows and save."""
     start = perf_counter()
     columns = read_table(table)
+    if is_store(model):
+        check_options(model, output=output)
+        return {**_into_store(model, table, columns, key), "seconds": perf_counter() - start}
+    if key is not None:
+        raise ValueError(f"{model} is a model file; a key signs the receipts of a store.")
     with locked(output or model):
         fitted = load_table_model(model)
         before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
@@ -34,6 +46,24 @@ def run(*, model, table, output, quiet) -> dict[str, Any]:
         "leave_one_out": _assess.leave_one_out(fitted),
         "seconds": perf_counter() - start,
     }
+
+
+def _into_store(path: str, table: str, columns: Any, key: str | None) -> dict[str, Any]:
+    """Learn the rows; they are on disk when this returns."""
+    with Store.open(path, key=key) as store, naming(table):
+        before = store.read(_assess.leave_one_out)
+        unknown = unknown_texts(check_table_model(store.read(lambda m: m), path), columns)
+        receipt = store.learn(columns)
+        return {
+            "model": path,
+            "learnt": receipt.count,
+            "rows": receipt.n_after,
+            "ids": store.read(lambda m: m.ids_)[-receipt.count :].tolist(),
+            "unknown_texts": unknown,
+            "leave_one_out_before": before,
+            "leave_one_out": store.read(_assess.leave_one_out),
+            "receipt": receipt.as_dict(),
+        }
 
 
 def show(facts: dict[str, Any]) -> None:

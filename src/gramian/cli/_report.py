@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import gramian
 from gramian.cli import _html, _inspect
 from gramian.cli._assess import machine_of
 from gramian.cli._figures import figures
+from gramian.cli._models import load_model
 from gramian.cli._show import column_rows, confusion_rows, say
 from gramian.files import replacing
 
@@ -16,7 +16,7 @@ from gramian.files import replacing
 def run(*, model, doubtful, output, quiet) -> dict[str, Any]:
     """Write the page."""
     facts = _inspect.run(model=model, loo=True, doubtful=doubtful, quiet=quiet)
-    drawn = figures(machine_of(gramian.load(model)))
+    drawn = figures(machine_of(load_model(model)))
     parts = [*_words(facts)]
     for title, caption, svg in drawn:
         parts += [_html.heading(title), _html.figure(svg, caption)]

@@ -47,7 +47,7 @@ def _interval(model: Any, rows: Any, confidence: float) -> tuple[Array, Array]:
     if not hasattr(model, "predict_interval"):
         raise ValueError(f"a {type(machine_of(model)).__name__} has no intervals.")
     found = np.asarray(model.predict_interval(rows, confidence=confidence))
-    return np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1])
+    return np.ascontiguousarray(found[..., 0]), np.ascontiguousarray(found[..., 1])
 
 
 def left_out_error(shown: Shown) -> float:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import WebSocketRoute
 
 from gramian import __version__
-from gramian.serve._gate import LOOPBACK, Access, Gate
+from gramian.serve._gate import LOOPBACK, PATH, Access, Gate
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
@@ -86,6 +86,7 @@ def _add(app: FastAPI, access: Access, route: Route) -> None:
     """Add a route that asks for a scope first and answers every exception with a problem."""
 
     async def endpoint(request: Request) -> Response:
+        request.scope[PATH] = route.path
         try:
             if route.scope is not None:
                 access.admit(request, route.scope)

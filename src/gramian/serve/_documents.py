@@ -59,7 +59,7 @@ def _operation(route: Any) -> dict[str, Any]:
     kind = "object" if route.media == "application/json" else "string"
     operation: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": route.handler.__name__,
+        "operationId": route.path.strip("/").replace("/", "_"),
         "responses": {
             "200": {"description": "Done.", "content": {route.media: {"schema": {"type": kind}}}},
             "default": {"description": "Refused.", "content": problem},

@@ -14,6 +14,9 @@ from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem
 from gramian.serve._tokens import Tokens
 
+PATH = "gramian.path"
+"""Where a route leaves its path, for the measurements."""
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -76,8 +79,7 @@ class Gate:
             await self.app(scope, receive, noted)
         finally:
             if scope["type"] == "http":
-                path = getattr(scope.get("route"), "path", "other")
-                self._metrics.observe(path, status, perf_counter() - start)
+                self._metrics.observe(scope.get(PATH, "other"), status, perf_counter() - start)
 
     def _check(self, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")

@@ -7,6 +7,7 @@ for each version the leave-one-out values) takes turns with that thread, by ``st
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -99,6 +100,10 @@ class LiveStore:
         """The shown version with leave-one-out values, computed once for all readers."""
         shown = self.shown
         return shown if shown.loo else self._show(loo=True)
+
+    def alone(self, question: Callable[[Any], Any]) -> tuple[Any, int]:
+        """What the live model answers between two edits, and its version."""
+        return self.store.read(lambda model: (question(model), self.store.version))
 
     def _show(self, loo: bool = False) -> Shown:
         """Let readers see the present version of the store."""

@@ -12,6 +12,7 @@ from fastapi import Request, Response
 from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from gramian.store import StoreBusyError, StoreError
 
@@ -55,6 +56,8 @@ def problem_of(error: Exception) -> Problem:
         return Problem(error.status_code, str(error.detail), error.headers)
     if isinstance(error, ValidationError):
         return Problem(400 if _not_json(error) else 422, _described(error))
+    if isinstance(error, ClientDisconnect):
+        return Problem(400, "the client went away before the body was complete.")
     if isinstance(error, StoreBusyError):
         return Problem(409, str(error))
     if isinstance(error, OSError | StoreError):

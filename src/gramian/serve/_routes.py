@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -159,19 +160,16 @@ class Routes:
         shown = self._live.shown
         rows = read_rows(shown.model, body, tail, self._limits.rows)
         names = wanted_outputs(body, machine_of(shown.model))
-        confidence = (body.parameters or _bodies.PLAIN).confidence
         if not _answers.LIVE.isdisjoint(names):
-            shown, made = await asyncio.to_thread(
-                self._live.store.read,
-                lambda model: (shown, _answers.outputs(model, rows, names, confidence)),
+            confidence = (body.parameters or _bodies.PLAIN).confidence
+            made, version = await asyncio.to_thread(
+                self._live.alone, lambda model: _answers.outputs(model, rows, names, confidence)
             )
-        elif not _answers.LEFT_OUT.isdisjoint(names):
-            if not shown.loo:
-                shown = await asyncio.to_thread(self._live.with_loo)
-            made = await self._outputs(shown, rows, names)
         else:
-            made = await self._outputs(shown, rows, names)
-        return _inferred(self._name, shown.version, body, made)
+            if not (shown.loo or _answers.LEFT_OUT.isdisjoint(names)):
+                shown = await asyncio.to_thread(self._live.with_loo)
+            made, version = await self._outputs(shown, rows, names), shown.version
+        return _inferred(self._name, version, body, made)
 
     async def _outputs(self, shown: Any, rows: Any, names: list[str]) -> dict[str, Any]:
         """Outputs of a snapshot: few rows at once, many in a thread, so that others are served."""
@@ -298,12 +296,16 @@ def _add_gauges(metrics: Any, live: LiveStore) -> None:
     def machine() -> Any:
         return machine_of(live.shown.model)
 
+    def left_out_error() -> float:
+        alone = len(machine().ids_) < 2  # nothing is left without it
+        return math.nan if alone else _answers.left_out_error(live.with_loo())
+
     metrics.gauge("samples", "Samples that the model holds.", lambda: len(machine().ids_))
     metrics.gauge("version", "Version of the store.", lambda: live.shown.version)
     metrics.gauge("waiting_edits", "Edits that wait.", lambda: live.waiting)
     metrics.gauge(
         "leave_one_out_error", "Exact leave-one-out error, or of numbers the root mean square.",
-        lambda: _answers.left_out_error(live.with_loo()),
+        left_out_error,
     )  # fmt: skip
     metrics.gauge(
         "drift", "Measured relative residual of the solution.",

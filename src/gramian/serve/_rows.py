@@ -169,9 +169,13 @@ def rows_to_learn(model: Any, body: LearnRows, rows: Any) -> Learn:
         If targets are missing or not one for each row.
     """
     if not isinstance(model, TableModel):
-        if body.targets is None or len(body.targets) != len(rows):
-            given = "none" if body.targets is None else len(body.targets)
-            raise ValueError(f"targets must be one for each of {len(rows)} rows, got {given}.")
+        for name, values in (("targets", body.targets), ("ids", body.ids)):
+            if values is not None and len(values) != len(rows):
+                raise ValueError(
+                    f"{name} must be one for each of {len(rows)} rows, got {len(values)}."
+                )
+        if body.targets is None:
+            raise ValueError(f"targets must be one for each of {len(rows)} rows, got none.")
         return Learn(rows, np.asarray(body.targets), body.ids)
     if body.ids is not None and model.id_column is None:
         raise ValueError("this model numbers its rows by itself; send no ids.")

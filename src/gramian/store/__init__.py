@@ -1,6 +1,6 @@
 """Models on disk that learn and forget: durable edits, real erasure, receipts and audits."""
 
-from gramian.store._audit import AuditReport, Check
+from gramian.store._audit import AuditReport, Check, audit
 from gramian.store._commitment import Commitment
 from gramian.store._database import is_database as is_store
 from gramian.store._errors import StoreBusyError, StoreError
@@ -15,5 +15,6 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "StoreReceipt",
+    "audit",
     "is_store",
 ]

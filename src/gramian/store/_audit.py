@@ -19,6 +19,8 @@ from gramian.store._errors import StoreError
 from gramian.store._keys import is_signed, public_key
 from gramian.store._receipts import FIRST, StoreReceipt
 
+_LASTING = ("key_id", "public_key", "snapshots", "model")
+
 
 class Check(NamedTuple):
     """One thing that was looked at."""
@@ -93,7 +95,7 @@ def _chain(receipts: list[StoreReceipt]) -> str:
             receipt.action, n - receipt.count
         ):
             raise ValueError(f"receipt {number} counts other rows than the one before left")
-        if (receipt.key_id, receipt.public_key) != (first.key_id, first.public_key):
+        if any(getattr(receipt, name) != getattr(first, name) for name in _LASTING):
             raise ValueError(f"receipt {number} names other keys than the first")
         if receipt.next_id < next_id:
             raise ValueError(f"receipt {number} gives a number again")

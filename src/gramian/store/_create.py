@@ -66,6 +66,7 @@ def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Conten
             commitment=commitment.digest(),
             settings=settings_digest(*settings),
             key_id=key_digest(id_key),
+            snapshots=bool(snapshots),
             public_key=None if signer is None else signer.public,
             previous=FIRST,
             version=gramian.__version__,
@@ -77,7 +78,7 @@ def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Conten
         content = write_values(known)
         snapshot = snapshot_checksum(content, receipt), content
     places = dict(enumerate(rows))
-    return Contents(id_key, snapshots, settings, places, [receipt.content()], snapshot)
+    return Contents(id_key, settings, places, [receipt.content()], snapshot)
 
 
 def write_whole(path: StrPath, contents: Contents) -> None:

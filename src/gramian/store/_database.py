@@ -1,11 +1,12 @@
 """The SQLite file of a store: places for rows that are overwritten, never moved or deleted.
 
 Deleting from a B-tree moves other entries between pages, and leaves copies of them in the unused
-part of the pages that they come from. So a row that is forgotten is overwritten by zeros where it
-is, and the place is used again by a row of the same size. New places come after the last. Pages
-that are freed are overwritten too (``secure_delete``). The rollback journal, which holds pages as
-they were, is emptied by the commit (``journal_mode=TRUNCATE``), and each step of it is forced to
-disk (``synchronous=FULL``).
+part of the pages that they come from, also with ``secure_delete``. So a row that is forgotten is
+overwritten by zeros where it is, and the place is used again by a row of the same size. New places
+come after the last. Pages that are freed are overwritten (``secure_delete``).
+
+New pages go to a write-ahead log, which is forced to disk by each commit (``synchronous=FULL``).
+An edit that erases then forces log and file and empties the log, so that no older page is left.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ WAIT = 10.0
 """Seconds to wait for processes that are reading."""
 
 _SCHEMA = (
-    "CREATE TABLE meta (one INTEGER PRIMARY KEY, id_key BLOB, snapshots INTEGER)",
+    "CREATE TABLE meta (one INTEGER PRIMARY KEY, id_key BLOB)",
     "CREATE TABLE settings (one INTEGER PRIMARY KEY, salt BLOB, content BLOB)",
     "CREATE TABLE rows (place INTEGER PRIMARY KEY, content BLOB)",
     "CREATE TABLE receipts (number INTEGER PRIMARY KEY, content BLOB)",
@@ -57,7 +58,6 @@ class Contents(NamedTuple):
     """All of a store, as bytes."""
 
     id_key: bytes
-    snapshots: bool
     settings: tuple[bytes, bytes]
     """Salt and content."""
 
@@ -93,6 +93,8 @@ def told(path: StrPath) -> Iterator[None]:
                 f"that the disk has room and that its folder can be written to."
             ) from error
         raise StoreError(f"{os.fspath(path)} is damaged or no store: {text}.") from error
+    except (UnicodeDecodeError, OverflowError) as error:  # in names that SQLite reads or reports
+        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
 
 
 def write_new(path: StrPath, contents: Contents, mode: int = 0o600) -> None:
@@ -106,8 +108,7 @@ def write_new(path: StrPath, contents: Contents, mode: int = 0o600) -> None:
         connection.execute("BEGIN")
         for statement in _SCHEMA:
             connection.execute(statement)
-        own = (contents.id_key, contents.snapshots)
-        connection.execute("INSERT INTO meta VALUES (1, ?, ?)", own)
+        connection.execute("INSERT INTO meta VALUES (1, ?)", (contents.id_key,))
         connection.execute("INSERT INTO settings VALUES (1, ?, ?)", contents.settings)
         connection.executemany("INSERT INTO rows VALUES (?, ?)", sorted(contents.rows.items()))
         numbered = enumerate(contents.receipts)
@@ -140,12 +141,22 @@ class Database:
             )
         with told(path):
             self._connection = _connect(path, "rw", threads=True)
-            self._connection.execute("PRAGMA journal_mode=TRUNCATE")
+            self._run("PRAGMA journal_mode=WAL")
+            self._empty_log()  # what a killed process left
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """On disk at the end of the block, or undone if it raises."""
+    def transaction(self, *, erases: bool = False) -> Iterator[None]:
+        """On disk at the end of the block, or undone if it raises.
+
+        Parameters
+        ----------
+        erases : bool
+            Whether what the block overwrites must be gone from the disk, too. If another process
+            reads for too long, it is not yet; the edit is on disk, and StoreBusyError is raised.
+        """
         with told(self.path):
+            # Emptying the log forces it to disk first: a commit need not do that, too.
+            self._run(f"PRAGMA synchronous={'NORMAL' if erases else 'FULL'}")
             self._run("BEGIN IMMEDIATE")
             try:
                 yield
@@ -156,6 +167,9 @@ class Database:
                     self._run("ROLLBACK")
                 raise
             reach("committed")
+            if erases:
+                self._empty_log()
+                reach("erased")
 
     def row(self, place: int) -> bytes:
         """The bytes at a place."""
@@ -195,8 +209,30 @@ class Database:
         self._run("INSERT INTO snapshot VALUES (1, ?, ?)", checksum, content)
 
     def close(self) -> None:
-        """End the connection."""
-        self._connection.close()
+        """End the connection; the log goes, unless another process has the file open."""
+        with told(self.path), closing(self._connection):
+            self._empty_log()
+            with suppress(sqlite3.OperationalError):  # then the log stays, and is empty
+                self._run("PRAGMA busy_timeout=0")
+                self._run("PRAGMA journal_mode=DELETE")
+
+    def _empty_log(self) -> None:
+        """Bring everything into the file itself, and leave nothing in the log."""
+        busy, *_ = self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            self._sync_log()
+            raise StoreBusyError(
+                f"{os.fspath(self.path)} is being read by another process, for more than "
+                f"{WAIT:g} s. The last edit is made and on disk, but what it erases is still in "
+                f"{os.fspath(self.path)}-wal: the next edit, or closing the store, removes it."
+            )
+
+    def _sync_log(self) -> None:
+        descriptor = os.open(f"{os.fspath(self.path)}-wal", os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
@@ -245,18 +281,19 @@ def _check_kind(connection: sqlite3.Connection, path: StrPath) -> None:
 
 def _read(connection: sqlite3.Connection, path: StrPath) -> Contents:
     try:
-        ((id_key, snapshots),) = connection.execute("SELECT id_key, snapshots FROM meta")
+        ((id_key,),) = connection.execute("SELECT id_key FROM meta")
         (settings,) = connection.execute("SELECT salt, content FROM settings")
         rows = dict(connection.execute("SELECT place, content FROM rows"))
         numbered = connection.execute("SELECT number, content FROM receipts").fetchall()
         snapshot = connection.execute("SELECT checksum, content FROM snapshot").fetchone()
     except ValueError as error:
         raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
-    _check_bytes(path, (id_key, *settings, *rows.values(), *(c for _, c in numbered)))
+    values = (*rows.values(), *(content for _, content in numbered), *(snapshot or ()))
+    _check_bytes(path, (id_key, *settings, *values))
     if [number for number, _ in numbered] != list(range(len(numbered))) or not numbered:
         raise StoreError(f"{os.fspath(path)} is damaged: receipts are missing.")
     receipts = [content for _, content in numbered]
-    return Contents(id_key, bool(snapshots), settings, rows, receipts, snapshot)
+    return Contents(id_key, settings, rows, receipts, snapshot)
 
 
 def _check_bytes(path: StrPath, values: Iterable[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -51,6 +51,8 @@ class StoreReceipt:
         SHA-256 of the settings, with a salt that is stored beside them.
     key_id : str
         SHA-256 of the key of the ids.
+    snapshots : bool
+        Whether the store keeps snapshots.
     public_key : str or None
         Ed25519 key that signs the receipts of this store, in hexadecimal digits.
     previous : str
@@ -79,6 +81,7 @@ class StoreReceipt:
     commitment: str
     settings: str
     key_id: str
+    snapshots: bool
     public_key: str | None
     previous: str
     version: str
@@ -87,8 +90,7 @@ class StoreReceipt:
     @property
     def hash(self) -> str:
         """SHA-256 of everything but the signature, in hexadecimal digits."""
-        body = asdict(self)
-        del body["signature"]
+        body = {name: value for name, value in vars(self).items() if name != "signature"}
         return sha256(canonical_json(body)).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,7 +99,7 @@ class StoreReceipt:
 
     def content(self) -> bytes:
         """The bytes that are stored."""
-        return canonical_json(asdict(self))
+        return canonical_json(vars(self))
 
     @classmethod
     def read(cls, content: bytes) -> StoreReceipt:

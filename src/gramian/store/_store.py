@@ -29,7 +29,7 @@ from gramian.store._audit import AuditReport, audit
 from gramian.store._book import open_contents, settings_digest, snapshot_checksum
 from gramian.store._create import first_contents, lock_for_writing, new_settings, write_whole
 from gramian.store._database import Contents, Database, reach, read_all
-from gramian.store._errors import StoreError
+from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._keys import Signer, signed
 from gramian.store._receipts import StoreReceipt, hashed_id, now
 from gramian.store._rows import pack, rows_from
@@ -304,6 +304,11 @@ class Store:
             self._writable().close()
             try:
                 contents = self._contents()
+                if os.path.exists(f"{self.path}-wal"):
+                    raise StoreBusyError(
+                        f"{self.path} is open in another process, which would lose sight of a new "
+                        f"file. Nothing was changed. Try again when that is done."
+                    )
                 taken = [content for content in contents.rows.values() if any(content)]
                 write_whole(self.path, contents._replace(rows=dict(enumerate(taken))))
             finally:
@@ -317,11 +322,10 @@ class Store:
 
     def _load(self) -> None:
         """Read everything, and build the model."""
-        contents = self._contents()
-        opened = open_contents(contents, self.path)
+        opened = open_contents(self._contents(), self.path)
         model = opened.model()
         self._ids, self._columns = model.ids_, _edits.columns_of(model)
-        self._snapshots, self._has_snapshot = contents.snapshots, opened.known is not None
+        self._has_snapshot = opened.known is not None
         self._model, self._book, self._view = model, opened.book, None
 
     def _present(self) -> Any:
@@ -337,10 +341,14 @@ class Store:
 
     def _check_signer(self) -> None:
         public, ours = self._book.last.public_key, self._signer and self._signer.public
+        if public is None and ours is not None:
+            raise StoreError(f"the store {self.path} does not sign its receipts; give no key.")
         if public != ours:
-            what = "signs its receipts with another key" if public else "does not sign its receipts"
-            need = f"Open it with the key whose public part is {public}" if public else "Give none"
-            raise StoreError(f"the store {self.path} {what}. {need}.")
+            seen = "no key was given" if ours is None else f"the key given is that of {ours}"
+            raise StoreError(
+                f"the store {self.path} signs its receipts, and {seen}. Open it with the key "
+                f"whose public part is {public}, or with readonly=True."
+            )
 
     def _edit(
         self,
@@ -383,7 +391,7 @@ class Store:
         database, model, book = self._writable(), self._model, self._book
         ids, columns = model.ids_, _edits.columns_of(model)
         facts = {"action": action, "n_before": n, "n_after": len(ids), **self._measured(verify)}
-        with database.transaction():
+        with database.transaction(erases=bool(gone)):
             reach("begun")
             for name in gone:
                 database.wipe(*book.drop(name, database.row(book.places[name][0])))
@@ -441,7 +449,7 @@ class Store:
     def _write_snapshot(self) -> None:
         """Keep what follows from the rows, for the next process that opens the store."""
         database, known = self._database, {}
-        if self._snapshots and not self._has_snapshot and self._model is not None:
+        if self._book.last.snapshots and not self._has_snapshot and self._model is not None:
             known = following(self._model)
         if database is not None and known:
             content = write_values(known)

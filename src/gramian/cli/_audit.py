@@ -1,0 +1,28 @@
+"""``gramian audit``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gramian.cli._show import say, table
+from gramian.store import Store, audit
+
+
+def run(*, store, public_key, refit, quiet) -> dict[str, Any]:
+    """Every check, and whether all passed."""
+    report = audit(store, public_key)
+    if refit and report.passed:
+        with Store.open(store, readonly=True) as opened:
+            report = opened.audit(public_key, refit=True)
+    return {"store": store, **report.as_dict(), "failed": not report.passed}
+
+
+def show(facts: dict[str, Any]) -> None:
+    """A row for each check."""
+    rows = [
+        [check["name"], "ok" if check["passed"] else "FAILED", check["detail"]]
+        for check in facts["checks"]
+    ]
+    table(["check", "", "seen"], rows)
+    verdict = "passed" if facts["passed"] else "did NOT pass"
+    say(f"{facts['store']} {verdict} the audit.")

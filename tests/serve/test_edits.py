@@ -1,0 +1,233 @@
+"""Edits: durable, in order, in blocks, and never in the way of readers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from gramian.serve import Limits
+from gramian.serve._edits import Forget, Learn, blocks
+from gramian.serve._live_store import LiveStore
+from gramian.serve._metrics import Metrics
+from gramian.store import Store
+from tests.serve.conftest import MODEL, classifier, pets, samples, tensor
+
+X, Y = samples(8, seed=2)
+
+
+def rows(*places):
+    return {"inputs": [tensor(X[list(places)])], "targets": Y[list(places)].tolist()}
+
+
+def test_learn_forget_relabel(client, post):
+    learned = post("learn", rows(0, 1))
+    assert (learned["n"], learned["ids"], learned["model_version"]) == (42, [40, 41], "1")
+    assert learned["receipt"]["n_after"] == 42
+    assert post("forget", {"ids": [40, 3]})["n"] == 40
+    flipped = [int(1 - Y[1])]
+    assert post("relabel", {"ids": [41], "targets": flipped})["ids"] == [41]
+    expected = classifier().partial_fit(X[:2], Y[:2]).forget([40, 3, 41])
+    expected.partial_fit(X[1:2], flipped, ids=[41])
+    answer = post("infer", {"inputs": [tensor(X)], "outputs": [{"name": "decision"}]})
+    found = answer["outputs"][0]["data"]
+    np.testing.assert_allclose(found, expected.decision_function(X), rtol=1e-9)
+    assert answer["model_version"] == "3"
+    receipts = client.get(f"{MODEL}/receipts?after=2&limit=1").json()
+    assert (receipts["total"], len(receipts["receipts"])) == (4, 1)
+    assert receipts["receipts"][0]["action"] == "forget"
+    assert client.get(f"{MODEL}/audit?refit=true").json()["passed"]
+
+
+def test_what_is_acknowledged_is_on_disk(serving, tmp_path):
+    with serving() as client:
+        client.post(f"{MODEL}/learn", json={**rows(0), "ids": [77]})
+        with Store.open(tmp_path / "a.store", readonly=True) as other:
+            assert 77 in other.model.ids_
+
+
+def test_rows_of_a_table(serving):
+    new = {"name": "Rex", "weight": 22.0, "sound": "woof", "animal": "dog"}
+    bare = {"weight": 4.5, "sound": "meow"}
+    with serving(pets()) as client:
+        assert client.post(f"{MODEL}/learn", json={"records": [new]}).json()["ids"] == ["Rex"]
+        body = {"records": [bare], "targets": ["cat"], "ids": ["Tom"]}
+        assert client.post(f"{MODEL}/learn", json=body).json()["n"] == 32
+        assert client.post(f"{MODEL}/learn", json={"records": [new]}).status_code == 422
+        assert client.post(f"{MODEL}/learn", json={"records": [bare]}).status_code == 422
+        assert client.post(f"{MODEL}/forget", json={"ids": ["Rex"]}).json()["n"] == 31
+
+
+@pytest.mark.parametrize(
+    ("route", "body", "said"),
+    [
+        ("learn", {"inputs": [tensor(X[:1])]}, "one for each of 1 rows, got none"),
+        ("learn", {**rows(0), "targets": [0, 1]}, "one for each of 1 rows, got 2"),
+        ("learn", {**rows(0), "targets": ["a"]}, "y must be numbers"),
+        ("learn", {**rows(0), "targets": [True]}, "targets"),
+        ("learn", {**rows(0, 1), "targets": [1, "a"]}, "targets"),
+        ("learn", {**rows(0), "ids": [3]}, "already held"),
+        ("learn", {**rows(0), "ids": []}, "one for each of 1 rows"),
+        ("learn", {**rows(0), "ids": [2**63]}, "ids"),
+        ("forget", {"ids": [99]}, "does not hold"),
+        ("forget", {"ids": []}, "ids"),
+        ("forget", {"ids": ["a"]}, "a"),
+        ("forget", {"ids": list(range(39))}, "two classes|needs two|fewer than two"),
+        ("relabel", {"ids": [3], "targets": [0, 1]}, "target"),
+        ("relabel", {"ids": [99], "targets": [0]}, "does not hold"),
+    ],
+)
+def test_a_refused_edit_changes_nothing(client, route, body, said):
+    shown = client.live.shown
+    answer = client.post(f"{MODEL}/{route}", json=body)
+    assert answer.status_code == 422
+    assert any(part in answer.json()["detail"] for part in said.split("|")), answer.text
+    assert client.live.shown is shown
+    assert client.store.version == 0
+
+
+# -- the queue ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def live(tmp_path):
+    """A store whose thread has not begun."""
+    store = Store.create(tmp_path / "b.store", classifier())
+    return LiveStore(store, Limits(waiting=8, batch=4), Metrics())
+
+
+def learn(place, name=None):
+    return Learn(X[[place]], Y[[place]], None if name is None else [name])
+
+
+def test_blocks_keep_the_order():
+    edits = [learn(0), learn(1), Forget([3]), learn(2), learn(3, 7), learn(4, 8), learn(5, "a")]
+    edits += [learn(0)] * 5
+    sizes = [len(block) for block in blocks([(edit, None) for edit in edits], most=4)]
+    assert sizes == [2, 1, 1, 2, 1, 4, 1]
+
+
+def test_simultaneous_learns_are_one_block(live):
+    answers = [live.submit(learn(place)) for place in range(3)]
+    answers.append(live.submit(Forget([0])))
+    live.start()
+    done = [answer.result() for answer in answers]
+    assert [d.ids for d in done] == [[40], [41], [42], [0]]
+    assert [d.shown.version for d in done] == [1, 1, 1, 2]
+    live.close()
+
+
+def test_a_bad_request_spoils_no_other_of_its_block(live):
+    bad = Learn(X[[1]] * np.nan, Y[[1]], None)
+    answers = [live.submit(edit) for edit in (learn(0), bad, learn(2))]
+    live.start()
+    assert answers[0].result().ids == [40]
+    with pytest.raises(ValueError, match="NaN"):
+        answers[1].result()
+    assert answers[2].result().ids == [41]
+    live.close()
+
+
+def test_an_edit_that_was_given_up_before_its_turn_is_not_made(live):
+    first, second = live.submit(Forget([1])), live.submit(Forget([2]))
+    assert first.cancel()
+    live.start()
+    assert second.result().ids == [2]
+    assert 1 in live.shown.model.ids_
+    live.close()
+
+
+def test_closing_finishes_what_waits(live, tmp_path):
+    answers = [live.submit(learn(place)) for place in range(5)]
+    live.start()
+    live.close()
+    assert all(answer.done() and answer.exception() is None for answer in answers)
+    with Store.open(tmp_path / "b.store") as again:
+        assert len(again.model.ids_) == 45
+
+
+def test_closing_refuses_what_comes_too_late(live):
+    answer = live.submit(learn(0))
+    live.close()  # its thread never began
+    with pytest.raises(Exception, match="shutting down"):
+        answer.result()
+    with pytest.raises(Exception, match="shutting down"):
+        live.submit(learn(0))
+
+
+def test_too_many_edits_are_refused_with_a_time_to_wait(serving):
+    body = rows(0)
+    with serving(limits=Limits(waiting=2)) as client, ThreadPoolExecutor(8) as pool:
+        free, held = Event(), Event()
+
+        def hold(model):
+            held.set()
+            free.wait()
+
+        Thread(target=client.store.read, args=(hold,)).start()
+        held.wait()  # as an edit that takes long
+        sent = [pool.submit(client.post, f"{MODEL}/learn", json=body) for _ in range(8)]
+        while sum(answer.done() for answer in sent) < 3:  # 2 wait, and up to 3 are taken
+            pass
+        # Readers do not wait.
+        answer = client.post(f"{MODEL}/infer", json={"inputs": body["inputs"]})
+        assert answer.status_code == 200
+        refused = [answer.result() for answer in sent if answer.done()]
+        assert {answer.status_code for answer in refused} == {429}
+        assert refused[0].headers["retry-after"] == "1"
+        free.set()
+        codes = sorted(answer.result().status_code for answer in sent)
+        assert codes == [200] * (8 - len(refused)) + [429] * len(refused)
+        assert len(client.live.shown.model.ids_) == 48 - len(refused)
+
+
+def test_a_failing_disk(client, monkeypatch):
+    def fail(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(client.store, "learn", fail)
+    answer = client.post(f"{MODEL}/learn", json=rows(0))
+    assert answer.status_code == 503
+    assert "No space left" in answer.json()["detail"]
+
+
+def test_an_unexpected_error_tells_the_log_places_and_no_values(client, monkeypatch, caplog):
+    def fail(ids):
+        raise RuntimeError(f"secret {ids[0] + 0.5}")
+
+    monkeypatch.setattr(client.store, "forget", fail)
+    answer = client.post(f"{MODEL}/forget", json={"ids": [1234]})
+    assert answer.status_code == 500
+    assert "RuntimeError" in caplog.text
+    assert "1234.5" not in caplog.text + answer.text
+
+
+# -- what the model knows of itself -------------------------------------------------------------
+
+
+def test_loo_doubt_drift_and_metrics(client, post):
+    post("learn", rows(0, 1, 2))
+    model = classifier().partial_fit(X[:3], Y[:3])
+    loo = client.get(f"{MODEL}/loo?samples=true").json()
+    assert loo["error"] == pytest.approx(1 - model.loo_score())
+    assert loo["predictions"] == model.loo_predict().tolist()
+    worst = client.get(f"{MODEL}/doubt?count=4").json()["samples"]
+    own = model.loo_predict_proba()[np.arange(43), model.y_fit_]
+    assert [sample["id"] for sample in worst] == np.argsort(own)[:4].tolist()
+    assert worst[0]["probability"] == pytest.approx(own.min())
+    drift = client.get(f"{MODEL}/drift").json()
+    assert 0 <= drift["drift"] < 1e-10
+    assert drift["refactorizations"] == []
+    text = client.get("/metrics").text
+    for line in (
+        "gramian_samples 43.0",
+        "gramian_version 1.0",
+        "gramian_refactorizations 0.0",
+        'gramian_edits_total{edit="learn"} 1.0',
+        f'gramian_requests_total{{path="{MODEL}/learn",status="200"}} 1.0',
+    ):
+        assert line in text
+    assert f"gramian_leave_one_out_error {loo['error']}" in text
+    for query in ("count=-1", "count=x", "count=99999"):
+        assert client.get(f"{MODEL}/doubt?{query}").status_code == 422
+    assert client.get(f"{MODEL}/loo?samples=maybe").status_code == 422

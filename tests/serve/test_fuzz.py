@@ -1,0 +1,14 @@
+"""Two hundred bad requests; `make torture` sends thousands, also from the OpenAPI schema."""
+
+import pytest
+
+from tests.torture import requests
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of labels, in sklearn
+def test_bad_requests():
+    report = {}
+    tried, failures = requests.main(0, n=200, schema=False, report=report)
+    assert tried == 200
+    assert not failures, failures[0]
+    assert "× 422" in report["requests"]
