@@ -6,7 +6,7 @@ DEVICE_TESTS := tests/arrays/test_device.py tests/estimators/test_device.py
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve-demo test coverage torture lint doctest bench test-gpu bench-gpu reproduce docs ci clean
+.PHONY: help run serve-demo test browser coverage torture lint doctest bench test-gpu bench-gpu reproduce docs ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ serve-demo: $(VENV)/serve.stamp ## serve a store of the handwritten digits on th
 
 test: $(VENV)/test.stamp ## run the tests, in two processes
 	$(BIN)/python -m tests
+
+browser: $(VENV)/browser.stamp ## test the pages in a real browser: Chromium must be installed
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 
 coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the core must have none
 	$(BIN)/python -m tests --coverage

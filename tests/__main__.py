@@ -11,7 +11,10 @@ from tempfile import TemporaryFile
 
 ROOT = Path(__file__).parent.parent
 # About half of the time each.
-HALVES = (["tests/estimators"], ["tests", "--ignore=tests/estimators"])
+HALVES = (
+    ["tests/estimators"],
+    ["tests", "--ignore=tests/estimators", "--ignore=tests/browser"],
+)
 
 
 def main(arguments):

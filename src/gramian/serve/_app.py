@@ -6,23 +6,22 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.routing import WebSocketRoute
 
 from gramian import __version__
 from gramian.serve._gate import LOOPBACK, PATH, Access, Gate
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
+from gramian.serve._pages import Pages
 from gramian.serve._problems import Problem, answer_problem, problem_of
 from gramian.serve._routes import Route, Routes
 from gramian.serve._tokens import Tokens
-
-PAGE = Path(__file__).parent / "page"
+from gramian.serve._watch import Watch
 
 
 def create_app(
@@ -74,11 +73,12 @@ def create_app(
     access = Access(tokens, limits.rate)
     for route in routes.table():
         _add(app, access, route)
+    watch = Watch(live, name, access)
+    app.routes.append(WebSocketRoute(f"/v2/models/{name}/watch", watch.talk))
     if hosts is None and tokens is None:
         hosts = LOOPBACK
     app.add_middleware(Gate, limits=limits, metrics=metrics, hosts=hosts)
-    if PAGE.is_dir():
-        app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+    app.mount("/", Pages(), name="page")
     return app
 
 

@@ -15,7 +15,7 @@ from pydantic_core import to_json
 
 from gramian import __version__
 from gramian.io.parts import machine_of
-from gramian.serve import _answers, _bodies, _documents, _metrics
+from gramian.serve import _answers, _bodies, _documents, _metrics, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
@@ -113,6 +113,14 @@ class Routes:
                 "GET", f"{model}/doubt", "learn", self.doubt,
                 "Samples whose target is least likely to the model without them.", query=(COUNT,),
             ),
+            Route(
+                "POST", f"{model}/samples", "forget", self.samples,
+                "Held samples by id: values, targets, and what the model without them says.",
+                _bodies.ForgetRows,
+            ),
+            Route(
+                "GET", f"{model}/projection", "learn", self.projection, "The samples on a plane.",
+            ),
             Route("GET", f"{model}/drift", "predict", self.drift, "The measured residual."),
             Route(
                 "GET", f"{model}/receipts", "forget", self.receipts, "The receipts of all edits.",
@@ -209,6 +217,13 @@ class Routes:
     async def doubt(self, request: Request) -> Response:
         count = COUNT.read(request)
         return await _threaded(lambda: _answers.doubtful(self._live.with_loo(), count))
+
+    async def samples(self, request: Request) -> Response:
+        body, _ = await _read(request, _bodies.ForgetRows)
+        return await _threaded(lambda: _watch.samples(self._live.with_loo(), body.ids))
+
+    async def projection(self, request: Request) -> Response:
+        return await _threaded(lambda: _watch.projection(self._live.with_loo()))
 
     async def drift(self, request: Request) -> Response:
         return await _threaded(lambda: _answers.drift(self._live.store))

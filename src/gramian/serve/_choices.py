@@ -1,0 +1,111 @@
+"""What the page offers: machines, kernels, and the estimator that a choice of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from gramian.estimators import ESTIMATORS
+from gramian.kernels import KERNELS, Kernel, make_kernel
+
+CLASSES, CURVE = "classes", "curve"
+SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A machine as the page shows it.
+
+    Attributes
+    ----------
+    name : str
+        Class name of the estimator.
+    title : str
+    task : {"classes", "curve"}
+    strength : {"C", "ridge", "epsilon"}
+        Parameter that the slider of the ridge λ sets; C is 1/λ.
+    holds : {"samples", "basis", "regions"}
+        What its decision values are sums over: all samples, chosen centres, or neither.
+    searches : bool
+        Whether it chooses width and ridge by leave-one-out in closed form.
+    quick : bool
+        Whether its leave-one-out values are there a few milliseconds after an edit.
+    """
+
+    name: str
+    title: str
+    task: str = CLASSES
+    strength: str = "ridge"
+    holds: str = SAMPLES
+    searches: bool = True
+    quick: bool = True
+
+
+OFFERS = {
+    offer.name: offer
+    for offer in (
+        Offer("LeastSquaresSVC", "Least squares SVM", strength="C"),
+        Offer("KernelDiscriminant", "Kernel discriminant"),
+        Offer("KernelFisherDiscriminant", "Kernel Fisher discriminant"),
+        Offer("LagrangianSVC", "Lagrangian SVM", strength="C", searches=False, quick=False),
+        Offer("OrthogonalKernelClassifier", "Orthogonal basis", holds=BASIS, searches=False),
+        Offer(
+            *("EllipsoidalFuzzyClassifier", "Fuzzy ellipsoids"),
+            strength="epsilon",
+            holds=REGIONS,
+            searches=False,
+            quick=False,
+        ),
+        Offer("LeastSquaresSVR", "Least squares SVM", CURVE, strength="C"),
+        Offer("OrthogonalKernelRegressor", "Orthogonal basis", CURVE, holds=BASIS, searches=False),
+    )
+}
+NAMED_KERNELS = ("rbf", "laplacian", "poly", "linear")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Machine, kernel and hyper-parameters; raises ValueError if one of them is not offered."""
+
+    machine: str = "LeastSquaresSVC"
+    kernel: str = "rbf"
+    gamma: float = 2.0
+    ridge: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.machine not in OFFERS:
+            raise ValueError(f"machine must be one of {', '.join(OFFERS)}; got {self.machine!r}.")
+        if self.kernel not in NAMED_KERNELS:
+            raise ValueError(f"kernel must be one of {NAMED_KERNELS}, got {self.kernel!r}.")
+        for name in ("gamma", "ridge"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ValueError(f"{name} must be a number, got {value!r}.")
+            if not 1e-8 <= value <= 1e8:
+                raise ValueError(f"{name} must be between 1e-8 and 1e8, got {value!r}.")
+
+    @property
+    def offer(self) -> Offer:
+        return OFFERS[self.machine]
+
+    def changed(self, given: Mapping[str, Any]) -> Choice:
+        """Return the choice with the values that a message gives."""
+        return replace(self, **{name: given[name] for name in asdict(self) if name in given})
+
+    def make_kernel(self) -> Kernel:
+        """Return the kernel, as the estimator makes it from its parameters."""
+        return make_kernel(self.kernel, gamma=self.gamma)
+
+    def parameters(self, *, search: bool = False) -> dict[str, Any]:
+        """Return the parameters of the estimator; with ``search``, those that it chooses itself."""
+        offer, kernel = self.offer, KERNELS[self.kernel]
+        found: dict[str, Any] = {"kernel": self.kernel}
+        if kernel.takes_gamma:
+            found["gamma"] = "loo" if search and kernel.has_width else float(self.gamma)
+        strength = 1.0 / self.ridge if offer.strength == "C" else float(self.ridge)
+        return {**found, offer.strength: "loo" if search else strength}
+
+    def estimator(self, *, search: bool = False) -> Any:
+        """Return the estimator, not fitted."""
+        return ESTIMATORS[self.machine](**self.parameters(search=search))

@@ -1,0 +1,65 @@
+"""Decision values on a grid of the plane, kept as samples come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays import Array
+from gramian.kernels import Kernel
+
+
+class Field:
+    """``f(x) = Σᵢ zᵢ k(x, xᵢ) + b`` on a grid, from kernel values that are computed once a sample.
+
+    Kernels ``exp(−γ · distance)`` are products over the features: ``k(x, xᵢ) = k(x₁, xᵢ₁)
+    k(x₂, xᵢ₂)``. The kernel values of a sample on a grid of w × h points are thus an outer product,
+    and its two factors, w + h numbers, are a row of a slotted block. A sample that comes takes a
+    free slot; one that leaves zeroes its own; a moved sample costs one row. What changes with every
+    edit, the coefficients, costs one product of matrices, (h × n)(n × w).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One that has a width.
+    xs, ys : ndarray
+        Coordinates of the columns and of the rows of the grid.
+    """
+
+    def __init__(self, kernel: Kernel, xs: Array, ys: Array) -> None:
+        self._kernel, self._xs, self._ys = kernel, xs, ys
+        self._slots: dict[int, int] = {}
+        self._block = np.zeros((64, len(xs) + len(ys)))
+
+    def values(self, ids: Any, X: Array, Z: Array, intercept: Array) -> Array:
+        """Outputs of shape (t, h, w) of samples X with coefficients Z (n, t)."""
+        names = [int(name) for name in ids]
+        self._follow(names, X)
+        slots = [self._slots[name] for name in names]
+        coefficients = np.zeros((max(slots, default=-1) + 1, Z.shape[1]))
+        coefficients[slots] = Z
+        across, down = np.split(self._block[: len(coefficients)], [len(self._xs)], axis=1)
+        fields = [down.T @ (across * z[:, None]) for z in coefficients.T]
+        return np.stack(fields) + intercept[:, None, None]
+
+    def _follow(self, names: list[int], X: Array) -> None:
+        """Hold the rows of these samples and of no others."""
+        for name in self._slots.keys() - set(names):
+            self._block[self._slots.pop(name)] = 0.0
+        new = [place for place, name in enumerate(names) if name not in self._slots]
+        if not new:
+            return
+        if len(names) > len(self._block):
+            more = max(len(names), 2 * len(self._block)) - len(self._block)
+            self._block = np.pad(self._block, ((0, more), (0, 0)))
+        taken = set(self._slots.values())
+        free = [slot for slot in range(len(self._block)) if slot not in taken][: len(new)]
+        self._slots.update((names[place], slot) for place, slot in zip(new, free, strict=True))
+        parts = (X[new, :1], self._xs), (X[new, 1:], self._ys)
+        self._block[free] = np.hstack([self._kernel(x, edge[:, None]) for x, edge in parts])
+
+
+def grid_points(xs: Array, ys: Array) -> Array:
+    """All points of a grid, row by row, of shape (h w, 2)."""
+    return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)

@@ -1,0 +1,232 @@
+// Watch: a served store, live. Readings come over a web socket, all else from the routes of the service.
+
+import { drawClaims, drawTrace } from "./charts.js";
+
+const $ = (id) => document.getElementById(id);
+const COLOURS = ["a", "b", "c", "d", "e"];
+let name = "", token = sessionStorage.getItem("token"), scopes = [], classes = null, numbered = true;
+let readings = [], chosen = null, cloud = null, receipt = null, pause = 200;
+
+const element = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
+const shown = (value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)).toString() : String(value));
+const may = (scope) => scopes.includes(scope);
+
+async function ask(path, body) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  if (body) headers["Content-Type"] = "application/json";
+  const answer = await fetch(`v2/models/${name}/${path}`, { headers, method: body ? "POST" : "GET", body: body && JSON.stringify(body) });
+  const content = await answer.json();
+  if (!answer.ok) throw new Error(content.detail);
+  return content;
+}
+
+const attempt = (job) => job().catch((error) => { $("said").textContent = error.message; });
+
+// ---- the connection ---------------------------------------------------------------------------------------
+
+async function open() {
+  try {
+    name = (await (await fetch("v2/health/ready")).json()).name;
+  } catch {
+    return lost();
+  }
+  const link = new WebSocket(new URL(`v2/models/${name}/watch`, location.href.replace(/^http/, "ws")));
+  link.onopen = () => link.send(JSON.stringify({ token }));
+  link.onmessage = ({ data }) => receive(JSON.parse(data));
+  link.onclose = ({ code }) => code !== 1008 && lost();
+}
+
+function lost() {
+  $("lost").hidden = false;
+  setTimeout(open, pause);
+  pause = Math.min(2 * pause, 2000);
+}
+
+function receive(told) {
+  if (told.kind === "denied") return deny(told);
+  if (told.kind === "welcome") return welcome(told);
+  if (readings.at(-1)?.version !== told.version) readings = [...readings.slice(-239), told];
+  read(told);
+  refresh();
+}
+
+function deny({ scopes: has }) {
+  $("door").hidden = false; $("room").hidden = true;
+  $("denied").textContent = token ? `This token ${has.length ? `is good for ${has.join(", ")} alone` : "is not known"}.` : "";
+  $("token").focus();
+}
+
+function welcome(told) {
+  pause = 200;
+  ({ scopes, classes, numbered, readings } = told);
+  $("name").textContent = told.name; $("machine").textContent = told.machine;
+  document.title = `${told.name} · Gramian`;
+  $("error-name").textContent = classes ? "leave-one-out error" : "leave-one-out error, RMS";
+  $("value-name").textContent = classes ? "own probability" : "error";
+  $("lost").hidden = $("door").hidden = true; $("room").hidden = false;
+  $("evidence").hidden = !may("forget");
+  $("audit").disabled = !may("admin");
+  $("claims").closest("section").hidden = !classes;
+}
+
+$("door").addEventListener("submit", (event) => {
+  event.preventDefault();
+  token = $("token").value.trim();
+  sessionStorage.setItem("token", token);
+  open();
+});
+
+// ---- readings, doubt, projection --------------------------------------------------------------------------
+
+function read({ n, error, drift }) {
+  $("n").textContent = n;
+  $("error").textContent = classes ? `${(100 * error).toFixed(2)} %` : shown(error);
+  $("drift").textContent = drift.toExponential(1);
+  drawTrace($("n-trace"), readings.map((one) => one.n));
+  drawTrace($("error-trace"), readings.map((one) => one.error));
+  drawTrace($("drift-trace"), readings.map((one) => Math.max(0, 17 + Math.log10(one.drift || 1e-17))));
+}
+
+let resting = 0;
+function refresh() {
+  clearTimeout(resting);
+  resting = setTimeout(() => attempt(async () => {
+    doubt((await ask("doubt?count=20")).samples);
+    cloud = await ask("projection");
+    drawCloud();
+    if (may("forget")) await list();
+  }), 150);
+}
+
+function doubt(samples) {
+  $("doubtful").replaceChildren(...samples.map((sample) => {
+    const row = element("tr"), button = element("button", shown(sample.id), { className: "link", title: "Show this sample" });
+    button.addEventListener("click", () => attempt(() => choose(sample.id)));
+    const first = element("td");
+    first.append(button);
+    row.append(first, element("td", shown(sample.target)), element("td", shown(sample.others_say)), element("td", shown(sample.probability ?? sample.error)));
+    row.classList.toggle("chosen", sample.id === chosen);
+    return row;
+  }));
+}
+
+function pen(canvas) {
+  const ratio = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight, brush = canvas.getContext("2d");
+  canvas.width = w * ratio; canvas.height = h * ratio;
+  brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return [brush, w, h];
+}
+
+const colour = (which) => getComputedStyle(document.documentElement).getPropertyValue("--" + which).trim();
+let toPixel = null;
+
+function drawCloud() {
+  if (!cloud) return;
+  const [brush, w, h] = pen($("picture"));
+  const scale = (values, from, to) => {
+    const low = Math.min(...values), high = Math.max(...values);
+    return (value) => from + ((value - low) / (high - low || 1)) * (to - from);
+  };
+  const toX = scale(cloud.x, 12, w - 12), toY = scale(cloud.y, h - 12, 12);
+  toPixel = (i) => [toX(cloud.x[i]), toY(cloud.y[i])];
+  cloud.ids.forEach((id, i) => {
+    const [x, y] = toPixel(i), label = cloud.labels?.[i] ?? 0;
+    brush.fillStyle = colour(COLOURS[label % 5]); brush.globalAlpha = 0.8;
+    brush.beginPath();
+    if (label % 2) brush.rect(x - 3.2, y - 3.2, 6.4, 6.4);
+    else brush.arc(x, y, 3.8, 0, 7);
+    brush.fill();
+    brush.globalAlpha = 1;
+    if (id === chosen) { brush.strokeStyle = colour("ink"); brush.lineWidth = 2.2; brush.beginPath(); brush.arc(x, y, 9, 0, 7); brush.stroke(); }
+  });
+  $("axes").textContent = `Across: ${cloud.axes[0]}. Up: ${cloud.axes[1]}.` + (cloud.n > cloud.ids.length ? ` ${cloud.ids.length} of ${cloud.n} samples.` : "");
+  $("legend").replaceChildren(...(classes ?? []).slice(0, 12).map((label, i) => {
+    const entry = element("li", shown(label));
+    entry.style.setProperty("--mark", `var(--${COLOURS[i % 5]})`);
+    entry.classList.toggle("square", i % 2 === 1);
+    return entry;
+  }));
+  if (cloud.claimed) $("coverage").textContent = drawClaims($("claims"), cloud.claimed, cloud.right);
+}
+addEventListener("resize", drawCloud);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCloud);
+
+$("picture").addEventListener("click", (event) => {
+  const box = $("picture").getBoundingClientRect(), [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const far = (i) => { const [u, v] = toPixel(i); return Math.hypot(u - x, v - y); };
+  const best = cloud?.ids.map((_, i) => i).reduce((one, other) => (far(other) < far(one) ? other : one));
+  if (best !== undefined && far(best) < 14) attempt(() => choose(cloud.ids[best]));
+});
+
+// ---- one sample, and forgetting it ------------------------------------------------------------------------
+
+$("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = $("wanted").value.trim();
+  if (text) attempt(() => choose(numbered && /^-?\d+$/.test(text) ? Number(text) : text));
+});
+
+async function choose(id) {
+  $("said").textContent = "";
+  if (!may("forget")) return void ($("said").textContent = "Values and forgetting need a token that may forget: this page is read-only.");
+  const [sample] = (await ask("samples", { ids: [id] })).samples;
+  chosen = sample.id;
+  const facts = [["id", sample.id], ["target", sample.target], ["others say", sample.others_say], ...Object.entries(sample.values)];
+  const listed = element("dl", "", { className: "facts" });
+  for (const [key, value] of facts.slice(0, 60)) listed.append(element("dt", key), element("dd", shown(value)));
+  const button = element("button", "Forget this sample…", { className: "danger", title: "Exactly, as if it had never been learned; with a receipt" });
+  button.addEventListener("click", () => {
+    $("sure-title").textContent = `Forget sample ${sample.id}?`;
+    $("sure-text").textContent = "The model becomes the one that never saw it, and its row is erased from the store. This cannot be undone.";
+    $("sure").returnValue = "no";
+    $("sure").showModal();
+  });
+  $("sample").replaceChildren(listed, button);
+  drawCloud();
+}
+
+$("sure").addEventListener("close", () => {
+  if ($("sure").returnValue === "yes") attempt(forget);
+});
+
+async function forget() {
+  const answer = await ask("forget", { ids: [chosen] });
+  receipt = answer.receipt;
+  const box = element("div", "", { className: "receipt", id: "receipt" });
+  box.append(element("strong", `Forgotten. Receipt ${receipt.number}`), ...certificate(receipt), download(receipt, "Download receipt"));
+  $("sample").replaceChildren(box);
+  chosen = null;
+}
+
+function certificate(record) {
+  const listed = element("dl", "", { className: "facts" });
+  for (const key of ["time", "action", "n_before", "n_after", "drift", "commitment", "previous", "hash", "signature"]) {
+    if (record[key] !== undefined && record[key] !== null) listed.append(element("dt", key.replace("_", " ")), element("dd", shown(record[key])));
+  }
+  return [listed];
+}
+
+function download(record, text) {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(record, null, 2) + "\n"], { type: "application/json" }));
+  return element("a", text, { href: url, download: `receipt-${record.number}.json`, className: "button" });
+}
+
+// ---- receipts and audit -----------------------------------------------------------------------------------
+
+async function list() {
+  const { total } = await ask("receipts?limit=0"), { receipts } = await ask(`receipts?after=${Math.max(0, total - 20)}`);
+  $("receipts").replaceChildren(...receipts.reverse().map((record) => {
+    const row = element("tr"), last = element("td");
+    last.append(download(record, "JSON"));
+    row.append(element("th", record.number, { scope: "row" }), ...[record.time.slice(0, 19).replace("T", " "), record.action, record.count, record.n_after, record.drift === null ? "" : record.drift.toExponential(1)].map((text) => element("td", text)), last);
+    return row;
+  }));
+}
+
+$("audit").addEventListener("click", () => attempt(async () => {
+  $("verdict").textContent = "Checking…";
+  const { passed, checks } = await ask("audit");
+  $("verdict").textContent = `${passed ? "Passed" : "FAILED"}: ` + checks.map((check) => `${check.name} ${check.passed ? "✓" : "✗ " + check.detail}`).join(", ");
+}));
+
+open();
