@@ -17,6 +17,7 @@ import click
 from gramian import __version__
 from gramian.files import without_controls
 
+ENCODING = "gramian.encoding"
 MODEL = click.Path(exists=True, dir_okay=False)
 TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -57,6 +58,18 @@ class NumberOr(click.ParamType):
         return number
 
 
+def encoding_option(command: Callable) -> Callable:
+    """``--encoding`` of the tables that a command reads; `gramian.cli._tables` finds it there."""
+    return click.option(
+        "--encoding",
+        metavar="NAME",
+        default="utf-8-sig",
+        expose_value=False,
+        callback=lambda context, _, value: context.meta.__setitem__(ENCODING, value),
+        help="Of text files, such as cp1252 or latin-1.  [utf-8]",
+    )(command)
+
+
 def json_option(command: Callable) -> Callable:
     """``--json``, the last option of every command."""
     return click.option("as_json", "--json", is_flag=True, help="Print JSON, for scripts.")(command)
@@ -81,8 +94,8 @@ def app(context: click.Context, traceback: bool) -> None:
     gramian predict model.gram new.csv -o out.csv
     gramian forget model.gram --id 17 --receipt receipts.jsonl
 
-    Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet. Rows are
-    counted from 1. Exit codes: 0 success, 1 a problem with the data, 2 with the command.
+    Tables are CSV (comma, semicolon or tab; names in the first line) or parquet. Exit codes: 0
+    success, 1 a problem with the data, 2 with the command.
     """
     context.obj = traceback
 
@@ -90,14 +103,14 @@ def app(context: click.Context, traceback: bool) -> None:
 @app.command()
 @click.argument("table", type=TABLE)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [1, 2, 3, …]")
+@click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [0, 1, 2, …]")
 @click.option(
     "--machine",
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto: discriminant for classes, ls-svr for numbers. Others: fisher, ls-svc, lagrangian, "
-    "orthogonal, orthogonal-svr, fuzzy.",
+    help="auto: by target, rows and memory. Others: discriminant, fisher, ls-svc, ls-svr, "
+    "lagrangian, orthogonal, orthogonal-svr, fuzzy.",
 )
 @click.option("--kernel", type=click.Choice(["rbf", "laplacian", "linear", "poly"]), default="rbf",
               show_default=True)  # fmt: skip
@@ -108,9 +121,19 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")
+@click.option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
+              help="Decimal mark of the numbers in TABLE.")  # fmt: skip
+@click.option("--thousands", type=click.Choice([",", ".", " ", "'"]),
+              help="Mark between their groups of three digits.")  # fmt: skip
+@click.option("--unit", "units", multiple=True, metavar="COLUMN",
+              help="Numbers with a unit or a percent sign, as 57.9 kg. Repeatable.")  # fmt: skip
+@click.option("--missing", multiple=True, metavar="TEXT",
+              help="Stands for a missing number, too. Repeatable.")  # fmt: skip
+@click.option("--float32", is_flag=True, help="Half the memory, about seven digits.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
+@encoding_option
 @json_option
 def fit(**options: Any) -> None:
     """Fit a model to TABLE; hyper-parameters are chosen by exact leave-one-out."""
@@ -122,6 +145,7 @@ def fit(**options: Any) -> None:
 @click.argument("table", type=TABLE)
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
+@encoding_option
 @json_option
 def predict(**options: Any) -> None:
     """Predict the target of each row of TABLE.
@@ -135,6 +159,7 @@ def predict(**options: Any) -> None:
 @click.argument("model", type=MODEL)
 @click.argument("table", type=TABLE)
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@encoding_option
 @json_option
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
@@ -145,6 +170,7 @@ def learn(**options: Any) -> None:
 @click.argument("model", type=MODEL)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
 @click.option("--ids-from", type=TABLE, help="File with one id per line.")
+@click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
 @click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
 @click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
@@ -153,6 +179,7 @@ def learn(**options: Any) -> None:
               help="Choose scales and hyper-parameters anew on what is left.")  # fmt: skip
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@encoding_option
 @json_option
 def forget(**options: Any) -> None:
     """Forget rows exactly, and print a receipt."""

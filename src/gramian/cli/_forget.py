@@ -7,16 +7,17 @@ from typing import Any
 import click
 
 import gramian
-from gramian.cli._models import as_held
 from gramian.cli._show import number, pairs, say
+from gramian.cli._tables import encoding
 from gramian.cli._where import ids_where, parse_condition
+from gramian.cli._work import patiently
 from gramian.files import locked
 from gramian.io import _ledger
 from gramian.tables import TableModel
 
 
 def run(
-    *, model, ids, ids_from, where, verify, tolerance, reselect, receipt, output, quiet
+    *, model, ids, ids_from, missing_ok, where, verify, tolerance, reselect, receipt, output, quiet
 ) -> dict[str, Any]:
     """Forget, write the receipt as pending, save the model, finish the receipt."""
     asked = [*ids, *(_read_ids(ids_from) if ids_from else [])]
@@ -24,15 +25,13 @@ def run(
     with locked(target):
         fitted = gramian.load(model)
         finished = _open_receipts(receipt, [model, target], fitted)
-        chosen = [as_held(fitted, name) for name in asked]
+        chosen, unknown = _held_ids(fitted, asked, missing_ok)
         if where:
             chosen += _where(fitted, model, where)
-        proof = gramian.forget(
-            fitted,
-            list(dict.fromkeys(chosen)),
-            verify=verify,
-            reselect=reselect,
-            tolerance=tolerance,
+        options = {"verify": verify, "reselect": reselect, "tolerance": tolerance}
+        rows = list(dict.fromkeys(chosen))
+        proof = patiently(
+            lambda: gramian.forget(fitted, rows, **options), "forgetting", quiet=quiet
         )
         record = _ledger.new_record(proof, target)
         _save(fitted, target, receipt, record)
@@ -41,6 +40,7 @@ def run(
         "receipts": receipt,
         "receipt": {**record, "status": _ledger.DONE},
         "finished": finished,
+        "unknown_ids": unknown,
         "failed": proof.verified is False,
     }
 
@@ -67,11 +67,32 @@ def _save(model: Any, target: str, path: str | None, record: dict[str, Any]) -> 
 
 
 def _read_ids(path: str) -> list[str]:
-    with click.open_file(path, encoding="utf-8-sig") as stream:
+    with click.open_file(path, encoding=encoding()) as stream:
         ids = [line.strip() for line in stream if line.strip()]
     if not ids:
         raise ValueError(f"{path} has no ids. Write one in each line.")
     return ids
+
+
+def _held_ids(model: Any, asked: list[str], missing_ok: bool) -> tuple[list[Any], list[str]]:
+    """Ids as the model holds them, and those that it does not hold.
+
+    Raises
+    ------
+    ValueError
+        Naming all that it does not hold, unless that is all right.
+    """
+    held = {str(name): name for name in model.ids_.tolist()}
+    unknown = [name for name in dict.fromkeys(asked) if name not in held]
+    if unknown and not missing_ok:
+        ids = "id" if len(unknown) == 1 else "ids"
+        raise ValueError(
+            f"forget got {ids} {', '.join(unknown)}, which the model does not hold (its ids are "
+            f"such as {next(iter(held))}). Nothing was forgotten; --missing-ok passes over them."
+        )
+    if len(unknown) == len(asked) and unknown:
+        raise ValueError("the model holds none of these ids; nothing to forget.")
+    return [held[name] for name in asked if name in held], unknown
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:
@@ -88,6 +109,8 @@ def show(facts: dict[str, Any]) -> None:
     receipt = facts["receipt"]
     for earlier in facts["finished"]:
         say(f"Note: the receipt of {earlier['time']} was left pending: {earlier['note']}.")
+    if facts["unknown_ids"]:
+        say(f"Not held, passed over: {', '.join(facts['unknown_ids'])}")
     ids = ", ".join(map(str, receipt["ids"][:10])) + (", …" if receipt["count"] > 10 else "")
     say(f"Forgot {receipt['count']} of {receipt['n_before']} rows: {ids}")
     say()

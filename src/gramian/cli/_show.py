@@ -75,6 +75,9 @@ def _detail(column: Facts, few: int = 6) -> str:
         names = [level or "(missing)" for level in column["levels"]]
         return ", ".join(names[:few]) + (f", … ({len(names)})" if len(names) > few else "")
     missing = ", some missing" if column["missing_at_fit"] else ""
+    if column["kind"] == "dates":
+        return f"{column['notation']}: {', '.join(column['parts'])}{missing}"
+    missing = f" {column['unit']}{missing}" if "unit" in column else missing
     return f"mean {column['mean']:.4g}, deviation {column['deviation']:.4g}{missing}"
 
 

@@ -115,8 +115,20 @@ def positions_of(held: Array, ids: Any) -> Array:
     values, counts = np.unique(asked, return_counts=True)
     if np.any(counts > 1):
         raise ValueError(f"forget got id {values[counts > 1][0]!s} twice.")
-    unknown = np.setdiff1d(values, held) if alike else values
+    if not alike:
+        kinds = {"i": "integers", "U": "strings"}
+        raise ValueError(
+            f"forget got {values[0].item()!r}, but the ids of this model are "
+            f"{kinds[held.dtype.kind]}, such as {held[0].item()!r}."
+        )
+    unknown = np.setdiff1d(values, held)
+    ids = "id" if len(unknown) == 1 else "ids"
     raise ValueError(
-        f"forget got id {unknown[0]!s}, which the model does not hold "
+        f"forget got {ids} {_listed(unknown.tolist())}, which the model does not hold "
         f"(it holds {len(held)} samples)."
     )
+
+
+def _listed(ids: list[Any], most: int = 50) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(map(str, ids[:most])) + more

@@ -59,10 +59,12 @@ def _check_plain(value: Any, where: str, *, deep: bool) -> None:
 
 
 def _check_table_parameters(model: TableModel) -> None:
-    check_text(model.target, "the parameter target")
-    if model.id_column is not None:
-        check_text(model.id_column, "the parameter id_column")
-    for names in (model.categorical, model.ignore):
+    for name in ("target", "id_column", "thousands"):
+        if getattr(model, name) is not None:
+            check_text(getattr(model, name), f"the parameter {name}")
+    for name in ("decimal", "dtype"):
+        check_text(getattr(model, name), f"the parameter {name}")
+    for names in (model.categorical, model.ignore, model.units, model.missing):
         for name in check_sequence(names, "a list of columns"):
             check_text(name, "the name of a column")
     if isinstance(model.estimator, TableModel) or not hasattr(model.estimator, "_get_state"):
