@@ -10,7 +10,6 @@ from gramian import (
     KernelFisherDiscriminant,
     LeastSquaresSVC,
     LeastSquaresSVR,
-    TableModel,
 )
 from gramian.tables import number
 from tests.cli.conftest import HEADER, make_rows, write_csv
@@ -195,12 +194,8 @@ def test_float32(as_json):
     assert model.estimator_.X_fit_.dtype == np.float32
 
 
-def test_time_is_estimated_from_parts():
+def test_time_is_estimated():
     from gramian.cli._machine import expected_seconds
 
-    n = 4000
-    table = {"x": np.linspace(0, 1, n).tolist(), "y": (["a", "b"] * n)[:n]}
-    model = TableModel(KernelDiscriminant(gamma=1.0, ridge=1.0), target="y")
-    assert 0 < expected_seconds(model, table, n) < 600
-    assert expected_seconds(model, table, 3999) is None
-    assert not model.__sklearn_is_fitted__()
+    assert 0 < expected_seconds("discriminant", 100) < expected_seconds("discriminant", 20_000)
+    assert expected_seconds("fuzzy", 100) is None

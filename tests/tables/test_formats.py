@@ -146,7 +146,6 @@ def test_two_units_in_one_column():
         TableModel(MACHINE, target="y", units=["w"]).fit(table)
 
 
-@pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_target_with_decimal_commas():
     text, plain = german()
     machine = LeastSquaresSVR(gamma=0.5, C=10.0)
@@ -154,8 +153,19 @@ def test_target_with_decimal_commas():
     model = TableModel(machine, target="preis", **options).fit(text)
     np.testing.assert_array_equal(model.y_fit_, plain["preis"])
     assert model.score(text) == model.score(plain)
-    with pytest.warns(TableWarning, match="'preis' are numbers with a decimal comma"):
-        TableModel(MACHINE, target="preis").fit({"x": np.arange(30), "preis": text["preis"]})
+
+
+def test_target_that_is_no_column_of_classes():
+    text, _ = german()
+    model = TableModel(MACHINE, target="preis")
+    with pytest.raises(TableError, match=r"no column of classes: 100 % .*--category"):
+        model.fit({"x": np.arange(30), "preis": text["preis"]})
+    names = [f"name {chr(65 + i)}" for i in range(30)]
+    with pytest.raises(TableError, match="the 30 cells of 'preis' are 30 different texts"):
+        model.fit({"x": np.arange(30), "preis": names})
+    ages = [f"{i % 3} years" for i in range(30)]
+    model.set_params(categorical=["preis"]).fit({"x": np.arange(30), "preis": ages})
+    assert model.classes_.tolist() == ["0 years", "1 years", "2 years"]
 
 
 def test_codes_with_leading_zeros_are_text():

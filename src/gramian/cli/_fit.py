@@ -36,7 +36,8 @@ def run(
         model = TableModel(estimator, target=target, dtype=dtype, **reading)
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
-            seconds, notes = _timed_fit(model, columns, len(cells), quiet)
+            expected = expected_seconds(machine, len(cells))
+            seconds, notes = _timed_fit(model, columns, expected, quiet)
         gramian.save(model, output)
     facts = {
         "model": output,
@@ -56,15 +57,16 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _timed_fit(model: TableModel, table: Any, n: int, quiet: bool) -> tuple[float, list[str]]:
+def _timed_fit(
+    model: TableModel, table: Any, expected: float | None, quiet: bool
+) -> tuple[float, list[str]]:
     """Seconds to fit, and notes on cells that are probably not what they were taken for."""
+    if expected is not None and expected > 10:
+        _remark(f"The fit will take about {expected:.0f} s.", quiet)
+    start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
         warnings.simplefilter("always", TableWarning)
-        expected = patiently(lambda: expected_seconds(model, table, n), "looking", quiet=quiet)
-        caught.clear()
-        if expected is not None and expected > 10:
-            _remark(f"The fit will take about {expected:.0f} s.", quiet)
-        start = perf_counter()
         patiently(lambda: model.fit(table), "fitting", quiet=quiet, expected=expected)
     return perf_counter() - start, [str(warning.message) for warning in caught]
 

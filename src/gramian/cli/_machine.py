@@ -7,17 +7,25 @@ from typing import Any
 
 import click
 import numpy as np
-from sklearn.base import clone
 
+from gramian.arrays import factor_cholesky
 from gramian.estimators import ESTIMATORS
 from gramian.gram import available_memory
-from gramian.tables import TableModel, are_classes
+from gramian.tables import are_classes
 
 MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
 EXACT_UP_TO = 5_000
 """Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
 
-_PILOTS = (400, 800)  # rows on which the time is measured that all of them will take
+# Seconds that a default fit takes at n rows, as multiples of the time for a Cholesky factor of
+# _PROBE rows: (fixed, of n/1000, of (n/1000)³). Measured with eight columns of numbers.
+_PROBE = 600
+_COSTS = {
+    "discriminant": (100.0, 0.0, 150.0),
+    "ls-svr": (100.0, 0.0, 150.0),
+    "orthogonal": (300.0, 180.0, 0.0),
+    "orthogonal-svr": (300.0, 180.0, 0.0),
+}
 
 
 def choose_machine(cells: list[Any], read: Any, itemsize: int) -> tuple[str, str]:
@@ -51,20 +59,18 @@ def make_estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str) -> Any:
     return estimator.set_params(**{k: v for k, v in given.items() if v is not None})
 
 
-def expected_seconds(model: TableModel, table: dict[str, list[Any]], n: int) -> float | None:
-    """An estimate from fits to two small parts of the table; None where that is not worth it."""
-    if n < 5 * _PILOTS[1]:
+def expected_seconds(machine: str, n: int) -> float | None:
+    """An estimate from what this computer does in some milliseconds; None for other machines."""
+    if machine not in _COSTS:
         return None
+    A = np.asfortranarray(np.eye(_PROBE) + 1.0)
     seconds = []
-    for size in _PILOTS:
-        rows = np.linspace(0, n - 1, size).astype(int).tolist()
-        part = {name: [cells[i] for i in rows] for name, cells in table.items()}
+    for _ in range(3):
         start = perf_counter()
-        clone(model).fit(part)
+        factor_cholesky(A.copy(order="F"))
         seconds.append(perf_counter() - start)
-    small, large = _PILOTS
-    power = np.clip(np.log(seconds[1] / seconds[0]) / np.log(large / small), 1.0, 3.0)
-    return float(seconds[1] * (n / large) ** power)
+    fixed, linear, cubic = _COSTS[machine]
+    return min(seconds) * (fixed + linear * n / 1e3 + cubic * (n / 1e3) ** 3)
 
 
 def _gib(size: float) -> str:

@@ -17,9 +17,10 @@ from gramian.tables._cells import (
     fault,
     numbers,
     read_cells,
+    text,
     texts,
 )
-from gramian.tables._columns import CategoryColumn, Column, NumberColumn
+from gramian.tables._columns import CategoryColumn, Column, NumberColumn, TargetColumn
 from gramian.tables._dates import DateColumn, iso_date, notations_of
 from gramian.tables._formats import PLAIN, NumberFormat, suspicion, unit_of
 
@@ -123,6 +124,19 @@ def _fit_dates(
 
 def _read_as(cells: list[Any], notation: str) -> list[str | None]:
     return [iso_date(cell, notation) for cell in cells]
+
+
+def check_texts(target: TargetColumn, cells: list[Any], many: int = 20) -> None:
+    """Raise `TableError` if the texts of a target cannot be meant as classes."""
+    doubt = suspicion(cells, target.name, target.format)
+    different = len({text(cell) for cell in cells})
+    if doubt is None and different > max(many, len(cells) // 2):
+        doubt = f"the {len(cells)} cells of {target.name!r} are {different} different texts."
+    if doubt is not None:
+        raise TableError(
+            f"the target is no column of classes: {doubt} If they are classes all the same: "
+            f"categorical=[{target.name!r}] (--category)."
+        )
 
 
 def read_columns(table: Any, columns: Sequence[Column]) -> dict[str, Array]:

@@ -15,8 +15,15 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from gramian.tables._answers import TableAnswers
 from gramian.tables._cells import TableError, TableWarning, as_table, column_names, read_cells
 from gramian.tables._columns import TargetColumn
-from gramian.tables._formats import NumberFormat, suspicion
-from gramian.tables._reading import Reading, encode, fit_columns, read_columns, read_ids
+from gramian.tables._formats import NumberFormat
+from gramian.tables._reading import (
+    Reading,
+    check_texts,
+    encode,
+    fit_columns,
+    read_columns,
+    read_ids,
+)
 from gramian.tables._rows import HeldTable
 
 _TRIES = 100
@@ -40,8 +47,8 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     id_column : str, optional
         Column with unique ids of the rows; without it they are 0, 1, 2, … in order of arrival.
     categorical : sequence of str
-        Columns to treat as text even if they hold numbers or dates. Numbers with leading zeros,
-        such as 007, are text anyway.
+        Columns to treat as text even if they hold numbers or dates; the target may be among them.
+        Numbers with leading zeros, such as 007, are text anyway.
     ignore : sequence of str
         Columns to leave out. Constant columns, and text columns in which all values differ, are
         always left out.
@@ -302,7 +309,8 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         written = reading.written(name, cells) if past is None else past.target.format
         target = TargetColumn.fit(name, cells, classes=classes, written=written)
         found = fit_columns(table, reading, () if past is None else past.columns)
-        doubt = suspicion(cells, name, written) if target.kind == "text" and past is None else None
+        if past is None and target.kind == "text" and name not in reading.categorical:
+            check_texts(target, cells)
         X, y = self._features(found.columns, found.values), target.read(cells)
         held = HeldTable(
             clone(self.estimator).fit(X, y, ids=ids),
@@ -313,7 +321,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             found.values,
             0 if past is None else past.next_id,
         )
-        return held, [*([doubt] if doubt else []), *found.remarks]
+        return held, found.remarks
 
 
 def _check_width(table: Any, held: HeldTable) -> None:
