@@ -217,6 +217,21 @@ def inspect(**options: Any) -> None:
 
 @app.command()
 @click.argument("model", type=MODEL)
+@click.option("--predict-only", is_flag=True, required=True,
+              help="Coefficients and centres; no ids, no targets.")  # fmt: skip
+@click.option("-o", "--output", type=OUTPUT, required=True,
+              help="ONNX if it ends in .onnx, else NumPy's npz.")  # fmt: skip
+@json_option
+def export(**options: Any) -> None:
+    """Write MODEL for other programs, as a file that predicts and nothing else.
+
+    The centres in it are samples that MODEL holds, unless the kernel is linear.
+    """
+    _run("export", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
 @click.option("--doubtful", type=click.IntRange(0), default=20, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")

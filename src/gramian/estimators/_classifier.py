@@ -73,6 +73,11 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         outputs = reader.outputs(now.settings.samples.queries(self, now.held, X))
         return probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
 
+    @property
+    def calibration_(self):
+        """The scale a of the probabilities ``softmax(a z)``, fitted to leave-one-out values."""
+        return self._derived("calibration", _calibrated)[1]
+
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:

@@ -39,6 +39,7 @@ class _Window(NamedTuple):
     now: Any
     next_id: int
     selected_at: int
+    classifies: bool
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -130,8 +131,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         new = self._check_samples(X, y, times)
         before = vars(self).get("_state")
         now = new.times.max() if before is None else max(before.now, new.times.max())
-        everything = new if before is None else before.held.join(new)
-        self._hold(self._within(everything, now), now, next_id=int(new.ids[-1]) + 1)
+        self._hold(self._slid(before, new, now), now, next_id=int(new.ids[-1]) + 1)
         self._reselect_if_due()
         return self
 
@@ -225,6 +225,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _slid(self, before: _Window | None, new: Held, now: Any) -> Held:
+        """The samples of the window when new ones have come."""
+        if before is None:
+            return self._within(new, now)
+        if self.max_age is not None or len(new) != 1:
+            return self._within(before.held.join(new), now)
+        full = self.max_samples is not None and len(before.held) >= self.max_samples
+        return before.held.join(new, len(before.held) + 1 - self.max_samples if full else 0)
+
     def _within(self, held: Held, now: Any) -> Held:
         """Those of the samples that are in the window."""
         stay = np.arange(len(held))
@@ -237,19 +246,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         before = vars(self).get("_state")
         model = None if before is None else before.model
         selected_at = next_id if before is None else before.selected_at
-        if not self._suffices(held.y):
+        classifies = is_classifier(self.estimator) if before is None else before.classifies
+        if len(held) < self.min_samples or (classifies and (held.y == held.y[0]).all()):
             model = None
         elif model is not None:
             _follow(model, held)
         else:
             model = clone(self.estimator).fit(held.X, held.y, ids=held.ids)
             selected_at = next_id
-        self._state = _Window(held, model, now, next_id, selected_at)
-
-    def _suffices(self, y: Array) -> bool:
-        """Whether there can be a model of samples with these labels or targets."""
-        classes = len(np.unique(y)) if is_classifier(self.estimator) else 2
-        return len(y) >= self.min_samples and classes >= 2
+        self._state = _Window(held, model, now, next_id, selected_at, classifies)
 
     def _reselect_if_due(self) -> None:
         state = self._state
@@ -278,7 +283,11 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     # -- validation -----------------------------------------------------------------------------
 
     def _check_samples(self, X, y, times) -> Held:
-        classifies, before = is_classifier(self.estimator), vars(self).get("_state")
+        before = vars(self).get("_state")
+        if before is not None and before.held.accepts(X) and before.held.accepts_targets(y, len(X)):
+            ids = np.arange(before.next_id, before.next_id + len(X))
+            return Held(X, y, ids, self._check_times(times, ids), None)
+        classifies = is_classifier(self.estimator)
         options = {
             "accept_sparse": "csr",
             "multi_output": True,
@@ -307,10 +316,13 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return ids if times is None else check_times(times, len(ids), check_age(self.max_age))
 
     def _check_queries(self, X):
-        dtype = self._require_samples().X.dtype
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=dtype)
+        held = self._require_samples()
+        if held.accepts(X):
+            return X
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=held.X.dtype)
 
     def _check_parameters(self):
+        """Parameters may have been set anew since the last call."""
         if getattr(self.estimator, "kernel", None) == "precomputed":
             raise ValueError('a window needs samples; kernel="precomputed" has none to keep.')
         for name in ("max_samples", "min_samples", "reselect_every"):
@@ -331,16 +343,25 @@ def _follow(model: Any, held: Held) -> None:
     leaves the model where it was.
     """
     ids = model.ids_
-    if np.array_equal(ids, held.ids):
+    if ids.shape == held.ids.shape and (ids == held.ids).all():
         return
-    new = held.take(~np.isin(held.ids, ids))
+    new = _absent(held.ids, ids)
     if len(new):
-        model.partial_fit(new.X, new.y, ids=new.ids)
+        rows = held.take(new)
+        model.partial_fit(rows.X, rows.y, ids=rows.ids)
     try:
-        model.forget(ids[~np.isin(ids, held.ids)])
+        model.forget(ids[_absent(ids, held.ids)])
     except BaseException:
-        model.forget(new.ids)
+        model.forget(held.ids[new])
         raise
+
+
+def _absent(ids: Array, among: Array) -> Array:
+    """Positions of the ids that are not among others; both ascend, as ids of a stream do."""
+    if len(among) == 0:
+        return np.arange(len(ids))
+    places = np.searchsorted(among, ids)
+    return np.flatnonzero(among[np.minimum(places, len(among) - 1)] != ids)
 
 
 def _check_count(name: str, value: Any, *, optional: bool) -> None:
