@@ -20,7 +20,10 @@ from sklearn.utils.validation import (
 
 from gramian.arrays import Array
 from gramian.estimators import positions_of
+from gramian.stream._alarm import LOOKS, Alarm
 from gramian.stream._held import Held, check_age, check_times
+
+ALARM = "alarm"
 
 
 def _estimator_has(name):
@@ -40,6 +43,8 @@ class _Window(NamedTuple):
     next_id: int
     selected_at: int
     classifies: bool
+    alarm: Alarm | None = None
+    looked_at: int = 0
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -67,8 +72,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     min_samples : int, default=20
         Number of samples from which on there is a model. If the estimator chooses its
         hyper-parameters by leave-one-out, it does so on these samples.
-    reselect_every : int, optional
+    reselect_every : int or "alarm", optional
         Number of samples after which ``estimator_.reselect()`` chooses the hyper-parameters again.
+        With ``"alarm"``, it does so whenever the window has twice as many samples as at the last
+        choice, or when the leave-one-out error has risen beyond chance since then.
 
     Attributes
     ----------
@@ -223,6 +230,40 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         return get_tags(self.estimator)
 
+    # -- state ----------------------------------------------------------------------------------
+
+    def _get_state(self):
+        """What a model file stores: the samples, and the model of them."""
+        state = self._state
+        times, now = np.asarray(state.held.times), np.asarray(state.now)
+        dated = times.dtype.kind == "M"
+        return {
+            "estimator_": self.estimator_,
+            "X": state.held.X,
+            "y": state.held.y,
+            "ids": state.held.ids,
+            "times": times.astype("datetime64[us]").astype(np.int64) if dated else times,
+            "now": int(now.astype("datetime64[us]").astype(np.int64)) if dated else now.item(),
+            "dated": dated,
+            "names": state.held.names,
+            "next_id": state.next_id,
+            "selected_at": state.selected_at,
+        }
+
+    def _set_state(self, state):
+        times, now = np.asarray(state["times"]), np.asarray(state["now"])
+        if state["dated"]:
+            times, now = times.astype("datetime64[us]"), now.astype("datetime64[us]")
+        held = Held(state["X"], state["y"], state["ids"], times, state["names"])
+        self._state = _Window(
+            held,
+            state["estimator_"],
+            now[()],
+            state["next_id"],
+            state["selected_at"],
+            is_classifier(self.estimator),
+        )
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _slid(self, before: _Window | None, new: Held, now: Any) -> Held:
@@ -254,15 +295,31 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         else:
             model = clone(self.estimator).fit(held.X, held.y, ids=held.ids)
             selected_at = next_id
-        self._state = _Window(held, model, now, next_id, selected_at, classifies)
+        alarm, looked_at = (None, 0) if before is None else (before.alarm, before.looked_at)
+        self._state = _Window(held, model, now, next_id, selected_at, classifies, alarm, looked_at)
 
     def _reselect_if_due(self) -> None:
         state = self._state
         if self.reselect_every is None or state.model is None:
             return
-        if state.next_id - state.selected_at >= self.reselect_every:
+        if self.reselect_every == ALARM:
+            self._follow_alarm(state)
+        elif state.next_id - state.selected_at >= self.reselect_every:
             state.model.reselect()
             self._state = state._replace(selected_at=state.next_id)
+
+    def _follow_alarm(self, state: _Window) -> None:
+        """Look at the leave-one-out error from time to time, and choose again if it rings."""
+        if state.alarm is None or state.selected_at == state.next_id:  # a new model
+            alarm = Alarm.set(state.model)
+        elif LOOKS * (state.next_id - state.looked_at) < len(state.held):
+            return
+        else:
+            alarm = state.alarm
+            if alarm.rings(state.model):
+                state.model.reselect()
+                alarm = Alarm.set(state.model)
+        self._state = state._replace(alarm=alarm, looked_at=state.next_id)
 
     def _model(self):
         model = getattr(self, "estimator_", None)
@@ -325,7 +382,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """Parameters may have been set anew since the last call."""
         if getattr(self.estimator, "kernel", None) == "precomputed":
             raise ValueError('a window needs samples; kernel="precomputed" has none to keep.')
-        for name in ("max_samples", "min_samples", "reselect_every"):
+        counts = ("max_samples", "min_samples", "reselect_every")
+        for name in counts[:2] if self.reselect_every == ALARM else counts:
             _check_count(name, getattr(self, name), optional=name != "min_samples")
         if self.max_samples is not None and self.max_samples < self.min_samples:
             raise ValueError(

@@ -115,8 +115,8 @@ def iso_date(cell: Any, notation: str) -> str | None:
     if match is None:
         return None
     try:
-        year, month, day, *clock = (int(match[part] or 0) for part in "YmdHMS")
-        return _iso(datetime(year, month, day, *clock))
+        Y, m, d, H, M, S = (int(match[part] or 0) for part in "YmdHMS")
+        return _iso(datetime(Y, m, d, H, M, S))
     except ValueError:  # 31 February
         return None
 
