@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage torture lint doctest bench reproduce docs ci clean
+.PHONY: help run test coverage torture lint doctest bench reproduce docs dist ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,10 @@ reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page
 
 docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+dist: $(VENV)/core.stamp ## build a wheel and an sdist, and try each in a fresh environment
+	$(PIP) build
+	.ci/dist
 
 ci: ## all that a change must pass
 	.ci/run

@@ -124,7 +124,7 @@ def prequential(
     >>> len(result.scores), round(result.score, 2)
     (180, 0.84)
     >>> print(result)
-    accuracy 0.8389 (no change: 0.4889), 180 of 200 samples predicted
+    accuracy 0.8444 (no change: 0.5167), 180 of 200 samples predicted
     """
     if window < 1:
         raise ValueError(f"window must be an integer >= 1, got {window!r}.")
