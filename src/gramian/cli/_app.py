@@ -10,16 +10,25 @@ import json
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from gramian import __version__
+from gramian.cli import _work
 from gramian.files import without_controls
 
 ENCODING = "gramian.encoding"
 MODEL = click.Path(exists=True, dir_okay=False)
 TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+class Manner(NamedTuple):
+    """How commands run."""
+
+    traceback: bool
+    watched: bool
+    """In a process of their own, by one that shows progress and obeys ^C."""
 
 
 class OutputPath(click.Path):
@@ -97,7 +106,7 @@ def app(context: click.Context, traceback: bool) -> None:
     Tables are CSV (comma, semicolon or tab; names in the first line) or parquet. Exit codes: 0
     success, 1 a problem with the data, 2 with the command.
     """
-    context.obj = traceback
+    context.obj = Manner(traceback, watched=context.obj is True)
 
 
 @app.command()
@@ -242,13 +251,24 @@ def report(**options: Any) -> None:
 
 
 def _run(command: str, options: dict[str, Any]) -> None:
+    """Run a command, in a child process if this one is to watch it."""
+    context = click.get_current_context()
+    if context.obj.watched:
+        code = _work.watched()
+        if code is not None:
+            _work.tidy(options.get("output") or options.get("model") or "")
+            context.exit(code)
+    _work_on(command, options, context)
+
+
+def _work_on(command: str, options: dict[str, Any], context: click.Context) -> None:
     """Run a command, tell what it returns, and turn errors of the data into one line."""
     as_json = options.pop("as_json")
     module = import_module(f"gramian.cli._{command}")
     try:
         facts = module.run(**options, quiet=as_json)
     except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
-        if click.get_current_context().obj:
+        if context.obj.traceback:
             raise
         raise click.ClickException(without_controls(str(error), "\n")) from error
     if as_json:
@@ -256,4 +276,4 @@ def _run(command: str, options: dict[str, Any]) -> None:
     else:
         module.show(facts)
     if facts.get("failed"):
-        click.get_current_context().exit(1)
+        context.exit(1)
