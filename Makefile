@@ -6,7 +6,7 @@ DEVICE_TESTS := tests/arrays/test_device.py tests/estimators/test_device.py
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve-demo test browser coverage torture lint doctest bench test-gpu bench-gpu reproduce docs ci clean
+.PHONY: help run serve-demo test browser coverage torture lint doctest bench test-gpu bench-gpu reproduce docs dist ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,10 @@ reproduce: $(VENV)/cli,plot.stamp ## the papers' tables and figures, on one page
 
 docs: $(VENV)/docs.stamp ## build the documentation, warnings as errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+dist: $(VENV)/core.stamp ## build a wheel and an sdist, and try each in a fresh environment
+	$(PIP) build
+	.ci/dist
 
 ci: ## all that a change must pass
 	.ci/run

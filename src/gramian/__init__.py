@@ -16,6 +16,7 @@ _PUBLIC: dict[str, str] = {
     "forget": "gramian.io",
     "load": "gramian.io",
     "save": "gramian.io",
+    "to_onnx": "gramian.export",
 }
 
 

@@ -13,7 +13,7 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
-from gramian.cli._progress import search_progress
+from gramian.tables import number
 from tests.cli.conftest import HEADER, make_rows, write_csv
 
 FIT = ("fit", "train.csv", "--target", "animal", "-o", "model.gram")
@@ -58,11 +58,11 @@ def test_search_is_reproducible(as_json):
     assert as_json(*NAMED)["chosen"] == as_json(*NAMED)["chosen"]
 
 
-def test_rows_without_ids_are_counted_from_one(as_json):
+def test_rows_without_ids_are_counted_from_zero(as_json):
     facts = as_json(*FIT, "--gamma", "0.3", "--ridge", "0.1", "--ignore", "name")
     assert facts["ignored"] == {"name": "asked for"}
-    assert facts["doubtful"][0]["id"] == 8
-    assert package.load("model.gram").ids_.tolist() == list(range(1, 41))
+    assert facts["doubtful"][0]["id"] == 7
+    assert package.load("model.gram").ids_.tolist() == list(range(40))
 
 
 def test_names_of_all_rows_are_left_out(as_json):
@@ -174,13 +174,43 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
     assert "said [red]cat[/]" in gramian(*NAMED, "--gamma", "0.3", "--ridge", "0.1").stdout
 
 
-def test_progress_is_drawn_on_terminals_only(monkeypatch):
-    with search_progress(10, quiet=False) as follow:
-        assert follow is None
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with search_progress(10, quiet=True) as follow:
-        assert follow is None
-    with search_progress(10, quiet=False) as follow:
-        model = KernelDiscriminant(callback=follow)
-        X = np.random.default_rng(0).standard_normal((20, 2))
-        model.fit(X, X[:, 0] > 0)
+# -- the machine --------------------------------------------------------------------------------
+
+
+def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
+    from gramian.cli import _machine
+
+    def chosen(cells):
+        return _machine.choose_machine(cells, number, 8)
+
+    monkeypatch.setattr(_machine, "available_memory", lambda: 2**30)
+    assert chosen(["a", "b"] * 100)[0] == "discriminant"
+    assert chosen([0.5 * i for i in range(200)])[0] == "ls-svr"
+    assert chosen(["a", "b"] * 3000) == (
+        "orthogonal", "classes, and more than 5,000 rows (6,000): a basis of some rows"
+    )  # fmt: skip
+    monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
+    name, reason = chosen([0.5 * i for i in range(4000)])
+    assert name == "orthogonal-svr"
+    assert "takes 0.36 GiB with room to tune, of which 0.00098 are free" in reason
+    monkeypatch.setattr(_machine, "available_memory", lambda: None)
+    assert chosen(["a", "b"] * 100)[0] == "discriminant"
+
+
+def test_reason_is_told_before_the_fit(gramian, as_json):
+    assert gramian(*NAMED).stderr.startswith("Machine: discriminant (classes, and the matrix of 40")
+    assert as_json(*NAMED)["machine_reason"].startswith("classes")
+    assert gramian(*NAMED, "--machine", "ls-svc").stderr == ""
+
+
+def test_float32(as_json):
+    as_json(*NAMED, "--float32")
+    model = package.load("model.gram")
+    assert model.estimator_.X_fit_.dtype == np.float32
+
+
+def test_time_is_estimated():
+    from gramian.cli._machine import expected_seconds
+
+    assert 0 < expected_seconds("discriminant", 100) < expected_seconds("discriminant", 20_000)
+    assert expected_seconds("fuzzy", 100) is None

@@ -67,9 +67,26 @@ def test_numbers_as_ids_and_standard_input(gramian, folder):
     fit = ("fit", "train.csv", "--target", "animal", "--ignore", "name", "-o", "model.gram")
     gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
     gramian("forget", "model.gram", "--ids-from", "-", input="2\n3\n")
-    assert ids("model.gram") == [1, *range(4, 41)]
+    assert ids("model.gram") == [0, 1, *range(4, 40)]
     result = gramian("forget", "model.gram", "--id", "pet 8", code=1)
-    assert "'pet 8' is not an id of this model: its ids are numbers, such as 1." in result.stderr
+    assert "forget got id pet 8, which the model does not hold (its ids are such as 0)" in (
+        result.stderr
+    )
+
+
+def test_all_unknown_ids_are_named_and_may_be_passed_over(gramian, as_json, model):
+    asked = [word for name in ("nobody", "pet 8", "no one") for word in ("--id", name)]
+    error = gramian("forget", model, *asked, code=1).stderr
+    assert "forget got ids nobody, no one, which the model does not hold" in error
+    assert (
+        "Not held, passed over: nobody"
+        in gramian("forget", model, *asked[:4], "--missing-ok", "-o", "less.gram").stdout
+    )
+    facts = as_json("forget", model, *asked, "--missing-ok")
+    assert facts["unknown_ids"] == ["nobody", "no one"]
+    assert facts["receipt"]["ids"] == ["pet 8"]
+    error = gramian("forget", model, "--id", "nobody", "--missing-ok", code=1).stderr
+    assert "holds none of these ids" in error
 
 
 def test_another_file(gramian, model, folder):

@@ -12,7 +12,7 @@ from tests.cli.conftest import HEADER, make_rows, write_csv
 def test_learns_in_place(gramian, as_json, model):
     before = package.load(model)
     facts = as_json("learn", model, "new.csv")
-    assert (facts["learnt"], facts["rows"]) == (10, 50)
+    assert (facts["learned"], facts["rows"]) == (10, 50)
     assert facts["ids"] == [f"new {i}" for i in range(1, 11)]
     after = package.load(model)
     assert after.columns_ == before.columns_
@@ -52,7 +52,7 @@ def test_regression_for_people(gramian, folder):
     fit = ("fit", "train.csv", "--target", "weight", "--ignore", "name", "-o", "model.gram")
     gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
     assert "rmse before: " in gramian("learn", "model.gram", "more.csv").stdout
-    assert package.load("model.gram").ids_.tolist() == list(range(1, 40))
+    assert package.load("model.gram").ids_.tolist() == list(range(39))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import gramian
+import gramian.io
 from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
 from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn
 from gramian.tables._cells import are_classes, are_numbers
@@ -138,11 +139,11 @@ def test_predicts_as_the_estimator_on_the_features_by_hand(table, table_model):
     assert table_model.predict_proba(table).shape == (24, 2)
 
 
-def test_rows_are_named_from_one_and_names_go_on(table):
+def test_rows_are_named_from_zero_and_names_go_on(table):
     model = TableModel(MACHINE, target="animal", ignore=["name"]).fit(rows(table, slice(0, 10)))
-    assert model.ids_.tolist() == list(range(1, 11))
-    model.forget(10).partial_fit(rows(table, slice(10, 12)))
-    assert model.ids_.tolist() == [*range(1, 10), 11, 12]
+    assert model.ids_.tolist() == list(range(10))
+    model.forget(9).partial_fit(rows(table, slice(10, 12)))
+    assert model.ids_.tolist() == [*range(9), 10, 11]
 
 
 def test_partial_fit_equals_an_estimator_on_the_same_features(table):
@@ -196,8 +197,8 @@ def test_reselect_is_the_fit_to_the_rows_that_stay(table):
 
 def test_reselect_keeps_names_and_gives_none_twice(table):
     model = TableModel(MACHINE, target="animal", ignore=["name"]).fit(table)
-    model.forget([2, 24]).reselect().partial_fit(rows(table, slice(0, 1)))
-    assert model.ids_.tolist() == [1, *range(3, 24), 25]
+    model.forget([1, 23]).reselect().partial_fit(rows(table, slice(0, 1)))
+    assert model.ids_.tolist() == [0, *range(2, 23), 24]
 
 
 def test_regression(table):
@@ -278,7 +279,7 @@ def test_answers_of_the_estimator(table, table_model):
 def test_regression_has_no_decisions(table):
     model = TableModel(LeastSquaresSVR(gamma=0.5, C=10.0), target="age", id_column="name")
     model.fit(table)
-    for name in ("decision_function", "predict_proba", "loo_decision_function", "classes_"):
+    for name in ("decision_function", "predict_proba", "loo_predict_proba", "classes_"):
         assert not hasattr(model, name)
     assert model.score(table) == model.estimator_.score(model.transform(table), table["age"])
 

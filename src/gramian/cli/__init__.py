@@ -1,5 +1,6 @@
 """The command line: fit, update and apply models of tables."""
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -13,4 +14,4 @@ def main() -> None:
         if error.name != "click":
             raise
         sys.exit('the command line needs click and rich: pip install "gramian[cli]".')
-    app(prog_name="gramian")
+    app(prog_name="gramian", obj=hasattr(os, "fork"))

@@ -10,15 +10,25 @@ import json
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from gramian import __version__
+from gramian.cli import _work
 from gramian.files import without_controls
 
+ENCODING = "gramian.encoding"
 MODEL = click.Path(exists=True, dir_okay=False)
 TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+class Manner(NamedTuple):
+    """How commands run."""
+
+    traceback: bool
+    watched: bool
+    """In a process of their own, by one that shows progress and obeys ^C."""
 
 
 class OutputPath(click.Path):
@@ -57,6 +67,18 @@ class NumberOr(click.ParamType):
         return number
 
 
+def encoding_option(command: Callable) -> Callable:
+    """``--encoding`` of the tables that a command reads; `gramian.cli._tables` finds it there."""
+    return click.option(
+        "--encoding",
+        metavar="NAME",
+        default="utf-8-sig",
+        expose_value=False,
+        callback=lambda context, _, value: context.meta.__setitem__(ENCODING, value),
+        help="Of text files, such as cp1252 or latin-1.  [utf-8]",
+    )(command)
+
+
 def json_option(command: Callable) -> Callable:
     """``--json``, the last option of every command."""
     return click.option("as_json", "--json", is_flag=True, help="Print JSON, for scripts.")(command)
@@ -82,23 +104,23 @@ def app(context: click.Context, traceback: bool) -> None:
     gramian forget model.gram --id 17 --receipt receipts.jsonl
 
     A MODEL is a model file or a store (`gramian store create`), whose edits are durable and have
-    receipts. Tables are CSV (comma, semicolon or tab; UTF-8; names in the first line) or parquet.
-    Rows are counted from 1. Exit codes: 0 success, 1 a problem with the data, 2 with the command.
+    receipts. Tables are CSV (comma, semicolon or tab; names in the first line) or parquet. Exit
+    codes: 0 success, 1 a problem with the data, 2 with the command.
     """
-    context.obj = traceback
+    context.obj = Manner(traceback, watched=context.obj is True)
 
 
 @app.command()
 @click.argument("table", type=TABLE)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
-@click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [1, 2, 3, …]")
+@click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [0, 1, 2, …]")
 @click.option(
     "--machine",
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto: discriminant for classes, ls-svr for numbers. Others: fisher, ls-svc, lagrangian, "
-    "orthogonal, orthogonal-svr, fuzzy; stack: several kernels at once.",
+    help="auto: by target, rows and memory. Others: discriminant, fisher, ls-svc, ls-svr, "
+    "lagrangian, orthogonal, orthogonal-svr, fuzzy; stack: several kernels at once.",
 )
 @click.option("--kernel",
               type=click.Choice(["rbf", "laplacian", "exponential", "linear", "poly", "loo"]),
@@ -111,9 +133,19 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")
+@click.option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
+              help="Decimal mark of the numbers in TABLE.")  # fmt: skip
+@click.option("--thousands", type=click.Choice([",", ".", " ", "'"]),
+              help="Mark between their groups of three digits.")  # fmt: skip
+@click.option("--unit", "units", multiple=True, metavar="COLUMN",
+              help="Numbers with a unit or a percent sign, as 57.9 kg. Repeatable.")  # fmt: skip
+@click.option("--missing", multiple=True, metavar="TEXT",
+              help="Stands for a missing number, too. Repeatable.")  # fmt: skip
+@click.option("--float32", is_flag=True, help="Half the memory, about seven digits.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
+@encoding_option
 @json_option
 def fit(**options: Any) -> None:
     """Fit a model to TABLE; hyper-parameters are chosen by exact leave-one-out."""
@@ -127,6 +159,7 @@ def fit(**options: Any) -> None:
 @click.option("--confidence", type=NumberOr(), metavar="NUMBER",
               help="Add sets or intervals that hold the truth this often.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
+@encoding_option
 @json_option
 def predict(**options: Any) -> None:
     """Predict the target of each row of TABLE.
@@ -141,6 +174,7 @@ def predict(**options: Any) -> None:
 @click.argument("table", type=TABLE)
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@encoding_option
 @json_option
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
@@ -153,6 +187,7 @@ def learn(**options: Any) -> None:
 @click.option(
     "--ids-from", type=TABLE, help="File with one id per line, or a table of `gramian doubt`."
 )
+@click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
 @click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
 @click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
@@ -162,6 +197,7 @@ def learn(**options: Any) -> None:
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@encoding_option
 @json_option
 def forget(**options: Any) -> None:
     """Forget rows exactly, and print a receipt."""
@@ -234,6 +270,21 @@ def inspect(**options: Any) -> None:
 
 @app.command()
 @click.argument("model", type=MODEL)
+@click.option("--predict-only", is_flag=True, required=True,
+              help="Coefficients and centres; no ids, no targets.")  # fmt: skip
+@click.option("-o", "--output", type=OUTPUT, required=True,
+              help="ONNX if it ends in .onnx, else NumPy's npz.")  # fmt: skip
+@json_option
+def export(**options: Any) -> None:
+    """Write MODEL for other programs, as a file that predicts and nothing else.
+
+    The centres in it are samples that MODEL holds, unless the kernel is linear.
+    """
+    _run("export", options)
+
+
+@app.command()
+@click.argument("model", type=MODEL)
 @click.option("--doubtful", type=click.IntRange(0), default=20, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
@@ -302,11 +353,11 @@ def compact(**options: Any) -> None:
     _run("store", {"task": "compact", **options})
 
 
-@store.command()
+@store.command("export")
 @click.argument("store", type=MODEL)
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
 @json_option
-def export(**options: Any) -> None:
+def export_store(**options: Any) -> None:
     """Write the present model of STORE to a model file."""
     _run("store", {"task": "export", **options})
 
@@ -347,13 +398,24 @@ def token(**options: Any) -> None:
 
 
 def _run(command: str, options: dict[str, Any]) -> None:
+    """Run a command, in a child process if this one is to watch it."""
+    context = click.get_current_context()
+    if context.obj.watched:
+        code = _work.watched()
+        if code is not None:
+            _work.tidy(options.get("output") or options.get("model") or "")
+            context.exit(code)
+    _work_on(command, options, context)
+
+
+def _work_on(command: str, options: dict[str, Any], context: click.Context) -> None:
     """Run a command, tell what it returns, and turn errors of the data into one line."""
     as_json = options.pop("as_json")
     module = import_module(f"gramian.cli._{command}")
     try:
         facts = module.run(**options, quiet=as_json)
     except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
-        if click.get_current_context().obj:
+        if context.obj.traceback:
             raise
         raise click.ClickException(without_controls(str(error), "\n")) from error
     if as_json:
@@ -361,4 +423,4 @@ def _run(command: str, options: dict[str, Any]) -> None:
     else:
         module.show(facts)
     if facts.get("failed"):
-        click.get_current_context().exit(1)
+        context.exit(1)

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, r2_score
 
 from gramian.plots import loo_losses
-from gramian.tables import CategoryColumn, TableModel
+from gramian.tables import CategoryColumn, DateColumn, TableModel
 
 Facts = dict[str, Any]
 
@@ -52,10 +52,15 @@ def columns(model: TableModel) -> list[Facts]:
         if isinstance(column, CategoryColumn):
             levels = [level for level in column.levels if level is not None]
             facts.append({"name": column.name, "kind": "text", "levels": levels})
+            continue
+        scale = {"mean": column.mean, "deviation": column.deviation}
+        if isinstance(column, DateColumn):
+            written = {"notation": column.format, "parts": list(column.parts)}
+            facts.append({"name": column.name, "kind": "dates", **scale, **written})
         else:
-            numbers = {"mean": column.mean, "deviation": column.deviation}
-            facts.append({"name": column.name, "kind": "numbers", **numbers})
-            facts[-1]["missing_at_fit"] = column.marks_missing
+            unit = {"unit": column.format.unit} if column.format.unit else {}
+            facts.append({"name": column.name, "kind": "numbers", **scale, **unit})
+        facts[-1]["missing_at_fit"] = column.marks_missing
     return facts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from time import perf_counter
 from typing import Any
 
@@ -9,43 +10,42 @@ import click
 
 import gramian
 from gramian.cli import _assess
-from gramian.cli._progress import search_progress
+from gramian.cli._machine import choose_machine, expected_seconds, make_estimator
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import naming, read_table
-from gramian.estimators import ESTIMATORS
-from gramian.files import locked
-from gramian.tables import TableModel, are_classes, read_cells
-
-MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
-# A name that stands for one machine where the target has classes, and for another for numbers.
-EITHER = {
-    "auto": ("discriminant", "ls-svr"),
-    "stack": ("stack-classifier", "stack-regressor"),
-}
+from gramian.cli._work import patiently
+from gramian.files import locked, without_controls
+from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells
 
 
 def run(
-    *, table, target, id_column, machine, kernel, gamma, ridge, categorical, ignore, doubtful,
-    device, output, quiet,
+    *, table, target, machine, kernel, gamma, ridge, float32, device, doubtful, output, quiet,
+    **reading,
 ) -> dict[str, Any]:  # fmt: skip
-    """Read, fit, save, and assess."""
+    """Read, fit, save, and assess; ``reading`` has parameters of `TableModel`."""
     start = perf_counter()
     columns = read_table(table)
     with naming(table):
         cells = read_cells(columns, target)
-        if machine in EITHER:
-            machine = EITHER[machine][0 if are_classes(cells) else 1]
-        estimator = _estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
-        model = TableModel(
-            estimator, target=target, id_column=id_column, categorical=categorical, ignore=ignore
-        )
+        reason, written = None, NumberFormat(reading["decimal"], reading["thousands"] or "")
+        if machine == "auto":
+            machine, reason = choose_machine(cells, written.number, 4 if float32 else 8)
+            _remark(f"Machine: {machine} ({reason}).", quiet)
+        elif machine == "stack":
+            machine = f"stack-{'classifier' if are_classes(cells, written.number) else 'regressor'}"
+        estimator = make_estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
+        dtype = "float32" if float32 else "float64"
+        model = TableModel(estimator, target=target, dtype=dtype, **reading)
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
-            seconds = _timed_fit(model, columns, len(cells), quiet)
+            expected = expected_seconds(machine, len(cells))
+            seconds, notes = _timed_fit(model, columns, expected, quiet)
         gramian.save(model, output)
     facts = {
         "model": output,
         "machine": type(estimator).__name__,
+        "machine_reason": reason,
+        "notes": notes,
         "summary": _assess.described(model),
         "rows": len(model.ids_),
         "features": int(model.estimator_.n_features_in_),
@@ -59,42 +59,30 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _estimator(machine: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any) -> Any:
-    """The estimator of this name; what was not asked for is left at its own default."""
-    if machine not in MACHINES:
-        names = ", ".join((*EITHER, *sorted(MACHINES)))
-        raise click.BadParameter(f"must be {names}; got {machine}.", param_hint="--machine")
-    estimator = MACHINES[machine]() if kernel is None else MACHINES[machine](kernel)
-    known = estimator.get_params()
-    strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
-    if "C" in known and not isinstance(ridge, str | None):
-        strength = {"C": 1.0 / ridge}
-    given = {"gamma": gamma, **strength, "device": device}
-    if "random_state" in known:
-        given["random_state"] = 0
-    for name, value in given.items():
-        if value is not None and name not in known:
-            raise click.BadParameter(f"{machine} has no such parameter.", param_hint=f"--{name}")
-    return estimator.set_params(**{k: v for k, v in given.items() if v is not None})
-
-
-def _timed_fit(model: TableModel, columns: Any, n: int, quiet: bool) -> float:
-    """Seconds to fit, with a progress bar that leaves no trace in the model."""
+def _timed_fit(
+    model: TableModel, table: Any, expected: float | None, quiet: bool
+) -> tuple[float, list[str]]:
+    """Seconds to fit, and notes on cells that are probably not what they were taken for."""
+    if expected is not None and expected > 10:
+        _remark(f"The fit will take about {expected:.0f} s.", quiet)
     start = perf_counter()
-    if "callback" not in model.estimator.get_params():
-        model.fit(columns)
-        return perf_counter() - start
-    with search_progress(n, quiet=quiet) as follow:
-        model.estimator.set_params(callback=follow)
-        model.fit(columns)
-    model.estimator.set_params(callback=None)
-    model.estimator_.set_params(callback=None)
-    return perf_counter() - start
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", TableWarning)
+        patiently(lambda: model.fit(table), "fitting", quiet=quiet, expected=expected)
+    return perf_counter() - start, [str(warning.message) for warning in caught]
+
+
+def _remark(text: str, quiet: bool) -> None:
+    if not quiet:
+        click.echo(without_controls(text), err=True)
 
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
     say(facts["summary"])
+    for note in facts["notes"]:
+        say(f"Note: {note}")
     show_columns(facts)
     heading("Chosen")
     pairs(facts["chosen"])

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import click
 
 import gramian
-from gramian.cli._models import as_held, check_options, held_texts
+from gramian.cli._models import check_options, held_texts
 from gramian.cli._show import number, pairs, say
-from gramian.cli._tables import parse_csv
+from gramian.cli._tables import encoding, parse_csv
 from gramian.cli._where import ids_where, parse_condition
+from gramian.cli._work import patiently
 from gramian.files import locked
 from gramian.io import _ledger
 from gramian.store import Store, is_store
@@ -18,10 +19,11 @@ from gramian.tables import TableModel
 
 
 def run(
-    *, model, ids, ids_from, where, verify, tolerance, reselect, receipt, key, output, quiet
-) -> dict[str, Any]:
+    *, model, ids, ids_from, missing_ok, where, verify, tolerance, reselect, receipt, key, output,
+    quiet,
+) -> dict[str, Any]:  # fmt: skip
     """Forget, write the receipt as pending, save the model, finish the receipt."""
-    asked = Asked(ids, ids_from, where)
+    asked = Asked(ids, ids_from, where, missing_ok)
     if is_store(model):
         check_options(model, tolerance=tolerance, reselect=reselect, receipt=receipt, output=output)
         return _from_store(model, asked, verify, key)
@@ -31,12 +33,10 @@ def run(
     with locked(target):
         fitted = gramian.load(model)
         finished = _open_receipts(receipt, [model, target], fitted)
-        proof = gramian.forget(
-            fitted,
-            asked.of(fitted, model),
-            verify=verify,
-            reselect=reselect,
-            tolerance=tolerance,
+        rows, unknown = asked.of(fitted, model)
+        options = {"verify": verify, "reselect": reselect, "tolerance": tolerance}
+        proof = patiently(
+            lambda: gramian.forget(fitted, rows, **options), "forgetting", quiet=quiet
         )
         record = _ledger.new_record(proof, target)
         _save(fitted, target, receipt, record)
@@ -45,6 +45,7 @@ def run(
         "receipts": receipt,
         "receipt": {**record, "status": _ledger.DONE},
         "finished": finished,
+        "unknown_ids": unknown,
         "failed": proof.verified is False,
     }
 
@@ -52,11 +53,17 @@ def run(
 def _from_store(path: str, asked: Asked, verify: bool, key: str | None) -> dict[str, Any]:
     """Forget; the rows are gone from the disk when this returns."""
     with Store.open(path, key=key) as store:
-        chosen = store.read(lambda model: asked.of(model, path))
+        chosen, unknown = store.read(lambda model: asked.of(model, path))
         receipt = store.forget(chosen, verify=verify)
     record = {**receipt.as_dict(), "ids": chosen, "hashed_ids": list(receipt.ids)}
-    failed = receipt.verified is False
-    return {"saved": path, "receipts": None, "receipt": record, "finished": [], "failed": failed}
+    return {
+        "saved": path,
+        "receipts": None,
+        "receipt": record,
+        "finished": [],
+        "unknown_ids": unknown,
+        "failed": receipt.verified is False,
+    }
 
 
 class Asked(NamedTuple):
@@ -65,14 +72,15 @@ class Asked(NamedTuple):
     ids: tuple[str, ...]
     ids_from: str | None
     where: str | None
+    missing_ok: bool
 
-    def of(self, model: Any, path: str) -> list[Any]:
-        """The ids that were asked for, and those of rows that meet the condition, each once."""
+    def of(self, model: Any, path: str) -> tuple[list[Any], list[str]]:
+        """The ids to forget, each once, and those asked for that the model does not hold."""
         asked = [*self.ids, *(_read_ids(self.ids_from, model) if self.ids_from else [])]
-        chosen = [as_held(model, name) for name in asked]
+        chosen, unknown = _held_ids(model, asked, self.missing_ok)
         if self.where:
             chosen += _where(model, path, self.where)
-        return list(dict.fromkeys(chosen))
+        return list(dict.fromkeys(chosen)), unknown
 
 
 def _open_receipts(path: str | None, files: list[str], model: Any) -> list[dict[str, Any]]:
@@ -98,13 +106,34 @@ def _save(model: Any, target: str, path: str | None, record: dict[str, Any]) -> 
 
 def _read_ids(path: str, model: Any) -> list[str]:
     """One id per line, or the column ``id`` of a table such as `gramian doubt` writes."""
-    with click.open_file(path, encoding="utf-8-sig") as stream:
+    with click.open_file(path, encoding=encoding()) as stream:
         lines = [line.strip() for line in stream if line.strip()]
     if lines and lines[0].split(",")[0] == "id" and "," in lines[0]:
         return held_texts(parse_csv("\n".join(lines))["id"], model.ids_)
     if not lines:
         raise ValueError(f"{path} has no ids. Write one in each line.")
     return lines
+
+
+def _held_ids(model: Any, asked: list[str], missing_ok: bool) -> tuple[list[Any], list[str]]:
+    """Ids as the model holds them, and those that it does not hold.
+
+    Raises
+    ------
+    ValueError
+        Naming all that it does not hold, unless that is all right.
+    """
+    held = {str(name): name for name in model.ids_.tolist()}
+    unknown = [name for name in dict.fromkeys(asked) if name not in held]
+    if unknown and not missing_ok:
+        ids = "id" if len(unknown) == 1 else "ids"
+        raise ValueError(
+            f"forget got {ids} {', '.join(unknown)}, which the model does not hold (its ids are "
+            f"such as {next(iter(held))}). Nothing was forgotten; --missing-ok passes over them."
+        )
+    if len(unknown) == len(asked) and unknown:
+        raise ValueError("the model holds none of these ids; nothing to forget.")
+    return [held[name] for name in asked if name in held], unknown
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:
@@ -121,6 +150,8 @@ def show(facts: dict[str, Any]) -> None:
     receipt = facts["receipt"]
     for earlier in facts["finished"]:
         say(f"Note: the receipt of {earlier['time']} was left pending: {earlier['note']}.")
+    if facts["unknown_ids"]:
+        say(f"Not held, passed over: {', '.join(facts['unknown_ids'])}")
     ids = ", ".join(map(str, receipt["ids"][:10])) + (", …" if receipt["count"] > 10 else "")
     say(f"Forgot {receipt['count']} of {receipt['n_before']} rows: {ids}")
     say()

@@ -16,6 +16,7 @@ from gramian.cli._models import (
 )
 from gramian.cli._show import say, show_leave_one_out
 from gramian.cli._tables import naming, read_table
+from gramian.cli._work import patiently
 from gramian.files import locked
 from gramian.store import Store, is_store
 
@@ -34,11 +35,11 @@ def run(*, model, table, key, output, quiet) -> dict[str, Any]:
         before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
         with naming(table):
             unknown = unknown_texts(fitted, columns)
-            fitted.partial_fit(columns)
+            patiently(lambda: fitted.partial_fit(columns), "learning", quiet=quiet)
         gramian.save(fitted, output or model)
     return {
         "model": output or model,
-        "learnt": len(fitted.ids_) - n,
+        "learned": len(fitted.ids_) - n,
         "rows": len(fitted.ids_),
         "ids": fitted.ids_[n:].tolist(),
         "unknown_texts": unknown,
@@ -68,8 +69,8 @@ def _into_store(path: str, table: str, columns: Any, key: str | None) -> dict[st
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    rows = "row" if facts["learnt"] == 1 else "rows"
-    say(f"Learned {facts['learnt']} {rows}. The model holds {facts['rows']} rows.")
+    rows = "row" if facts["learned"] == 1 else "rows"
+    say(f"Learned {facts['learned']} {rows}. The model holds {facts['rows']} rows.")
     for line in describe_unknown(facts["unknown_texts"]):
         say(f"Note: {line}")
     show_leave_one_out(facts["leave_one_out"])

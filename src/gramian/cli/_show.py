@@ -14,6 +14,8 @@ from gramian.files import without_controls
 
 Facts = dict[str, Any]
 
+_SHOWN_CLASSES = 20  # of a confusion matrix; --json has all of it
+
 
 def say(text: str = "") -> None:
     """A line of text; what looks like mark-up in it is text too, and so is a control character."""
@@ -75,6 +77,9 @@ def _detail(column: Facts, few: int = 6) -> str:
         names = [level or "(missing)" for level in column["levels"]]
         return ", ".join(names[:few]) + (f", … ({len(names)})" if len(names) > few else "")
     missing = ", some missing" if column["missing_at_fit"] else ""
+    if column["kind"] == "dates":
+        return f"{column['notation']}: {', '.join(column['parts'])}{missing}"
+    missing = f" {column['unit']}{missing}" if "unit" in column else missing
     return f"mean {column['mean']:.4g}, deviation {column['deviation']:.4g}{missing}"
 
 
@@ -85,7 +90,8 @@ def show_leave_one_out(facts: Facts) -> None:
         pairs(facts)
         return
     heading(f"Exact leave-one-out error: {facts['error']:.2%}   (log-loss {facts['log_loss']:.3f})")
-    table(*confusion_rows(facts))
+    if len(facts["classes"]) <= _SHOWN_CLASSES:
+        table(*confusion_rows(facts))
 
 
 def confusion_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:

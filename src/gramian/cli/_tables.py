@@ -15,6 +15,7 @@ from gramian.tables import TableError
 
 Table = dict[str, list[Any]]
 
+DEFAULT = "utf-8-sig"
 _DELIMITERS = ",;\t|"
 _PARQUET = (".parquet", ".pq")
 
@@ -26,9 +27,20 @@ def naming(path: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise TableError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
+        raise TableError(
+            f"{name} is not {encoding().removesuffix('-sig').upper()} text. Save it as UTF-8, or "
+            f"name its encoding: --encoding cp1252 for most spreadsheets of Western Europe."
+        ) from error
+    except LookupError as error:
+        raise TableError(f"--encoding: {error}.") from error
     except ValueError as error:
         raise TableError(f"{name}: {error}") from error
+
+
+def encoding() -> str:
+    """The encoding that the present command was given."""
+    context = click.get_current_context(silent=True)
+    return DEFAULT if context is None else context.meta.get("gramian.encoding", DEFAULT)
 
 
 def read_table(path: str) -> Table:
@@ -42,7 +54,7 @@ def read_table(path: str) -> Table:
     with naming(path):
         if path.lower().endswith(_PARQUET):
             return _read_parquet(path)
-        with click.open_file(path, encoding="utf-8-sig") as stream:
+        with click.open_file(path, encoding=encoding()) as stream:
             return parse_csv(stream.read())
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.tables import TableModel, number
+from gramian.tables import DateColumn, TableModel, number
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -46,9 +46,13 @@ def parse_condition(text: str) -> Condition:
 
 
 def ids_where(model: TableModel, condition: Condition) -> list[int | str]:
-    """Ids of the held rows that meet it. A missing number meets none."""
+    """Ids of the held rows that meet it. A missing number or date meets none."""
     values = _column(model, condition.column)
-    if values.dtype.kind in "OU":
+    dates = {column.name: column for column in model.columns_ if isinstance(column, DateColumn)}
+    if condition.column in dates:
+        (asked,) = dates[condition.column].read([condition.value])
+        chosen = _OPERATORS[condition.op](values.astype(str), asked) & (values != "")
+    elif values.dtype.kind in "OU":
         chosen = _compare_texts(values.astype(str), condition)
     else:
         chosen = _compare_numbers(values, condition)

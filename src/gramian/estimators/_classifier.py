@@ -132,6 +132,11 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         confidence = check_confidence(confidence)
         return accepted(label_p_values(self, X, mondrian, smoothed, random_state), confidence)
 
+    @property
+    def calibration_(self):
+        """The scale a of the probabilities ``softmax(a z)``, fitted to leave-one-out values."""
+        return self._derived("calibration", _calibrated)[1]
+
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:

@@ -21,6 +21,8 @@ def check_ids(ids: Any, n: int) -> Array:
     array = _as_ids(ids)
     if len(array) != n:
         raise ValueError(f"ids must name each sample: got {len(array)} ids for {n} samples.")
+    if n == 1:
+        return array
     values, counts = np.unique(array, return_counts=True)
     if np.any(counts > 1):
         raise ValueError(f"ids must be unique, got {values[counts > 1][0]!s} twice.")
@@ -29,6 +31,8 @@ def check_ids(ids: Any, n: int) -> Array:
 
 def _as_ids(ids: Any) -> Array:
     """One or more ids as a one-dimensional array of 64-bit integers or of strings."""
+    if type(ids) is np.ndarray and ids.dtype == np.int64 and ids.ndim == 1:
+        return ids
     array = np.atleast_1d(np.asarray(ids, dtype=None if isinstance(ids, np.ndarray) else object))
     kinds = {_kind(value) for value in array.flat} if array.dtype == object else {array.dtype.kind}
     if array.ndim != 1 or not (kinds <= {"i", "u"} or kinds == {"U"}):
@@ -85,7 +89,7 @@ def check_new(held: Array, new: Array) -> None:
             f"ids must be {kinds[held.dtype.kind]} as those the model holds, got "
             f"{kinds[new.dtype.kind]}."
         )
-    repeated = new[np.isin(new, held)]
+    repeated = new[(held == new).any(keepdims=True) if len(new) == 1 else np.isin(new, held)]
     if len(repeated):
         raise ValueError(
             f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
@@ -115,8 +119,20 @@ def positions_of(held: Array, ids: Any, asked_by: str = "forget") -> Array:
     values, counts = np.unique(asked, return_counts=True)
     if np.any(counts > 1):
         raise ValueError(f"{asked_by} got id {values[counts > 1][0]!s} twice.")
-    unknown = np.setdiff1d(values, held) if alike else values
+    if not alike:
+        one, many = {"i": "an integer", "U": "a string"}, {"i": "integers", "U": "strings"}
+        raise ValueError(
+            f"{asked_by} got id {values[0]!s}, {one[asked.dtype.kind]}; the ids of this model are "
+            f"{many[held.dtype.kind]}, such as {held[0].item()!r}."
+        )
+    unknown = np.setdiff1d(values, held)
+    ids = "id" if len(unknown) == 1 else "ids"
     raise ValueError(
-        f"{asked_by} got id {unknown[0]!s}, which the model does not hold "
+        f"{asked_by} got {ids} {_listed(unknown.tolist())}, which the model does not hold "
         f"(it holds {len(held)} samples)."
     )
+
+
+def _listed(ids: list[Any], most: int = 50) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(map(str, ids[:most])) + more

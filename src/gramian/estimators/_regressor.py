@@ -115,7 +115,8 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     # -- inside ---------------------------------------------------------------------------------
 
     def _check_targets(self, y, held: Holdings | None):
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if type(y) is not np.ndarray or y.dtype != np.float64 or not np.isfinite(y.sum()):
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if held is not None and y.shape[1:] != held.y.shape[1:]:
             raise ValueError(
                 f"y must have {_described(held.y)}, as the targets of the samples that the model "

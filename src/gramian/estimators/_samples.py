@@ -77,8 +77,7 @@ class VectorSamples:
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
         """Return more samples and targets, in the form of those held."""
-        if _ready(model, held, X) and isinstance(y, np.ndarray) and y.dtype.kind in "iU":
-            check_consistent_length(X, y)
+        if _ready(model, held, X) and _plain(y) and len(X) == len(y):
             return X, y
         X, y = from_tensor(X), from_tensor(y)
         options = {"accept_sparse": "csr", "dtype": held.rows.dtype, "multi_output": True}
@@ -248,6 +247,13 @@ def _ready(model: Any, held: Holdings, X: Any) -> bool:
         and model._now.names is None
         and bool(np.isfinite(X.sum()))
     )
+
+
+def _plain(y: Any) -> bool:
+    """Whether y needs no conversion: an array of integers, texts or finite numbers."""
+    if type(y) is not np.ndarray or y.ndim == 0:
+        return False
+    return y.dtype.kind in "iU" or (y.dtype == np.float64 and bool(np.isfinite(y.sum())))
 
 
 def _paired_targets(X: Any, y: Any) -> Any:

@@ -141,12 +141,14 @@ class LiveSystem:
                 f"columns, got shape {B.shape}."
             )
         W = self._edit("append", cross, corner)
-        extra = B.shape[1] - held
-        self.B = np.vstack([np.pad(self.B, ((0, 0), (0, extra))), B])
+        known = np.zeros((held_rows + len(B), B.shape[1]), dtype=dtype)
+        known[:held_rows, :held], known[held_rows:] = self.B, B
+        self.B = known
         if W is None or self._X is None:
             self._X = None
         else:
-            X = np.pad(self._X, ((0, len(B)), (0, extra))) + W @ (W.T @ self.B)
+            X = W @ (W.T @ self.B)
+            X[:held_rows, :held] += self._X
             # Drift in P shows first in the new rows, which are available here: refine by them with
             # the new columns W W[new]ᵀ of P.
             residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
@@ -258,7 +260,8 @@ class LiveSystem:
         n = len(self.B)
         steps = self._probe + np.arange(min(_PROBES, n))
         self._probe += _PROBES
-        return np.unique((steps * 0.6180339887498949 % 1.0 * n).astype(int))
+        rows = {*(steps * 0.6180339887498949 % 1.0 * n).astype(int).tolist()}
+        return np.array(sorted(rows), dtype=int)
 
     def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
         """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from math import prod
 from typing import Any
 
@@ -17,9 +18,9 @@ from gramian.arrays import Array
 from gramian.files import shown
 from gramian.io._archive import TOO_DEEP
 from gramian.io._arrays import array_from_bytes, csr_from_parts
-from gramian.io._checks import refuse
+from gramian.io._checks import check_whole, refuse
 from gramian.io._errors import ModelFileError
-from gramian.io._registry import MODELS, RECORDS
+from gramian.io._registry import MODELS, RECORDS, has_state, model_class
 from gramian.io._soundness import check_parameters, check_state
 
 _DEEPEST = 40  # a model of a table has about 15 levels
@@ -43,13 +44,14 @@ class Decoder:
             "model": self.model,
             "record": self._record,
             "scalar": self._scalar,
+            "timedelta": _timedelta,
             "tuple": lambda items: tuple(map(self.value, items)),
         }
 
     def fitted_model(self, encoded: dict[str, Any]) -> Any:
         """The model of a file, which has to be fitted, and all of the members are its."""
         model = self.model(encoded)
-        if not model.__sklearn_is_fitted__():
+        if not has_state(model):
             raise ModelFileError("holds a model that is not fitted.")
         if self._members:
             raise ModelFileError(f"has arrays that are of no use: {shown(list(self._members))}.")
@@ -66,7 +68,7 @@ class Decoder:
 
     def unfitted(self, encoded: dict[str, Any]) -> Any:
         """A model of the class and parameters that the file gives, without its state."""
-        cls = _known(MODELS, encoded["class"])
+        cls = model_class(encoded["class"]) or _known(MODELS, encoded["class"])
         model = cls(**{key: self.value(value) for key, value in encoded["parameters"].items()})
         check_parameters(model)
         return model
@@ -125,6 +127,11 @@ def _float(text: Any) -> float:
     if text not in _FLOATS:
         refuse("a number", f"is {shown(text)}")
     return float(text)
+
+
+def _timedelta(parts: Any) -> timedelta:
+    days, seconds, microseconds = (check_whole(part, "a time", -(10**9)) for part in parts)
+    return timedelta(days, seconds, microseconds)
 
 
 def _known(registry: dict[str, Any], name: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import sparse
 from gramian.arrays import Array
 from gramian.io._arrays import CSR_PARTS, KINDS, array_bytes
 from gramian.io._errors import ModelFileError
-from gramian.io._registry import MODELS, RECORDS
+from gramian.io._registry import MODELS, RECORDS, RIVER, has_state, is_saved
 from gramian.io._soundness import check_parameters, check_state
 
 
@@ -30,11 +31,12 @@ class Encoder:
     def model(self, model: Any) -> dict[str, Any]:
         """Class, parameters and state; the state of a model that is not fitted is null."""
         name = type(model).__name__
-        if MODELS.get(name) is not type(model):
+        if not is_saved(type(model)):
             raise ModelFileError(
-                f"cannot save a {name}: a model file holds one of {', '.join(sorted(MODELS))}."
+                f"cannot save a {name}: a model file holds one of "
+                f"{', '.join(sorted([*MODELS, *RIVER]))}."
             )
-        state = model._get_state() if model.__sklearn_is_fitted__() else None
+        state = model._get_state() if has_state(model) else None
         described = self.described(model, state)
         if state is not None:
             check_state(model, state)
@@ -73,7 +75,9 @@ class Encoder:
                 return {"record": self._record(value, where)}
             case tuple():
                 return {"tuple": self._items(value, where)}
-            case _ if type(value) in MODELS.values():
+            case timedelta():
+                return {"timedelta": [value.days, value.seconds, value.microseconds]}
+            case _ if is_saved(type(value)):
                 return {"model": self.model(value)}
         raise ModelFileError(_not_saved(value, where))
 

@@ -24,6 +24,7 @@ from gramian.io._decoding import Decoder
 from gramian.io._encoding import Encoder
 from gramian.io._errors import ModelFileError
 from gramian.io._origins import check_unchanged, remember
+from gramian.io._registry import has_state
 
 
 def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
@@ -34,7 +35,7 @@ def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    model : estimator of this package or TableModel
+    model : estimator of this package, TableModel, SlidingWindow or model for River
         Its parameters must be plain values; a callable kernel or callback cannot be saved.
     path : str or path
         Any suffix. An existing file is replaced when the new one is on disk, and is unchanged if
@@ -163,7 +164,8 @@ def _body(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The part of the document that depends on the model alone, and its arrays."""
     encoder = Encoder()
     encoded = encoder.model(model)
-    check_is_fitted(model)
+    if not has_state(model):
+        check_is_fitted(model)
     return {"model": encoded, "members": describe(encoder.members)}, encoder.members
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gramian.files import shown
 from gramian.io._checks import check_number, check_sequence, check_text, refuse
 from gramian.io._errors import ModelFileError
+from gramian.io._sound_streams import check_stream_parameters
 from gramian.tables import TableModel
 
 _PLAIN = (type(None), bool, int, float, str, np.generic)
@@ -19,6 +20,9 @@ def check_parameters(model: Any) -> None:
     """Raise `ModelFileError` if a parameter is nothing that the model could have been given."""
     if isinstance(model, TableModel):
         _check_table_parameters(model)
+        return
+    if not hasattr(model, "_settings"):
+        check_stream_parameters(model)
         return
     defaults = inspect.signature(type(model).__init__).parameters
     for name, value in model.get_params(deep=False).items():
@@ -59,10 +63,12 @@ def _check_plain(value: Any, where: str, *, deep: bool) -> None:
 
 
 def _check_table_parameters(model: TableModel) -> None:
-    check_text(model.target, "the parameter target")
-    if model.id_column is not None:
-        check_text(model.id_column, "the parameter id_column")
-    for names in (model.categorical, model.ignore):
+    for name in ("target", "id_column", "thousands"):
+        if getattr(model, name) is not None:
+            check_text(getattr(model, name), f"the parameter {name}")
+    for name in ("decimal", "dtype"):
+        check_text(getattr(model, name), f"the parameter {name}")
+    for names in (model.categorical, model.ignore, model.units, model.missing):
         for name in check_sequence(names, "a list of columns"):
             check_text(name, "the name of a column")
     if isinstance(model.estimator, TableModel) or not hasattr(model.estimator, "_get_state"):

@@ -16,7 +16,15 @@ from gramian.io._checks import (
     refuse,
 )
 from gramian.io._schema import TABLE
-from gramian.tables import CategoryColumn, NumberColumn, TargetColumn, encode
+from gramian.tables import (
+    NOTATIONS,
+    CategoryColumn,
+    DateColumn,
+    NumberColumn,
+    NumberFormat,
+    TargetColumn,
+    encode,
+)
 
 _KINDS = {"number": "f", "integer": "i", "text": "UO"}
 
@@ -39,6 +47,8 @@ def check_table(model: Any, state: Any) -> None:
         else:
             for text in check_array(table[column.name], "a column", (n,), "O").tolist():
                 check_text(text, "a cell of a column of texts")
+        if type(column) is DateColumn and _misread(column, table[column.name]):
+            refuse("a column of dates", "has texts that are no dates")
     _check_features(encode(columns, table), estimator.X_fit_)
     for name, reason in _items(state["ignored_"]):
         check_text(name, "the name of a column that is left out")
@@ -48,8 +58,9 @@ def check_table(model: Any, state: Any) -> None:
 
 
 def _check_target(model: Any, target: Any, estimator: Any) -> None:
-    if type(target) is not TargetColumn or target.name != model.target:
+    if type(target) is not TargetColumn or target.name != (model.target or "y"):
         refuse("target_", "is not the column that the model predicts")
+    _check_format(target.format)
     if not isinstance(target.kind, str) or target.kind not in _KINDS:
         refuse("target_", "is neither of numbers nor of classes")
     y = estimator.y_fit_
@@ -60,19 +71,48 @@ def _check_target(model: Any, target: Any, estimator: Any) -> None:
 def _check_columns(columns: Any) -> list[Any]:
     names = set()
     for column in check_sequence(columns, "columns_"):
-        if type(column) not in (NumberColumn, CategoryColumn):
+        if type(column) not in (NumberColumn, DateColumn, CategoryColumn):
             refuse("columns_", f"has a {type(column).__name__}")
         names.add(check_text(column.name, "the name of a column"))
-        if type(column) is NumberColumn:
-            check_number(column.mean, "the mean of a column")
-            check_number(column.deviation, "the deviation of a column", 0.0, above=True)
-            if not isinstance(column.marks_missing, bool):
-                refuse("a column", "does not say whether cells were missing")
-        else:
+        if type(column) is CategoryColumn:
             _check_levels(column.levels)
+        else:
+            _check_scaled(column)
     if len(names) < len(columns) or not columns:
         refuse("columns_", "has none, or two of the same name")
     return list(columns)
+
+
+def _check_scaled(column: Any) -> None:
+    check_number(column.mean, "the mean of a column")
+    check_number(column.deviation, "the deviation of a column", 0.0, above=True)
+    marks = [column.marks_missing]
+    if type(column) is NumberColumn:
+        _check_format(column.format)
+    else:
+        marks.append(column.has_times)
+        if not isinstance(column.format, str) or column.format not in NOTATIONS:
+            refuse("a column of dates", "has a notation that this version does not know")
+    if not all(isinstance(mark, bool) for mark in marks):
+        refuse("a column", "does not say whether cells were missing or had times")
+
+
+def _check_format(written: Any) -> None:
+    """Its own constructor has checked the marks."""
+    if type(written) is not NumberFormat:
+        refuse("a column", "does not say how its numbers are written")
+    check_text(written.unit, "the unit of a column")
+    if not isinstance(written.missing, tuple):
+        refuse("the texts for missing numbers", f"are a {type(written.missing).__name__}")
+    for text in written.missing:
+        check_text(text, "a text for a missing number")
+
+
+def _misread(column: DateColumn, values: Any) -> bool:
+    try:
+        return column.read(values.tolist()).tolist() != values.tolist()
+    except ValueError:
+        return True
 
 
 def _check_levels(levels: Any) -> None:

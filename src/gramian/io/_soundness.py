@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from gramian.io._registry import RIVER
 from gramian.io._sound import check_estimator
 from gramian.io._sound_parameters import check_parameters
+from gramian.io._sound_streams import check_river, check_window
 from gramian.io._sound_tables import check_table
+from gramian.stream import SlidingWindow
 from gramian.tables import TableModel
 
 __all__ = ["check_parameters", "check_state"]
@@ -18,4 +21,11 @@ __all__ = ["check_parameters", "check_state"]
 
 def check_state(model: Any, state: Any) -> None:
     """Raise `ModelFileError` if the model could not work with this state."""
-    (check_table if isinstance(model, TableModel) else check_estimator)(model, state)
+    if isinstance(model, TableModel):
+        check_table(model, state)
+    elif isinstance(model, SlidingWindow):
+        check_window(model, state)
+    elif type(model).__name__ in RIVER:
+        check_river(model, state)
+    else:
+        check_estimator(model, state)

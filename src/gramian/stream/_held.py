@@ -31,15 +31,37 @@ class Held:
         rows = self.X[index], self.y[index], self.ids[index], self.times[index]
         return Held(*rows, self.names)
 
-    def join(self, other: Held) -> Held:
-        """These samples, then the others."""
-        stack = sparse.vstack if sparse.issparse(self.X) else np.vstack
+    def join(self, other: Held, drop: int = 0) -> Held:
+        """These samples without the first ``drop``, of which nothing stays, then the others."""
+        stack = sparse.vstack if sparse.issparse(self.X) else np.concatenate
         return Held(
-            stack([self.X, other.X]),
-            np.concatenate([self.y, other.y]),
-            np.concatenate([self.ids, other.ids]),
-            np.concatenate([self.times, other.times]),
+            stack([self.X[drop:], other.X]),
+            np.concatenate([self.y[drop:], other.y]),
+            np.concatenate([self.ids[drop:], other.ids]),
+            np.concatenate([self.times[drop:], other.times]),
             self.names,
+        )
+
+    def accepts(self, X: Any) -> bool:
+        """Whether X needs no conversion: a finite dense array like the one that is held."""
+        return (
+            type(X) is np.ndarray
+            and type(self.X) is np.ndarray
+            and self.names is None
+            and X.dtype == self.X.dtype
+            and X.ndim == 2
+            and X.shape[1] == self.X.shape[1]
+            and len(X) > 0
+            and bool(np.isfinite(X.sum()))
+        )
+
+    def accepts_targets(self, y: Any, n: int) -> bool:
+        """Whether y needs no conversion: finite numbers or labels of the type that is held."""
+        return (
+            type(y) is np.ndarray
+            and y.shape == (n, *self.y.shape[1:])
+            and y.dtype == self.y.dtype
+            and (y.dtype.kind in "iU" or (y.dtype.kind == "f" and bool(np.isfinite(y.sum()))))
         )
 
 

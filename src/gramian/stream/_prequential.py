@@ -47,6 +47,9 @@ class Prequential:
         That of the prediction sets or intervals, if any were asked for.
     p_values : ndarray of shape (m,), or None
         Smoothed conformal p-value of each sample: uniform while the stream stays as it was.
+    no_change : ndarray of shape (m,)
+        The metric of "the same as the sample before", NaN for the first sample of a stream. A model
+        that is not better than this has learned nothing but the order of the stream.
     """
 
     metric: str
@@ -56,6 +59,7 @@ class Prequential:
     y_true: Array
     y_pred: Array
     scores: Array
+    no_change: Array
     confidence: float | None = None
     p_values: Any = None
 
@@ -108,6 +112,18 @@ class Prequential:
         """Mean score of all predictions."""
         return float(np.mean(self.scores)) if len(self.scores) else np.nan
 
+    @property
+    def baseline(self) -> float:
+        """Mean score of predicting no change."""
+        known = self.no_change[~np.isnan(self.no_change)]
+        return float(np.mean(known)) if len(known) else np.nan
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric} {self.score:.4g} (no change: {self.baseline:.4g}), "
+            f"{len(self.scores)} of {self.n_seen} samples predicted"
+        )
+
 
 def prequential(
     model: Any,
@@ -156,6 +172,8 @@ def prequential(
     >>> result = prequential(model, zip(X, y), window=20)
     >>> len(result.scores), round(result.score, 2)
     (180, 0.84)
+    >>> print(result)
+    accuracy 0.8444 (no change: 0.5167), 180 of 200 samples predicted
     """
     if window < 1:
         raise ValueError(f"window must be an integer >= 1, got {window!r}.")
@@ -168,26 +186,27 @@ def prequential(
         )
     confidence = None if confidence is None else check_confidence(confidence)
     random = check_random_state(random_state)
-    n_seen, steps, predictions = 0, [], []
+    n_seen, steps, predictions, last = 0, [], [], None
     ranks: list[float] = []
     for x, y, *time in stream:
         X = x if sparse.issparse(x) else np.reshape(x, (1, -1))
         predicted = _predict(model, X, time)
         if predicted is not None:
             steps.append(n_seen)
-            predictions.append((y, predicted))
+            predictions.append((y, predicted, np.nan if n_seen == 0 else score(y, last)))
             if confidence is not None:
                 ranks.append(_ranked(model, X, y, random))
         model.partial_fit(X, np.asarray([y]), **({"times": time} if time else {}))
-        n_seen += 1
+        n_seen, last = n_seen + 1, y
     return Prequential(
         metric=name,
         window=window,
         n_seen=n_seen,
         steps=np.array(steps, dtype=int),
-        y_true=np.array([y for y, _ in predictions]),
-        y_pred=np.array([prediction for _, prediction in predictions]),
-        scores=np.array([score(y, prediction) for y, prediction in predictions]),
+        y_true=np.array([y for y, _, _ in predictions]),
+        y_pred=np.array([prediction for _, prediction, _ in predictions]),
+        scores=np.array([score(y, prediction) for y, prediction, _ in predictions]),
+        no_change=np.array([baseline for _, _, baseline in predictions]),
         confidence=confidence,
         p_values=None if confidence is None else np.array(ranks, dtype=float),
     )

@@ -53,14 +53,14 @@ class _River:
     estimator: Any
     max_samples: int | None
     min_samples: int
-    reselect_every: int | None
+    reselect_every: int | str | None
 
     def __init__(
         self,
         estimator: Any = None,
         max_samples: int | None = 500,
         min_samples: int = 20,
-        reselect_every: int | None = None,
+        reselect_every: int | str | None = "alarm",
     ) -> None:
         self.estimator = estimator
         self.max_samples = max_samples
@@ -98,6 +98,23 @@ class _River:
         padding = ((0, 0), (0, width - window.n_features_in_))
         return self._new_window().partial_fit(np.pad(window.X_, padding), window.y_)
 
+    # -- for model files, as an estimator has them ----------------------------------------------
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        names = ("estimator", "max_samples", "min_samples", "reselect_every")
+        return {name: getattr(self, name) for name in names}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._window is not None
+
+    def _get_state(self) -> dict[str, Any]:
+        return {"window": self._window, "features": list(self._features.places)}
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        places = {name: place for place, name in enumerate(state["features"])}
+        self._window, self._features = state["window"], FeatureOrder(places)
+
     def _held_targets(self) -> Array:
         return np.empty(0) if self._window is None else self._window.y_
 
@@ -122,7 +139,8 @@ class RiverClassifier(_River, base.Classifier):
     min_samples
         Number of samples from which on there is a model.
     reselect_every
-        Number of samples after which to choose the hyper-parameters again; None for never.
+        Number of samples after which to choose the hyper-parameters again; None for never. By
+        default, when the leave-one-out error or the number of samples says so, see `SlidingWindow`.
 
     Notes
     -----
@@ -145,7 +163,7 @@ class RiverClassifier(_River, base.Classifier):
         estimator: Any = None,
         max_samples: int | None = 500,
         min_samples: int = 20,
-        reselect_every: int | None = None,
+        reselect_every: int | str | None = "alarm",
     ) -> None:
         super().__init__(estimator, max_samples, min_samples, reselect_every)
         # Classes as numbers: labels of any kind, also of several kinds at once.
@@ -183,6 +201,13 @@ class RiverClassifier(_River, base.Classifier):
     def _labels(self) -> list[Any]:
         return list(self._codes)
 
+    def _get_state(self) -> dict[str, Any]:
+        return {**super()._get_state(), "labels": self._labels}
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
+        self._codes = {label: code for code, label in enumerate(state["labels"])}
+
     def _default_estimator(self) -> KernelDiscriminant:
         return KernelDiscriminant(random_state=0)
 
@@ -207,7 +232,8 @@ class RiverRegressor(_River, base.Regressor):
     min_samples
         Number of samples from which on there is a model.
     reselect_every
-        Number of samples after which to choose the hyper-parameters again; None for never.
+        Number of samples after which to choose the hyper-parameters again; None for never. By
+        default, when the leave-one-out error or the number of samples says so, see `SlidingWindow`.
 
     Examples
     --------

@@ -20,7 +20,10 @@ from sklearn.utils.validation import (
 
 from gramian.arrays import Array
 from gramian.estimators import positions_of
+from gramian.stream._alarm import LOOKS, Alarm
 from gramian.stream._held import Held, check_age, check_times
+
+ALARM = "alarm"
 
 
 def _estimator_has(name):
@@ -39,6 +42,9 @@ class _Window(NamedTuple):
     now: Any
     next_id: int
     selected_at: int
+    classifies: bool
+    alarm: Alarm | None = None
+    looked_at: int = 0
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -66,8 +72,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     min_samples : int, default=20
         Number of samples from which on there is a model. If the estimator chooses its
         hyper-parameters by leave-one-out, it does so on these samples.
-    reselect_every : int, optional
+    reselect_every : int or "alarm", optional
         Number of samples after which ``estimator_.reselect()`` chooses the hyper-parameters again.
+        With ``"alarm"``, it does so whenever the window has twice as many samples as at the last
+        choice, or when the leave-one-out error has risen beyond chance since then.
 
     Attributes
     ----------
@@ -130,8 +138,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         new = self._check_samples(X, y, times)
         before = vars(self).get("_state")
         now = new.times.max() if before is None else max(before.now, new.times.max())
-        everything = new if before is None else before.held.join(new)
-        self._hold(self._within(everything, now), now, next_id=int(new.ids[-1]) + 1)
+        self._hold(self._slid(before, new, now), now, next_id=int(new.ids[-1]) + 1)
         self._reselect_if_due()
         return self
 
@@ -233,7 +240,50 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         return get_tags(self.estimator)
 
+    # -- state ----------------------------------------------------------------------------------
+
+    def _get_state(self):
+        """What a model file stores: the samples, and the model of them."""
+        state = self._state
+        times, now = np.asarray(state.held.times), np.asarray(state.now)
+        dated = times.dtype.kind == "M"
+        return {
+            "estimator_": self.estimator_,
+            "X": state.held.X,
+            "y": state.held.y,
+            "ids": state.held.ids,
+            "times": times.astype("datetime64[us]").astype(np.int64) if dated else times,
+            "now": int(now.astype("datetime64[us]").astype(np.int64)) if dated else now.item(),
+            "dated": dated,
+            "names": state.held.names,
+            "next_id": state.next_id,
+            "selected_at": state.selected_at,
+        }
+
+    def _set_state(self, state):
+        times, now = np.asarray(state["times"]), np.asarray(state["now"])
+        if state["dated"]:
+            times, now = times.astype("datetime64[us]"), now.astype("datetime64[us]")
+        held = Held(state["X"], state["y"], state["ids"], times, state["names"])
+        self._state = _Window(
+            held,
+            state["estimator_"],
+            now[()],
+            state["next_id"],
+            state["selected_at"],
+            is_classifier(self.estimator),
+        )
+
     # -- inside ---------------------------------------------------------------------------------
+
+    def _slid(self, before: _Window | None, new: Held, now: Any) -> Held:
+        """The samples of the window when new ones have come."""
+        if before is None:
+            return self._within(new, now)
+        if self.max_age is not None or len(new) != 1:
+            return self._within(before.held.join(new), now)
+        full = self.max_samples is not None and len(before.held) >= self.max_samples
+        return before.held.join(new, len(before.held) + 1 - self.max_samples if full else 0)
 
     def _within(self, held: Held, now: Any) -> Held:
         """Those of the samples that are in the window."""
@@ -247,27 +297,39 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         before = vars(self).get("_state")
         model = None if before is None else before.model
         selected_at = next_id if before is None else before.selected_at
-        if not self._suffices(held.y):
+        classifies = is_classifier(self.estimator) if before is None else before.classifies
+        if len(held) < self.min_samples or (classifies and (held.y == held.y[0]).all()):
             model = None
         elif model is not None:
             _follow(model, held)
         else:
             model = clone(self.estimator).fit(held.X, held.y, ids=held.ids)
             selected_at = next_id
-        self._state = _Window(held, model, now, next_id, selected_at)
-
-    def _suffices(self, y: Array) -> bool:
-        """Whether there can be a model of samples with these labels or targets."""
-        classes = len(np.unique(y)) if is_classifier(self.estimator) else 2
-        return len(y) >= self.min_samples and classes >= 2
+        alarm, looked_at = (None, 0) if before is None else (before.alarm, before.looked_at)
+        self._state = _Window(held, model, now, next_id, selected_at, classifies, alarm, looked_at)
 
     def _reselect_if_due(self) -> None:
         state = self._state
         if self.reselect_every is None or state.model is None:
             return
-        if state.next_id - state.selected_at >= self.reselect_every:
+        if self.reselect_every == ALARM:
+            self._follow_alarm(state)
+        elif state.next_id - state.selected_at >= self.reselect_every:
             state.model.reselect()
             self._state = state._replace(selected_at=state.next_id)
+
+    def _follow_alarm(self, state: _Window) -> None:
+        """Look at the leave-one-out error from time to time, and choose again if it rings."""
+        if state.alarm is None or state.selected_at == state.next_id:  # a new model
+            alarm = Alarm.set(state.model)
+        elif LOOKS * (state.next_id - state.looked_at) < len(state.held):
+            return
+        else:
+            alarm = state.alarm
+            if alarm.rings(state.model):
+                state.model.reselect()
+                alarm = Alarm.set(state.model)
+        self._state = state._replace(alarm=alarm, looked_at=state.next_id)
 
     def _model(self):
         model = getattr(self, "estimator_", None)
@@ -288,7 +350,11 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     # -- validation -----------------------------------------------------------------------------
 
     def _check_samples(self, X, y, times) -> Held:
-        classifies, before = is_classifier(self.estimator), vars(self).get("_state")
+        before = vars(self).get("_state")
+        if before is not None and before.held.accepts(X) and before.held.accepts_targets(y, len(X)):
+            ids = np.arange(before.next_id, before.next_id + len(X))
+            return Held(X, y, ids, self._check_times(times, ids), None)
+        classifies = is_classifier(self.estimator)
         options = {
             "accept_sparse": "csr",
             "multi_output": True,
@@ -317,13 +383,17 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return ids if times is None else check_times(times, len(ids), check_age(self.max_age))
 
     def _check_queries(self, X):
-        dtype = self._require_samples().X.dtype
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=dtype)
+        held = self._require_samples()
+        if held.accepts(X):
+            return X
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=held.X.dtype)
 
     def _check_parameters(self):
+        """Parameters may have been set anew since the last call."""
         if getattr(self.estimator, "kernel", None) == "precomputed":
             raise ValueError('a window needs samples; kernel="precomputed" has none to keep.')
-        for name in ("max_samples", "min_samples", "reselect_every"):
+        counts = ("max_samples", "min_samples", "reselect_every")
+        for name in counts[:2] if self.reselect_every == ALARM else counts:
             _check_count(name, getattr(self, name), optional=name != "min_samples")
         if self.max_samples is not None and self.max_samples < self.min_samples:
             raise ValueError(
@@ -341,16 +411,25 @@ def _follow(model: Any, held: Held) -> None:
     leaves the model where it was.
     """
     ids = model.ids_
-    if np.array_equal(ids, held.ids):
+    if ids.shape == held.ids.shape and (ids == held.ids).all():
         return
-    new = held.take(~np.isin(held.ids, ids))
+    new = _absent(held.ids, ids)
     if len(new):
-        model.partial_fit(new.X, new.y, ids=new.ids)
+        rows = held.take(new)
+        model.partial_fit(rows.X, rows.y, ids=rows.ids)
     try:
-        model.forget(ids[~np.isin(ids, held.ids)])
+        model.forget(ids[_absent(ids, held.ids)])
     except BaseException:
-        model.forget(new.ids)
+        model.forget(held.ids[new])
         raise
+
+
+def _absent(ids: Array, among: Array) -> Array:
+    """Positions of the ids that are not among others; both ascend, as ids of a stream do."""
+    if len(among) == 0:
+        return np.arange(len(ids))
+    places = np.searchsorted(among, ids)
+    return np.flatnonzero(among[np.minimum(places, len(among) - 1)] != ids)
 
 
 def _check_count(name: str, value: Any, *, optional: bool) -> None:

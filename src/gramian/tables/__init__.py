@@ -1,7 +1,8 @@
-"""Models of tables with columns of numbers and text, and the encoding of such columns."""
+"""Models of tables with columns of numbers, dates and text, and the encoding of such columns."""
 
 from gramian.tables._cells import (
     TableError,
+    TableWarning,
     are_classes,
     column_names,
     number,
@@ -9,14 +10,20 @@ from gramian.tables._cells import (
     text,
 )
 from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
+from gramian.tables._dates import NOTATIONS, DateColumn
+from gramian.tables._formats import NumberFormat
 from gramian.tables._reading import encode
 from gramian.tables._table_model import TableModel
 
 __all__ = [
+    "NOTATIONS",
     "CategoryColumn",
+    "DateColumn",
     "NumberColumn",
+    "NumberFormat",
     "TableError",
     "TableModel",
+    "TableWarning",
     "TargetColumn",
     "are_classes",
     "column_names",

@@ -1,33 +1,63 @@
-"""The cells of a table: missing, a number, or text.
+"""The cells of a table: missing, a number, a date, or text.
 
 A table is anything with columns by name: a dict of lists or arrays, a data frame of pandas or
-polars, a table of pyarrow. Rows count from 1 in messages.
+polars, a table of pyarrow. The columns of an array of two dimensions are called x0, x1, and so on.
+Rows count from 1 in messages.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from gramian.arrays import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 """What stands for a missing number, in any case. Missing text is an empty cell only."""
 
+Reads = Callable[[Any], float | None]
+"""A function such as `number`."""
+
 _TO_LIST = ("to_pylist", "tolist", "to_list")
 _MISSING_TYPES = ("NAType", "NaTType")
+_CODE = re.compile(r"0\d+")
 
 
 class TableError(ValueError):
     """A table that cannot be used, with the place of the fault."""
 
 
+class TableWarning(UserWarning):
+    """Cells that are probably not what they were taken for."""
+
+
 def fault(column: str, row: int, what: str) -> TableError:
     """An error at a cell; ``row`` counts from 0 here and from 1 in the message."""
     return TableError(f"row {row + 1}, column {column!r}: {what}")
+
+
+def as_table(X: Any) -> Any:
+    """A table as it is; arrays and lists of rows as a dict of columns."""
+    named = isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
+    if named and not sparse.issparse(X):  # a sparse matrix may be a dict
+        return X
+    array = X
+    if not isinstance(X, np.ndarray) or X.dtype != object:
+        array = check_array(X, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=0)
+    if array.ndim != 2:
+        raise TableError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data, or give a "
+            f"table."
+        )
+    if np.iscomplexobj(array):
+        raise TableError("Complex data not supported: cells are numbers, dates or text.")
+    return {f"x{j}": array[:, j] for j in range(array.shape[1])}
 
 
 def column_names(table: Any) -> list[str]:
@@ -43,6 +73,8 @@ def read_cells(table: Any, name: str) -> list[Any]:
     if name not in column_names(table):
         raise TableError(f"no column {name!r}. The columns are: {', '.join(column_names(table))}.")
     column = table[name]
+    if isinstance(column, np.ndarray) and column.dtype.kind == "M":
+        column = column.astype("datetime64[us]")  # nanoseconds would become integers
     method = next((m for m in _TO_LIST if hasattr(column, m)), None)
     values = list(column) if method is None else getattr(column, method)()
     return [None if _is_missing(value) else value for value in values]
@@ -71,7 +103,7 @@ def text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def numbers(cells: Sequence[Any], column: str) -> Array:
+def numbers(cells: Sequence[Any], column: str, read: Reads = number) -> Array:
     """All cells as numbers, NaN where missing.
 
     Raises
@@ -81,7 +113,7 @@ def numbers(cells: Sequence[Any], column: str) -> Array:
     """
     out = np.empty(len(cells))
     for row, cell in enumerate(cells):
-        value = number(cell)
+        value = read(cell)
         if value is None or math.isinf(value):
             raise fault(column, row, f"{cell!r} is not a {'finite ' if value else ''}number.")
         out[row] = value
@@ -93,17 +125,24 @@ def texts(cells: Sequence[Any]) -> Array:
     return np.array([text(cell) for cell in cells], dtype=object)
 
 
-def are_numbers(cells: Sequence[Any]) -> bool:
-    """Whether every cell is a number or missing, and one is a number."""
-    values = [number(cell) for cell in cells]
-    return None not in values and not all(map(math.isnan, values))  # type: ignore[arg-type]
+def are_numbers(cells: Sequence[Any], read: Reads = number) -> bool:
+    """Whether every cell is a number or missing, and one is a number; codes like 007 are none."""
+    values = [read(cell) for cell in cells]
+    if None in values or all(map(math.isnan, values)):  # type: ignore[arg-type]
+        return False
+    return not any(map(is_code, cells))
 
 
-def are_classes(cells: Sequence[Any], many: int = 20) -> bool:
+def is_code(cell: Any) -> bool:
+    """Whether a cell is a text of digits that would not be the same as a number."""
+    return isinstance(cell, str) and _CODE.fullmatch(cell.strip()) is not None
+
+
+def are_classes(cells: Sequence[Any], read: Reads = number, many: int = 20) -> bool:
     """Whether a target looks like classes: text, or few numbers, all of them whole."""
-    if not are_numbers(cells):
+    if not are_numbers(cells, read):
         return True
-    values = {number(cell) for cell in cells} - {None}
+    values = {read(cell) for cell in cells} - {None}
     whole = all(value is not None and (math.isnan(value) or value.is_integer()) for value in values)
     return whole and len(values) <= many
 

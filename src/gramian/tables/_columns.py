@@ -5,6 +5,8 @@ column   features                                                     a missing 
 ======== ============================================================ ==========================
 numbers  (x − mean) / deviation; a second one, 0 or 1, that says      the mean, marked where the
          "missing", where cells were missing at fit                   second feature exists
+dates    the year, scaled like a number; sine and cosine of season,   zeros, marked where the
+         weekday and, where it is given, time of day; a mark likewise last feature exists
 text     one for each level that is held, 0 or 1; a last one for      a level of its own, if it
          every other text                                             was there at fit
 ======== ============================================================ ==========================
@@ -22,7 +24,9 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.tables._cells import fault, number, numbers, text, texts
+from gramian.tables._cells import fault, is_code, number, numbers, text, texts
+from gramian.tables._dates import DateColumn
+from gramian.tables._formats import PLAIN, NumberFormat
 
 MAX_LEVELS = 50
 """The most frequent texts that get a feature of their own."""
@@ -36,17 +40,19 @@ class NumberColumn:
     mean: float
     deviation: float
     marks_missing: bool
+    format: NumberFormat = PLAIN
 
     @classmethod
-    def fit(cls, name: str, values: Array) -> NumberColumn:
+    def fit(cls, name: str, values: Array, written: NumberFormat = PLAIN) -> NumberColumn:
         """From values with NaN where missing."""
         missing = np.isnan(values)
         known = values[~missing]
-        return cls(name, float(known.mean()), float(known.std()) or 1.0, bool(missing.any()))
+        deviation = float(known.std()) or 1.0
+        return cls(name, float(known.mean()), deviation, bool(missing.any()), written)
 
     def read(self, cells: Sequence[Any]) -> Array:
         """The cells as they are held."""
-        return numbers(cells, self.name)
+        return numbers(cells, self.name, self.format.number)
 
     def encode(self, values: Array) -> Array:
         """Features of shape (n, 1) or (n, 2)."""
@@ -106,13 +112,16 @@ class TargetColumn:
 
     name: str
     kind: str
+    format: NumberFormat = PLAIN
 
     @classmethod
-    def fit(cls, name: str, cells: Sequence[Any], *, classes: bool) -> TargetColumn:
+    def fit(
+        cls, name: str, cells: Sequence[Any], *, classes: bool, written: NumberFormat = PLAIN
+    ) -> TargetColumn:
         """Whole numbers as classes stay numbers; everything else is text."""
         if not classes:
-            return cls(name, "number")
-        return cls(name, "integer" if all(_whole(cell) for cell in cells) else "text")
+            return cls(name, "number", written)
+        return cls(name, "integer" if all(_whole(cell) for cell in cells) else "text", written)
 
     def read(self, cells: Sequence[Any]) -> Array:
         """Targets as an array of floats, integers or text.
@@ -129,16 +138,16 @@ class TargetColumn:
                 raise fault(self.name, row, f"{cell!r} is not a whole number, as the classes are.")
         if self.kind == "text":
             return texts(cells).astype(str)
-        values = numbers(cells, self.name)
+        values = numbers(cells, self.name, self.format.number)
         if np.isnan(values).any():
             row = int(np.argmax(np.isnan(values)))
             raise fault(self.name, row, "the target is missing. Leave the row out.")
         return values if self.kind == "number" else values.astype(np.int64)
 
 
-Column = NumberColumn | CategoryColumn
+Column = NumberColumn | DateColumn | CategoryColumn
 
 
 def _whole(cell: Any) -> bool:
     value = number(cell)
-    return value is not None and value.is_integer()
+    return value is not None and value.is_integer() and not is_code(cell)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,39 +17,126 @@ from gramian.tables._cells import (
     fault,
     numbers,
     read_cells,
+    text,
     texts,
 )
-from gramian.tables._columns import CategoryColumn, Column, NumberColumn
+from gramian.tables._columns import CategoryColumn, Column, NumberColumn, TargetColumn
+from gramian.tables._dates import DateColumn, iso_date, notations_of
+from gramian.tables._formats import PLAIN, NumberFormat, suspicion, unit_of
 
-_INTEGER = re.compile(r"-?\d{1,18}")
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")  # 007 is a name
 
 
-def fit_columns(
-    table: Any, *, target: str, others: Collection[str | None], categorical: Collection[str]
-) -> tuple[tuple[Column, ...], dict[str, Array], dict[str, str]]:
-    """Columns that can tell the target, their values, and why others are left out.
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read, as the caller asked for it."""
+
+    target: str
+    others: Collection[str | None] = ()
+    categorical: Collection[str] = ()
+    units: Collection[str] = ()
+    format: NumberFormat = PLAIN
+
+    def written(self, name: str, cells: Sequence[Any]) -> NumberFormat:
+        """How the numbers of a column are written."""
+        if name not in self.units:
+            return self.format
+        return replace(self.format, unit=unit_of(cells, name))
+
+
+class Columns(NamedTuple):
+    """What `fit_columns` found."""
+
+    columns: tuple[Column, ...]
+    values: dict[str, Array]
+    ignored: dict[str, str]
+    remarks: list[str]
+    """On cells that are probably not what they were taken for."""
+
+
+def fit_columns(table: Any, reading: Reading, past: Sequence[Column] = ()) -> Columns:
+    """Columns that can predict the target, their values, and why others are left out.
+
+    ``past`` has the columns of a table whose values were read before: their notations stay.
 
     Raises
     ------
     TableError
         If no column is left.
     """
+    before = {column.name: column for column in past}
+    found = Columns((), {}, {}, [])
     columns: list[Column] = []
-    held, ignored = {}, {}
     for name in column_names(table):
-        if name == target or name in others:
+        if name == reading.target or name in reading.others:
             continue
-        values = _values(read_cells(table, name), name, as_text=name in categorical)
-        reason = _useless(values)
+        cells = read_cells(table, name)
+        column, values, remark = _fit_column(name, cells, reading, before.get(name))
+        found.remarks.extend([remark] if remark else [])
+        reason = _useless(column, values)
         if reason:
-            ignored[name] = reason
+            found.ignored[name] = reason
             continue
-        kind = CategoryColumn if values.dtype == object else NumberColumn
-        columns.append(kind.fit(name, values))
-        held[name] = values
+        columns.append(column)
+        found.values[name] = values
     if not columns:
-        raise TableError(f"no column is left to predict {target!r} from ({ignored}).")
-    return tuple(columns), held, ignored
+        rows = len(read_cells(table, column_names(table)[0])) if column_names(table) else 0
+        raise TableError(
+            f"no column is left to predict {reading.target!r} from: 0 feature(s), while a minimum "
+            f"of 1 is required (n_samples={rows}; left out: {found.ignored})."
+        )
+    return found._replace(columns=tuple(columns))
+
+
+def _fit_column(
+    name: str, cells: list[Any], reading: Reading, past: Column | None
+) -> tuple[Column, Array, str | None]:
+    """A column by what its cells are, its values, and a remark if they look like something else."""
+    if name not in reading.categorical:
+        written = reading.written(name, cells)
+        if isinstance(past, NumberColumn):
+            written = past.format
+        if are_numbers(cells, written.number):
+            values = numbers(cells, name, written.number)
+            return NumberColumn.fit(name, values, written), values, None
+        notations = notations_of(cells)
+        if notations:
+            return _fit_dates(name, cells, notations, past)
+        values = texts(cells)
+        return CategoryColumn.fit(name, values), values, suspicion(cells, name, written)
+    values = texts(cells)
+    return CategoryColumn.fit(name, values), values, None
+
+
+def _fit_dates(
+    name: str, cells: list[Any], notations: list[str], past: Column | None
+) -> tuple[Column, Array, str | None]:
+    notation = past.format if isinstance(past, DateColumn) else notations[0]
+    values = DateColumn(name, 0.0, 1.0, False, False, notation).read(cells)
+    remark = None
+    if len(notations) > 1 and set(values.tolist()) != set(_read_as(cells, notations[1])):
+        remark = (
+            f"the dates of {name!r} are taken as {notation}; they could be {notations[1]}. Write "
+            f"them as year-month-day to be sure."
+        )
+    return DateColumn.fit(name, values, notation), values, remark
+
+
+def _read_as(cells: list[Any], notation: str) -> list[str | None]:
+    return [iso_date(cell, notation) for cell in cells]
+
+
+def check_texts(target: TargetColumn, cells: list[Any], many: int = 20) -> None:
+    """Raise `TableError` if the texts of a target cannot be meant as classes."""
+    doubt = suspicion(cells, target.name, target.format)
+    different = len({text(cell) for cell in cells})
+    if doubt is None and different > max(many, len(cells) // 2):
+        doubt = f"the {len(cells)} cells of {target.name!r} are {different} different texts."
+    if doubt is not None:
+        raise TableError(
+            f"the target is no column of classes: {doubt} If they are classes all the same: "
+            f"categorical=[{target.name!r}] (--category)."
+        )
 
 
 def read_columns(table: Any, columns: Sequence[Column]) -> dict[str, Array]:
@@ -87,15 +175,11 @@ def _check_ids(ids: list[str], column: str, held: set[str]) -> None:
             raise fault(column, row, f"row {first[name] + 1} has the same id, {name}.")
 
 
-def _values(cells: list[Any], name: str, *, as_text: bool) -> Array:
-    return texts(cells) if as_text or not are_numbers(cells) else numbers(cells, name)
-
-
-def _useless(values: Array) -> str | None:
+def _useless(column: Column, values: Array) -> str | None:
     """Why a column says nothing, if it does not."""
     distinct = len(set(values.tolist())) if values.dtype == object else len(np.unique(values))
     if distinct == 1:
         return "constant"
-    if values.dtype == object and distinct == len(values):
+    if isinstance(column, CategoryColumn) and distinct == len(values):
         return "every text is different"
     return None

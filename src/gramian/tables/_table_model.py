@@ -2,53 +2,73 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.utils import TransformerTags, assert_all_finite, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from gramian.tables._cells import TableError, read_cells
-from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
-from gramian.tables._reading import encode, fit_columns, read_columns, read_ids
+from gramian.tables._answers import TableAnswers
+from gramian.tables._cells import TableError, TableWarning, as_table, column_names, read_cells
+from gramian.tables._columns import TargetColumn
+from gramian.tables._formats import NumberFormat
+from gramian.tables._reading import (
+    Reading,
+    check_texts,
+    encode,
+    fit_columns,
+    read_columns,
+    read_ids,
+)
 from gramian.tables._rows import HeldTable
 
 _TRIES = 100
+_TARGET = "y"  # what a target is called that came beside the table
 
 
-def _classifies(model: TableModel) -> bool:
-    """Whether there are classes to speak of; sklearn hides the method where there are none."""
-    return is_classifier(model.estimator)
-
-
-class TableModel(BaseEstimator):
+class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     """An estimator together with the encoding of a table's columns.
 
-    Numeric columns are scaled, and text columns become one feature per level. A table is a dict of
-    columns, a data frame of pandas or polars, or a table of pyarrow. The model also holds the
-    original cells of the columns that it uses, so that `reselect` can encode them again.
+    Numbers are scaled, a date becomes its year, season, weekday and time of day, and a text column
+    one feature per level. A table is a dict of columns, a data frame of pandas or polars, a table
+    of pyarrow, or an array. The model also holds the original cells of the columns that it uses,
+    so that `reselect` can encode them again.
 
     Parameters
     ----------
     estimator : estimator of this package
         It is cloned; the clone is fitted.
-    target : str
-        Name of the column to predict.
+    target : str, optional
+        Name of the column to predict. Without it, `fit` takes the target as its second argument.
     id_column : str, optional
-        Column with unique ids of the rows; without it they are 1, 2, 3, … in order of arrival.
+        Column with unique ids of the rows; without it they are 0, 1, 2, … in order of arrival.
     categorical : sequence of str
-        Columns to treat as text even if they hold numbers.
+        Columns to treat as text even if they hold numbers or dates; the target may be among them.
+        Numbers with leading zeros, such as 007, are text anyway.
     ignore : sequence of str
         Columns to leave out. Constant columns, and text columns in which all values differ, are
         always left out.
+    decimal : {".", ","}
+        Decimal mark of numbers that are given as text.
+    thousands : {",", ".", " ", "'"}, optional
+        Mark between their groups of three digits.
+    units : sequence of str
+        Columns of numbers with a unit, such as "57.9 kg", "12 %" or "€ 9.50", the same in all of
+        the column. The numbers are taken as they are: "12 %" is 12.
+    missing : sequence of str
+        Further texts that stand for a missing number, besides an empty cell, NA and the like.
+    dtype : {"float64", "float32"}
+        Of the features; float32 needs half the memory.
 
     Attributes
     ----------
     estimator_ : estimator
         Fitted to the features.
-    columns_ : list of NumberColumn and CategoryColumn
+    columns_ : list of NumberColumn, DateColumn and CategoryColumn
     target_ : TargetColumn
     ignored_ : dict
         Why a column is left out, by name.
@@ -67,42 +87,89 @@ class TableModel(BaseEstimator):
     >>> model.predict({"weight": [5.0, None], "sound": ["", "woof"]}).tolist()
     ['cat', 'dog']
     >>> model.forget(3).ids_.tolist()
-    [1, 2, 4, 5, 6]
+    [0, 1, 2, 4, 5]
     """
 
     _held: HeldTable  # all that an edit changes, assigned once at the end of it
 
-    def __init__(self, estimator, *, target, id_column=None, categorical=(), ignore=()):
+    def __init__(
+        self,
+        estimator,
+        *,
+        target=None,
+        id_column=None,
+        categorical=(),
+        ignore=(),
+        decimal=".",
+        thousands=None,
+        units=(),
+        missing=(),
+        dtype="float64",
+    ):
         self.estimator = estimator
         self.target = target
         self.id_column = id_column
         self.categorical = categorical
         self.ignore = ignore
+        self.decimal = decimal
+        self.thousands = thousands
+        self.units = units
+        self.missing = missing
+        self.dtype = dtype
 
     # -- edits: each leaves the model as it was or as it should be, wherever it is interrupted ----
 
-    def fit(self, table):
-        """Learn the encoding of the columns and fit the estimator. Returns self."""
-        for name in (*self.categorical, *self.ignore):
+    def fit(self, table, y=None, ids=None):
+        """Learn the encoding of the columns and fit the estimator.
+
+        Parameters
+        ----------
+        table : table of n rows
+        y : array-like of shape (n,), optional
+            The target, if it is not the column `target` of the table.
+        ids : array-like of shape (n,), optional
+            Unique integers or strings, if there is no `id_column`.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        TableWarning
+            If the cells of a text column look like numbers in another notation.
+        """
+        table, cells = self._with_target(table, y)
+        for name in (*self.categorical, *self.ignore, *self.units):
             read_cells(table, name)  # a name that is not there is a mistake
-        n = len(read_cells(table, self.target))
-        ids = np.arange(1, n + 1) if self.id_column is None else read_ids(table, self.id_column)
-        self._held = self._learned(table, ids, dict.fromkeys(self.ignore, "asked for"))
+        if self.id_column is not None:
+            ids = read_ids(table, self.id_column)
+        ids = np.arange(len(cells)) if ids is None else np.asarray(ids)
+        held, remarks = self._learned(table, cells, ids, dict.fromkeys(self.ignore, "asked for"))
+        for remark in remarks:
+            warnings.warn(remark, TableWarning, stacklevel=2)
+        self._held = held
         return self
 
-    def partial_fit(self, table):
-        """Learn more rows; scales and levels stay as they were fitted. Returns self."""
+    def partial_fit(self, table, y=None, ids=None, classes=None):
+        """Learn more rows; scales and levels stay as they were fitted. Returns self.
+
+        ``classes`` names labels that stay classes even without rows. A model that is not fitted
+        learns the rows as `fit` does.
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(table, y, ids)
         held = self._agreed()
-        y = held.target.read(read_cells(table, self.target))
-        new = read_columns(table, held.columns)
-        if self.id_column is None:
-            ids = held.new_ids(len(y))
-        else:
+        table, cells = self._with_target(table, y, held)
+        y, new = held.target.read(cells), read_columns(table, held.columns)
+        if self.id_column is not None:
             ids = read_ids(table, self.id_column, held.ids)
-        X = encode(held.columns, new)
+        ids = held.new_ids(len(y)) if ids is None else np.asarray(ids)
+        X = self._features(held.columns, new)
+        options = {} if classes is None else {"classes": classes}
         self._held = held.with_rows(ids, new)
         try:
-            held.estimator.partial_fit(X, y, ids=ids)
+            held.estimator.partial_fit(X, y, ids=ids, **options)
         except BaseException:
             self._held = self._agreed()  # the rows that were not learned
             raise
@@ -154,78 +221,15 @@ class TableModel(BaseEstimator):
         """
         held = self._agreed()
         if fresh:
-            table = {**held.table, self.target: held.estimator.y_fit_}
-            self._held = self._learned(table, held.ids, held.ignored, held.next_id)
+            y = held.estimator.y_fit_.tolist()
+            self._held, _ = self._learned(held.table, y, held.ids, held.ignored, held)
         else:
             held.estimator.reselect()
         return self
 
-    # -- answers --------------------------------------------------------------------------------
-
-    def predict(self, table):
-        """Predicted class or number of each row."""
-        estimator, X = self._encoded(table)
-        return estimator.predict(X)
-
-    @available_if(_classifies)
-    def predict_proba(self, table):
-        """Class probabilities of each row, calibrated on exact leave-one-out values."""
-        estimator, X = self._encoded(table)
-        return estimator.predict_proba(X)
-
-    @available_if(_classifies)
-    def predict_set(self, table, confidence=0.9, **options):
-        """Sets of classes that hold the true one; see the estimator's ``predict_set``."""
-        estimator, X = self._encoded(table)
-        return estimator.predict_set(X, confidence, **options)
-
-    @available_if(lambda model: not _classifies(model))
-    def predict_interval(self, table, confidence=0.9, method="full"):
-        """Intervals that hold the true number; see the estimator's ``predict_interval``."""
-        estimator, X = self._encoded(table)
-        return estimator.predict_interval(X, confidence, method)
-
-    @available_if(_classifies)
-    def decision_function(self, table):
-        """Decision values of each row."""
-        estimator, X = self._encoded(table)
-        return estimator.decision_function(X)
-
-    def score(self, table):
-        """Accuracy, or R² of numbers, on a table that has the target."""
-        y = self.read_targets(table)
-        estimator, X = self._encoded(table)
-        return estimator.score(X, y)
-
-    def loo_predict(self):
-        """Prediction for each held row by the model without it, in the order of `ids_`."""
-        return self.estimator_.loo_predict()
-
-    @available_if(_classifies)
-    def loo_decision_function(self):
-        """Exact leave-one-out decision values of the held rows, in the order of `ids_`."""
-        return self.estimator_.loo_decision_function()
-
-    @available_if(_classifies)
-    def loo_predict_proba(self):
-        """Class probabilities of each held row by the model without it, in the order of `ids_`."""
-        return self.estimator_.loo_predict_proba()
-
-    def loo_score(self):
-        """Score of `loo_predict`."""
-        return self.estimator_.loo_score()
-
-    def transform(self, table):
-        """The features of each row, as the estimator takes them."""
-        return self._encoded(table)[1]
-
     def read_targets(self, table):
         """The targets of a table that has them, as the estimator takes them."""
         return self.target_.read(read_cells(table, self.target))
-
-    def drift(self):
-        """Measured relative residual of the present solution in the true system."""
-        return self.estimator_.drift()
 
     def refitted(self):
         """A model with the same columns and choices, its estimator built from scratch."""
@@ -239,63 +243,16 @@ class TableModel(BaseEstimator):
         twin._held = replace(held, estimator=held.estimator.snapshot(loo=loo))
         return twin
 
-    # -- what is held ---------------------------------------------------------------------------
-
-    @property
-    def estimator_(self):
-        """The estimator, fitted to the features."""
-        return self._agreed().estimator
-
-    @property
-    def ids_(self):
-        """Ids of the rows that the model holds, in order of arrival."""
-        return self.estimator_.ids_
-
-    @property
-    def y_fit_(self):
-        """Their targets, in the order of `ids_`."""
-        return self.estimator_.y_fit_
-
-    @property
-    def classes_(self):
-        """The classes; a regression has none."""
-        return self.estimator_.classes_
-
-    @property
-    def target_(self):
-        """Name and kind of the column to predict."""
-        return self._agreed().target
-
-    @property
-    def columns_(self):
-        """The columns that the model uses as features."""
-        return list(self._agreed().columns)
-
-    @property
-    def ignored_(self):
-        """Why a column is left out, by name."""
-        return dict(self._agreed().ignored)
-
-    @property
-    def table_(self):
-        """The used columns of the rows that are held, in the order of `ids_`."""
-        return dict(self._agreed().table)
-
-    @property
-    def column_choices_(self):
-        """Names of what was chosen on the columns of all rows and stays until `reselect`."""
-        kinds = {type(column) for column in self.columns_}
-        scales = ("means and deviations of columns",) if NumberColumn in kinds else ()
-        levels = ("choice of levels of columns",) if CategoryColumn in kinds else ()
-        return (*scales, *levels)
-
-    @property
-    def seen_by_(self):
-        """Names of what was chosen on the rows and stays when they are forgotten."""
-        return (*self.estimator_.seen_by_, *self.column_choices_)
-
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "_held")
+        return "_held" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = get_tags(self.estimator)
+        tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = tags.input_tags.string = True
+        tags.target_tags.multi_output = False
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])
+        return tags
 
     # -- state ----------------------------------------------------------------------------------
 
@@ -338,21 +295,68 @@ class TableModel(BaseEstimator):
 
     def _encoded(self, table):
         """The estimator, and features of rows that are made for it."""
-        held = self._agreed()
-        return held.estimator, encode(held.columns, read_columns(table, held.columns))
+        held, table = self._agreed(), as_table(table)
+        _check_width(table, held)
+        return held.estimator, self._features(held.columns, read_columns(table, held.columns))
 
-    def _learned(self, table: Any, ids: Any, ignored: dict[str, str], given: int = 0) -> HeldTable:
-        """All of a fit, without touching the model."""
-        cells = read_cells(table, self.target)
+    def _features(self, columns, values):
+        return encode(columns, values).astype(self.dtype, copy=False)
+
+    def _with_target(self, table, y, held=None):
+        """The table, and the cells of the target, in it or beside it."""
+        table = as_table(table)
+        if held is not None:
+            _check_width(table, held)
+        if y is not None:
+            y = column_or_1d(y, warn=True)
+            assert_all_finite(y, input_name="y")
+            if not is_regressor(self.estimator):
+                check_classification_targets(y)
+            check_consistent_length(y, *(table[name] for name in column_names(table)[:1]))
+            return table, y.tolist()
+        if self.target is None:
+            raise ValueError(
+                "requires y to be passed, but the target y is None: give it to fit, or name its "
+                "column by `target`."
+            )
+        return table, read_cells(table, self.target)
+
+    def _learned(self, table: Any, cells: Any, ids: Any, ignored: Any, past: Any = None) -> Any:
+        """All of a fit, without touching the model: what is held, and remarks on the cells."""
         if not cells:
-            raise TableError("the table has no rows.")
-        target = TargetColumn.fit(self.target, cells, classes=not is_regressor(self.estimator))
-        y = target.read(cells)
-        columns, held, useless = fit_columns(
-            table,
-            target=self.target,
-            others={self.id_column, *self.ignore},
-            categorical=self.categorical,
+            raise TableError("the table has no rows (0 sample(s), a minimum of 1 is required).")
+        reading = Reading(
+            self.target or _TARGET,
+            {self.id_column, *self.ignore},
+            tuple(self.categorical),
+            tuple(self.units),
+            NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
         )
-        estimator = clone(self.estimator).fit(encode(columns, held), y, ids=ids)
-        return HeldTable(estimator, target, columns, {**ignored, **useless}, ids, held, given)
+        classes, name = not is_regressor(self.estimator), reading.target
+        written = reading.written(name, cells) if past is None else past.target.format
+        target = TargetColumn.fit(name, cells, classes=classes, written=written)
+        found = fit_columns(table, reading, () if past is None else past.columns)
+        if past is None and target.kind == "text" and name not in reading.categorical:
+            check_texts(target, cells)
+        X, y = self._features(found.columns, found.values), target.read(cells)
+        held = HeldTable(
+            clone(self.estimator).fit(X, y, ids=ids),
+            target,
+            found.columns,
+            {**ignored, **found.ignored},
+            ids,
+            found.values,
+            0 if past is None else past.next_id,
+        )
+        return held, found.remarks
+
+
+def _check_width(table: Any, held: HeldTable) -> None:
+    """An array that became a table has columns by position: there must be as many as at fit."""
+    names = column_names(table)
+    known = {*(column.name for column in held.columns), *held.ignored}
+    if known and known == {f"x{j}" for j in range(len(known))} and len(names) != len(known):
+        raise TableError(
+            f"X has {len(names)} features, but TableModel is expecting {len(known)} features as "
+            f"input."
+        )

@@ -1,0 +1,26 @@
+"""``gramian export``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gramian
+from gramian.cli._show import say
+from gramian.export import predict_only as write
+
+
+def run(*, model, predict_only: bool, output, quiet) -> dict[str, Any]:
+    """Write what predictions need."""
+    return {"model": model, "output": output, **write(gramian.load(model), output)}
+
+
+def show(facts: dict[str, Any]) -> None:
+    """For people, with what the file tells of the samples."""
+    say(f"Saved {facts['output']}: it predicts as {facts['model']} does. No ids, no targets.")
+    if facts["centres"]:
+        say(
+            f"It holds {facts['centres']} of the {facts['held']} samples as centres, encoded but "
+            f"readable: treat it like the data."
+        )
+    else:
+        say("It holds no samples: the kernel is linear.")

@@ -1,0 +1,81 @@
+"""Which machine a table gets, and how long that will take."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+
+from gramian.arrays import factor_cholesky
+from gramian.estimators import ESTIMATORS
+from gramian.gram import available_memory
+from gramian.tables import are_classes
+
+MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
+EXACT_UP_TO = 5_000
+"""Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
+
+# Seconds that a default fit takes at n rows, as multiples of the time for a Cholesky factor of
+# _PROBE rows: (fixed, of n/1000, of (n/1000)³). Measured with eight columns of numbers.
+_PROBE = 600
+_COSTS = {
+    "discriminant": (100.0, 0.0, 150.0),
+    "ls-svr": (100.0, 0.0, 150.0),
+    "orthogonal": (300.0, 180.0, 0.0),
+    "orthogonal-svr": (300.0, 180.0, 0.0),
+}
+
+
+def choose_machine(cells: list[Any], read: Any, itemsize: int) -> tuple[str, str]:
+    """Name of the machine for this target on this computer, and why, in one line."""
+    n, classes = len(cells), are_classes(cells, read)
+    what = "classes" if classes else "numbers"
+    exact, sparse = ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-svr")
+    needed, free = 3 * n * n * itemsize, available_memory()
+    size = f"the matrix of {n:,} rows takes {_gib(needed)} GiB with room to tune"
+    if n > EXACT_UP_TO:
+        return sparse, f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): a basis of some rows"
+    if free is not None and needed > free:
+        return sparse, f"{what}, and {size}, of which {_gib(free)} are free: a basis of some rows"
+    return exact, f"{what}, and {size}"
+
+
+def make_estimator(
+    machine: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any = None
+) -> Any:
+    """The estimator of this name; what was not asked for is left at its own default."""
+    if machine not in MACHINES:
+        names = ", ".join(("auto", "stack", *sorted(MACHINES)))
+        raise click.BadParameter(f"must be {names}; got {machine}.", param_hint="--machine")
+    estimator = MACHINES[machine]() if kernel is None else MACHINES[machine](kernel)
+    known = estimator.get_params()
+    strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
+    if "C" in known and not isinstance(ridge, str | None):
+        strength = {"C": 1.0 / ridge}
+    given = {"gamma": gamma, **strength, "device": device}
+    if "random_state" in known:
+        given["random_state"] = 0
+    for name, value in given.items():
+        if value is not None and name not in known:
+            raise click.BadParameter(f"{machine} has no such parameter.", param_hint=f"--{name}")
+    return estimator.set_params(**{k: v for k, v in given.items() if v is not None})
+
+
+def expected_seconds(machine: str, n: int) -> float | None:
+    """An estimate from what this computer does in some milliseconds; None for other machines."""
+    if machine not in _COSTS:
+        return None
+    A = np.asfortranarray(np.eye(_PROBE) + 1.0)
+    seconds = []
+    for _ in range(3):
+        start = perf_counter()
+        factor_cholesky(A.copy(order="F"))
+        seconds.append(perf_counter() - start)
+    fixed, linear, cubic = _COSTS[machine]
+    return min(seconds) * (fixed + linear * n / 1e3 + cubic * (n / 1e3) ** 3)
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:.2g}"
