@@ -14,7 +14,7 @@ from gramian.data import label_issues, labelling_curve
 from gramian.datasets import make_banana
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#888888"
-N, FLIPS, START, K, RUNS = 200, 20, 8, 30, 8
+N, FLIPS, START, K, RUNS = 200, 20, 8, 30, 4
 
 
 def main():

@@ -11,8 +11,8 @@ import gramian as package
 from gramian.cli import main
 from gramian.cli._app import NumberOr, app
 
-COMMANDS = ["fit", "predict", "learn", "forget", "verify", "inspect", "report"]
 SERVERS = ["play", "serve"]
+COMMANDS = ["fit", "predict", "learn", "forget", "doubt", "relabel", "verify", "inspect", "report"]
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "matplotlib")
 
 
