@@ -34,6 +34,7 @@ from evidence.experiments import (
     saadi2004_figure_1,
     saadi2004_table_1,
     selection,
+    tuning,
 )
 
 _MODULES = (
@@ -51,6 +52,7 @@ _MODULES = (
     saadi2004_table_1,
     fisher,
     selection,
+    tuning,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,
