@@ -42,6 +42,7 @@ from evidence.experiments import (
     service,
     small_tables,
     store_edits,
+    tuning,
 )
 
 _MODULES = (
@@ -60,6 +61,7 @@ _MODULES = (
     saadi2004_table_1,
     fisher,
     selection,
+    tuning,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,

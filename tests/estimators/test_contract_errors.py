@@ -363,7 +363,7 @@ def test_columns_on_very_different_scales_are_warned_of(table):
         names = "'income'", "'age'"
         pandas = pytest.importorskip("pandas")
         columns = pandas.DataFrame(X, columns=["age", "income", "year"])
-    match = f"column {names[0]} has .* column {names[1]} a range of only .* StandardScaler"
+    match = f"column {names[0]} has .* column {names[1]} a range of only .*StandardScaler"
     with pytest.warns(ScaleWarning, match=match) as seen:
         model.fit(columns, y)
     assert seen[0].filename == __file__
