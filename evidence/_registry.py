@@ -35,6 +35,7 @@ from evidence.experiments import (
     saadi2004_table_1,
     selection,
     small_tables,
+    tuning,
 )
 
 _MODULES = (
@@ -52,6 +53,7 @@ _MODULES = (
     saadi2004_table_1,
     fisher,
     selection,
+    tuning,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from gramian import KernelDiscriminant, ScaleWarning
 from gramian.gram import _memory, _slots
 from tests.estimators.conftest import (
     ESTIMATORS,
@@ -350,3 +351,23 @@ def test_integers_beyond_float(estimator):
         estimator.partial_fit(wrong, y)
     with pytest.raises(ValueError, match="too large for float64"):
         estimator.predict(wrong)
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_columns_on_very_different_scales_are_warned_of(table):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)) * [1.0, 3e3, 0.0], np.arange(40) % 2
+    model = KernelDiscriminant(gamma=1.0, ridge=1.0)
+    columns, names = X, ("1", "0")
+    if table:
+        names = "'income'", "'age'"
+        pandas = pytest.importorskip("pandas")
+        columns = pandas.DataFrame(X, columns=["age", "income", "year"])
+    match = f"column {names[0]} has .* column {names[1]} a range of only .*StandardScaler"
+    with pytest.warns(ScaleWarning, match=match) as seen:
+        model.fit(columns, y)
+    assert seen[0].filename == __file__
+    model.set_params(gamma=np.array([1.0, 1e-7, 1.0])).fit(X, y)  # the widths are the scales
+    model.set_params(gamma=1.0).fit(sparse.csr_array(X), y)
+    X[0, 1] = 1e200  # its square overflows
+    model.fit(X, y)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from gramian import LagrangianSVC
+from gramian import LagrangianSVC, LeastSquaresSVC, forget
 from gramian.gram import LiveNormal, LiveSystem, NotPositiveDefiniteError
 from tests.tolerance import tolerance
 
@@ -407,9 +407,8 @@ def test_a_refit_of_what_is_held_is_a_model_of_its_own(model):
     ("parameters", "match"),
     [
         ({"C": 0}, "C must be > 0"),
-        ({"C": "loo"}, 'neither can be "loo"'),
-        ({"gamma": "loo"}, 'neither can be "loo"'),
-        ({"gamma": "loo-ard"}, 'neither can be "loo"'),
+        ({"C": "scale"}, 'C must be > 0 and finite, or "loo"'),
+        ({"gamma": "cv"}, "gamma must be > 0 or one of"),
         ({"solver": "smo"}, "solver must be one of"),
         ({"step": 2.0}, "step must be between 0 and 2, in units of 1/C"),
         ({"step": 0.0}, "step must be between 0 and 2"),
@@ -423,6 +422,22 @@ def test_bad_parameters(parameters, match):
     X, y = samples()
     with pytest.raises(ValueError, match=match):
         LagrangianSVC(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_width_and_strength_are_those_of_least_squares(kernel):
+    X, y = samples()
+    chosen = LeastSquaresSVC(kernel=kernel).fit(X, y)
+    model = LagrangianSVC(kernel=kernel).fit(X, y)
+    assert model.gamma_ == chosen.gamma_
+    # The kernel of the samples with a constant has the same path, up to rounding.
+    np.testing.assert_allclose(model.C_, chosen.C_, rtol=1e-6)
+    assert model.selection_.criterion == "log"
+    given = LagrangianSVC(kernel=kernel, gamma=model.gamma_ or 1.0, C=model.C_).fit(X, y)
+    assert given.selection_ is None
+    np.testing.assert_array_equal(model.decision_function(X), given.decision_function(X))
+    seen_by = forget(model, [3], verify=True).seen_by
+    assert seen_by == (("gamma", "C") if kernel == "rbf" else ("C",))
 
 
 def test_iteration_warns_when_it_is_not_done():

@@ -19,6 +19,7 @@ from gramian.estimators._live import LiveEstimator, edits, learned
 from gramian.estimators._orthogonal import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from gramian.estimators._parameters import RIVALS, KernelSettings, check_choice, check_positive
 from gramian.estimators._regressor import LiveRegressor
+from gramian.estimators._samples import ScaleWarning
 from gramian.estimators._stack import StackedKernelClassifier, StackedKernelRegressor
 
 ESTIMATORS: dict[str, Any] = {
@@ -46,6 +47,7 @@ __all__ = [
     "LiveClassifier",
     "LiveEstimator",
     "LiveRegressor",
+    "ScaleWarning",
     "check_choice",
     "check_positive",
     "coef",

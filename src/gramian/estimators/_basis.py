@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
+from sklearn.utils import check_random_state
 
 from gramian.engines import Holdings
 from gramian.engines.orthogonal import BasisEngine, BasisPlan, FixedBasis, Trials
@@ -20,11 +21,14 @@ from gramian.estimators._parameters import (
 )
 from gramian.estimators._samples import VECTORS
 from gramian.kernels import KERNELS, Kernel
-from gramian.machines import RIDGES, ForwardRules
+from gramian.machines import LS_SVM, RIDGES, ClassTargets, ForwardRules, Responses, Targets
+from gramian.selection import Problem, select, subsample
 
-# gamma="cv" tries these multiples of "scale", then these multiples of the best one.
-_WIDTHS = 4.0 ** np.arange(-3, 4)
-_NEIGHBOURS = np.array([0.5, 2.0])
+# gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
+# samples; of "scale", for kernels without a width, these.
+_NEIGHBOURS = 2.0 ** np.arange(-1, 2)
+_SEARCHED = 512
+_FAR = 4.0 ** np.arange(-3, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +89,24 @@ class BasisSettings:
         plan = self.chosen(gamma).plan
         if gamma is None or not searched:
             return self.chosen(gamma, plan.tuned_ridge(held))
-        trials = Trials(plan, held)
-
-        def tried(width: float) -> tuple[float, float, float]:
+        trials, found = Trials(plan, held), []
+        for width in self._candidates(held, gamma):
             error, ridge = trials.run(self.kernels(width))
-            return error, ridge, float(width)
-
-        best = min((tried(width) for width in gamma * _WIDTHS), key=lambda trial: trial[0])
-        near = [tried(best[2] * factor) for factor in _NEIGHBOURS]
-        _, ridge, gamma = min([best, *near], key=lambda trial: trial[0])
+            found.append((error, ridge, float(width)))
+        _, ridge, gamma = min(found, key=lambda trial: trial[0])
         rule = plan.ridge_rule(held)
         return self.chosen(gamma, ridge if rule == "cv" else rule)
+
+    def _candidates(self, held: Holdings, scale: Any) -> Any:
+        """Return the widths that trials compare."""
+        kernel, X, weight = self.widths[0].base, held.rows.samples(), held.weight
+        if not kernel.has_width:
+            return scale * _FAR
+        targets: Targets = Responses(held.y.reshape(len(held), -1), weight)
+        if held.classes is not None:
+            targets = ClassTargets(held.labels, len(held.classes), weight=weight)
+        problem = subsample(Problem(LS_SVM, targets, X, kernel), _SEARCHED, check_random_state(0))
+        return select(problem).gamma * _NEIGHBOURS
 
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[BasisChoice, BasisEngine]:
         """Return the choice and the engine stored in a model file."""

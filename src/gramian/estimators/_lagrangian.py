@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from gramian.engines import SUMS, LagrangianPlan, LinearPlan
+from gramian.engines import SUMS, Holdings, LagrangianPlan, LinearPlan
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._gram import (
+    SEARCHED_GAMMAS,
     GramSettings,
     coef,
     dual_coef,
     factor,
+    kernel_name,
     saved,
     shaped,
     strength_c,
@@ -28,7 +30,8 @@ from gramian.estimators._parameters import (
 )
 from gramian.gram import FACTORS
 from gramian.kernels import Kernel, Linear, Polynomial
-from gramian.machines import KERNEL_RIDGE
+from gramian.machines import KERNEL_RIDGE, LS_SVM
+from gramian.selection import Problem
 
 SOLVERS = ("pivot", "lagrangian")
 
@@ -37,8 +40,9 @@ SOLVERS = ("pivot", "lagrangian")
 class LagrangianSettings(GramSettings):
     """The parameters as `fit` read them.
 
-    ``choose`` is that of kernel ridge regression, because the machine is kernel ridge regression
-    on its support vectors. The estimator rejects "loo" for C and gamma before it gets here.
+    The machine is kernel ridge regression on its support vectors, and leave-one-out has no closed
+    form along a path of C or gamma. LS-SVM, whose errors are squared on both sides of the margin,
+    has one: it chooses those that are "loo".
     """
 
     iteration: tuple[float, float, int] | None = None
@@ -48,6 +52,9 @@ class LagrangianSettings(GramSettings):
         fields = vars(plan) | {"kernel": augmented_kernel(plan.kernel)}
         linear = isinstance(plan, LinearPlan)
         return LagrangianPlan(**fields, linear=linear, iteration=self.iteration)
+
+    def _problem(self, held: Holdings) -> Problem:
+        return replace(super()._problem(held), machine=LS_SVM)
 
 
 def augmented_kernel(kernel: Kernel) -> Kernel:
@@ -84,17 +91,19 @@ class LagrangianSVC(LiveClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed"} or callable
-        ``"rbf"`` by default. A callable takes two sets of samples and returns their kernel matrix.
-    gamma : {"scale", "auto"}, float or array, default="scale"
-        Width of the kernel.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three, as gamma; ``"rbf"`` by default. A callable takes
+        two sets of samples and returns their kernel matrix.
+    gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
+        Width of the kernel. ``"loo"`` takes the one that the leave-one-out of `LeastSquaresSVC`
+        chooses, ``"loo-ard"`` one per feature.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
-    C : float, default=1.0
-        Weight of the errors, 1/λ. Neither C nor gamma can be ``"loo"``, because leave-one-out has
-        no closed form along a path of them.
+    C : {"loo"} or float, default="loo"
+        Weight of the errors, 1/λ. ``"loo"`` takes the one that the leave-one-out of
+        `LeastSquaresSVC` chooses: that of this machine has no closed form along a path.
     solver : {"pivot", "lagrangian"}, default="pivot"
         Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
         and 10), which starts at the previous α and needs Q⁻¹ of all samples.
@@ -117,6 +126,11 @@ class LagrangianSVC(LiveClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     gamma_, C_ : float
+        The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
+    selection_ : Selection or None
+        The searched path, or None if nothing was searched.
     support_ : ndarray of shape (n_support,)
         Positions, in the order of `ids_`, of the samples that are support vectors of some output.
     support_ids_ : ndarray of shape (n_support,)
@@ -147,7 +161,7 @@ class LagrangianSVC(LiveClassifier):
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> model = LagrangianSVC().fit(X[:400], y[:400]).partial_fit(X[400:], y[400:])
     >>> len(model.ids_), len(model.support_), round(model.loo_score(), 3)
-    (569, 201, 0.979)
+    (569, 93, 0.982)
     >>> bystanders = [i for i in model.ids_ if i not in model.support_ids_]
     >>> before = model.decision_function(X[:1])
     >>> model.forget(bystanders[:100]).decision_function(X[:1]) == before
@@ -155,22 +169,23 @@ class LagrangianSVC(LiveClassifier):
     """
 
     cli_name = "lagrangian"
-    _state_names = ("classes_", "gamma_", "C_", "selection_")
+    _state_names = ("classes_", "gamma_", "C_", "selection_", "kernel_")
     _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     C_ = strength_c
-    selection_ = learned("selection", "The searched path: None.")
+    selection_ = learned("selection", "The searched path, or None.")
+    kernel_ = kernel_name
     dual_coef_, coef_, factor_ = dual_coef, coef, factor
 
     def __init__(
         self,
         kernel="rbf",
         *,
-        gamma="scale",
+        gamma="loo",
         degree=3,
         coef0=1.0,
         kernel_params=None,
-        C=1.0,
+        C="loo",
         solver="pivot",
         step=1.9,
         tol=1e-6,
@@ -215,13 +230,6 @@ class LagrangianSVC(LiveClassifier):
         return self._serving().engine.n_iter
 
     def _settings(self):
-        if any(
-            isinstance(value, str) and value.startswith("loo") for value in (self.C, self.gamma)
-        ):
-            raise ValueError(
-                "LagrangianSVC has no closed form along a path of C or gamma, so that neither can "
-                'be "loo". Give numbers, for example those that LeastSquaresSVC chooses.'
-            )
         if not (is_number(self.step) and 0 < self.step < 2):
             raise ValueError(
                 f"step must be between 0 and 2, in units of 1/C, for the iteration to converge; "
@@ -231,11 +239,12 @@ class LagrangianSVC(LiveClassifier):
             raise ValueError(f"tol must be > 0, got {self.tol!r}.")
         if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
             raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
-        C, solver = check_positive("C", self.C), check_choice("solver", self.solver, SOLVERS)
+        C, solver = check_positive("C", self.C, "loo"), check_choice("solver", self.solver, SOLVERS)
+        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         return LagrangianSettings(
-            KernelSettings(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params),
+            KernelSettings(*words, words=SEARCHED_GAMMAS),
             KERNEL_RIDGE,
-            1.0 / C,
+            C if isinstance(C, str) else 1.0 / C,
             C=C,
             factor=check_choice("factor", self.factor, (*FACTORS, SUMS)),
             class_weight=self.class_weight,

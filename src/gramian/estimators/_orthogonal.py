@@ -52,9 +52,10 @@ class OrthogonalKernelClassifier(LiveClassifier):
     kernel : {"rbf", "laplacian", "exponential", "linear", "poly"} or callable
         A callable takes two sets of samples and returns their kernel matrix.
     gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
-        Width of the kernel. ``"cv"`` chooses among nine widths by cross-validation with at most
-        2,000 samples and 200 centres. An array has one width per feature (RBF). With a list of
-        widths, each centre uses the one that helps most.
+        Width of the kernel. ``"cv"`` takes the width that leave-one-out chooses for least squares
+        on at most 512 samples, its half or its double, whichever is best in cross-validation with
+        at most 2,000 samples and 200 centres. An array has one width per feature (RBF). With a list
+        of widths, each centre uses the one that helps most.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional

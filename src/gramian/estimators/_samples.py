@@ -6,6 +6,7 @@ which kind it takes, when its parameters are read.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ LARGEST_WEIGHT = 1e30
 
 
 _TOO_LARGE = "X has a number that is too large for float64."
+# A column's standard deviation may be so many times another one's whole range.
+_UNEVEN = 100.0
+
+
+class ScaleWarning(UserWarning):
+    """The columns of X have very different scales, so that a kernel sees only the widest."""
 
 
 class VectorSamples:
@@ -42,6 +49,12 @@ class VectorSamples:
             )
         except OverflowError as error:
             raise ValueError(_TOO_LARGE) from error
+        if isinstance(X, np.ndarray) and not isinstance(getattr(model, "gamma", None), np.ndarray):
+            with np.errstate(over="ignore", invalid="ignore"):  # an infinite spread is no warning
+                spread, width = X.std(axis=0), np.ptp(X, axis=0)
+            width[width == 0] = np.inf
+            if _UNEVEN * width.min() < spread.max() < np.inf:
+                _warn_of_scales(names, spread, width)
         return X, y, names
 
     def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
@@ -150,6 +163,20 @@ def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tupl
     if some.all():
         return X, y, weight, ids
     return kind.keep(X, some), y[some], weight[some], ids[some]
+
+
+def _warn_of_scales(names: Any, spread: Any, width: Any) -> None:
+    """Name the widest column and the narrowest, and the remedy."""
+    widest, narrowest = int(np.argmax(spread)), int(np.argmin(width))
+    named = [repr(j if names is None else names[j]) for j in (widest, narrowest)]
+    warnings.warn(
+        f"the columns of X have very different scales: column {named[0]} has a standard deviation "
+        f"of {spread[widest]:.3g}, column {named[1]} a range of only {width[narrowest]:.3g}, which "
+        f"a distance between samples hardly feels. Scale the columns first, as "
+        f"make_pipeline(StandardScaler(), model) or gramian.TableModel do.",
+        ScaleWarning,
+        stacklevel=6,
+    )
 
 
 def _ready(model: Any, held: Holdings, X: Any) -> bool:

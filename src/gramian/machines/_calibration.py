@@ -11,8 +11,6 @@ The fit thus stays finite for separable decision values and for classes of one s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import expit, softmax
 
@@ -74,13 +72,21 @@ def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
     unit = np.sqrt(np.mean(Z**2, axis=(-2, -1)))
     unit = np.where(unit > 0, unit, 1.0)
     rises = Z.mean(axis=-1) @ weight >= linear
-    moments = _sigmoid_moments(Z) if Z.shape[-1] == 2 else _softmax_moments(Z)
+    two = Z.shape[-1] == 2
+    Z = np.ascontiguousarray(np.moveaxis(Z, -1, 0))  # sums over few classes are fast this way
+    apart = Z[1] - Z[0] if two else Z  # of two scores their difference is enough
     a = np.where(rises, 0.0, 2.0 / unit)
     low, high = np.zeros_like(a), np.full_like(a, np.inf)
     for _ in range(_MAX_STEPS):
         # Mean and variance of the scores under softmax(a z) are the first and second derivative of
         # Σ w_i logsumexp(a z_i).
-        mean, variance = moments(a[..., None])
+        if two:
+            p = expit(a[..., None] * apart)
+            mean, variance = Z[0] + p * apart, p * (1.0 - p) * apart**2
+        else:
+            pZ = softmax(a[..., None] * Z, axis=0) * Z
+            mean = pZ.sum(axis=0)
+            variance = np.sum(pZ * Z, axis=0) - mean**2
         slope, curvature = mean @ weight - linear, variance @ weight
         low, high = np.where(slope < 0, a, low), np.where(slope >= 0, a, high)
         newton = a - slope / np.maximum(curvature, np.finfo(a.dtype).tiny)
@@ -89,30 +95,3 @@ def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
         if np.all(np.abs(a - before) <= tol * np.maximum(a, 1e-3 / unit)):
             break
     return a
-
-
-ScoreMoments = Callable[[Array], tuple[Array, Array]]
-"""Maps scales a to the mean and variance of each sample's scores under softmax(a z)."""
-
-
-def _softmax_moments(Z: Array) -> ScoreMoments:
-    Z = np.ascontiguousarray(np.moveaxis(Z, -1, 0))  # sums over few classes are fast this way
-
-    def moments(a: Array) -> tuple[Array, Array]:
-        pZ = softmax(a * Z, axis=0) * Z
-        mean = pZ.sum(axis=0)
-        pZ *= Z
-        return mean, pZ.sum(axis=0) - mean**2
-
-    return moments
-
-
-def _sigmoid_moments(Z: Array) -> ScoreMoments:
-    """Of two scores, by their difference: one exponential for each sample."""
-    first, apart = Z[..., 0], Z[..., 1] - Z[..., 0]
-
-    def moments(a: Array) -> tuple[Array, Array]:
-        p = expit(a * apart)
-        return first + p * apart, p * (1.0 - p) * apart**2
-
-    return moments

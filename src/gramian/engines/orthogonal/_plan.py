@@ -17,7 +17,7 @@ from gramian.machines import Axes, ForwardRules, basis_features, forward_select,
 
 # Limits of a trial: number of centres and of samples; then the numbers of cross-validation folds.
 TRIED_WITH, TRIED_ON = 200, 2_000
-_PARTS, _FEW_PARTS, _FEW = 5, 2, 500
+_PARTS, _FEW_PARTS, _FEW = 5, 2, 300
 
 
 @dataclass(frozen=True, eq=False)
