@@ -144,7 +144,8 @@ def _differences(
     values = []
     for table in grouped(records, "table"):
         ours, theirs = (
-            {r["partition"]: r[name] for r in found.get((table, m), [])} for m in (machine, other)
+            {r["partition"]: r[name] for r in found.get((table, m), []) if name in r}
+            for m in (machine, other)
         )
         both = sorted(ours.keys() & theirs.keys())
         if both:
@@ -154,6 +155,8 @@ def _differences(
 
 
 def _shown(values: np.ndarray, digits: int, relative: bool) -> str:
+    if len(values) < 2:
+        return ""
     mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
     if relative:
         mean, error, digits = 100.0 * np.expm1(mean), 100.0 * np.exp(mean) * error, 1

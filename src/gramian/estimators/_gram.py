@@ -231,9 +231,11 @@ def _strength_c(model: Any) -> Any:
     return now.settings.C if not isinstance(now.settings.C, str) else 1.0 / now.choice.ridge
 
 
-def _kernel_name(model: Any) -> str:
-    """Name of the kernel in use, given or chosen; "callable" for a function."""
-    return model._fitted().choice.kernel.name
+def _kernel_name(model: Any) -> Any:
+    """Name of the kernel in use, chosen or given, or the callable."""
+    now = model._fitted()
+    asked = now.settings.kernel
+    return now.choice.kernel.name if asked.rivals else asked.kernel
 
 
 kernel_name = property(_kernel_name)

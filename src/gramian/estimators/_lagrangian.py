@@ -16,6 +16,7 @@ from gramian.estimators._gram import (
     coef,
     dual_coef,
     factor,
+    kernel_name,
     saved,
     shaped,
     strength_c,
@@ -90,8 +91,9 @@ class LagrangianSVC(LiveClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three, as gamma; ``"rbf"`` by default. A callable takes
+        two sets of samples and returns their kernel matrix.
     gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
         Width of the kernel. ``"loo"`` takes the one that the leave-one-out of `LeastSquaresSVC`
         chooses, ``"loo-ard"`` one per feature.
@@ -125,6 +127,8 @@ class LagrangianSVC(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     gamma_, C_ : float
         The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     support_ : ndarray of shape (n_support,)
@@ -165,11 +169,12 @@ class LagrangianSVC(LiveClassifier):
     """
 
     cli_name = "lagrangian"
-    _state_names = ("classes_", "gamma_", "C_", "selection_")
+    _state_names = ("classes_", "gamma_", "C_", "selection_", "kernel_")
     _state_keys = ("coefficients", "weights")
     gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
     C_ = strength_c
     selection_ = learned("selection", "The searched path, or None.")
+    kernel_ = kernel_name
     dual_coef_, coef_, factor_ = dual_coef, coef, factor
 
     def __init__(

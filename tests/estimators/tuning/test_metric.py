@@ -155,11 +155,23 @@ def test_the_kernel_has_the_least_criterion(metric, tmp_path):
     loaded.reselect()
 
 
+def test_the_lagrangian_machine_takes_the_kernel_of_the_least_squares_one(tmp_path):
+    X, y = samples(LeastSquaresSVC(), 50)
+    model, expected = gramian.LagrangianSVC("loo").fit(X, y), LeastSquaresSVC("loo").fit(X, y)
+    assert (model.kernel_, model.gamma_, model.C_) == (
+        *(expected.kernel_, expected.gamma_),
+        expected.C_,
+    )
+    gramian.save(model, tmp_path / "model")
+    assert gramian.load(tmp_path / "model").forget(3).kernel_ == model.kernel_
+    assert gramian.LagrangianSVC("linear", C=1.0).fit(X, y).kernel_ == "linear"
+
+
 def test_other_searches_do_not_choose_the_kernel():
     with pytest.raises(ValueError, match='kernel="loo" chooses a width for each kernel'):
         LeastSquaresSVC("loo", gamma=0.5).fit(*samples(LeastSquaresSVC()))
     with pytest.raises(ValueError, match=r"kernel must be .* got 'loo'"):
-        gramian.LagrangianSVC("loo").fit(*samples(LeastSquaresSVC()))
+        gramian.OrthogonalKernelClassifier("loo").fit(*samples(LeastSquaresSVC()))
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "exponential"])
