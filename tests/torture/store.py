@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import random
+import select
 import shutil
 import signal
 import sqlite3
@@ -24,7 +25,7 @@ import numpy as np
 
 import gramian
 from gramian.io import difference_to_refit
-from gramian.store import Store, StoreError, _database
+from gramian.store import Store, _database, audit
 
 FORK = multiprocessing.get_context("fork")
 STEPS = ("changed", "begun", "row", "receipt", "commit", "committed", "erased", "seen")
@@ -88,6 +89,7 @@ def _killed(path, last, kill=None, **options):
     process.start()
     os.close(put)
     if kill is not None:
+        select.select([get], [], [], 10.0)  # it has opened the store
         kill(process)
     process.join()
     acknowledged = b""
@@ -120,7 +122,7 @@ def _version(path):
         return store.version
 
 
-def kills(seed=0, n=300, folder=None, calls=True):
+def kills(seed=0, n=300, folder=None, steps=STEPS, times=3, calls=True):
     """``n`` kills at random moments, one at each step, and one before each system call."""
     rng, failures, tried = random.Random(seed), [], 0
     with tempfile.TemporaryDirectory(dir=folder) as name:
@@ -136,14 +138,14 @@ def kills(seed=0, n=300, folder=None, calls=True):
             return code
 
         def later(process):
-            time.sleep(rng.uniform(0.0, 0.06))
+            time.sleep(rng.uniform(0.0, 0.04))
             os.kill(process.pid, signal.SIGKILL)
 
         for i in range(n):
             attempt(f"kill {i}", later)
-        for step in STEPS:
-            for times in range(3):
-                attempt(f"kill at {step!r} {times}", step=step, times=times)
+        for step in steps:
+            for k in range(times):
+                attempt(f"kill at {step!r} {k}", step=step, times=k)
         if calls and shutil.which("strace"):
             tried += _kills_by_call(path, failures)
         left = [file.name for file in Path(name).iterdir() if file.name.startswith(".gramian")]
@@ -317,8 +319,6 @@ def flips(seed=0, every=1, folder=None):
 
 
 def _is_found(path, key):
-    from gramian.store._audit import audit
-
     return not audit(path, key).passed
 
 
@@ -354,12 +354,3 @@ def drops(folder=None):
                 failures.append(f"{what}: not found")
             altered.unlink()
     return len(statements), failures
-
-
-def refuses(path):
-    """Whether opening fails with the error of a store."""
-    try:
-        Store.open(path, readonly=True).close()
-    except StoreError:
-        return True
-    return False
