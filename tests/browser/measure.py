@@ -30,7 +30,7 @@ def main():
             times, drawing, there = clicks(browser, server, n)
             middle, slow = np.quantile(times, [0.5, 0.95])
             print(f"n = {n}: click to boundary {middle:.1f} ms, 95 % below {slow:.1f} ms", *load())
-            print(f"    of which drawing {drawing:.1f} ms; time of the server {there:.1f} ms")
+            print(f"    drawing {drawing:.1f} ms, processor time of the server {there:.1f} ms")
         print(f"n = 500: {drag(browser, server, 500):.0f} frames a second in a drag", *load())
         browser.close()
 

@@ -11,8 +11,8 @@ import gramian as package
 from gramian.cli import main
 from gramian.cli._app import NumberOr, app
 
-SERVERS = ["play", "serve"]
 COMMANDS = ["fit", "predict", "learn", "forget", "doubt", "relabel", "verify", "inspect", "report"]
+OTHERS = ["audit", "store", "serve", "token", "play"]
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "matplotlib")
 
 
@@ -40,7 +40,7 @@ def test_module_runs_as_a_program():
 
 def test_commands_are_listed_in_the_order_of_use():
     lines = CliRunner().invoke(app, ["--help"]).output.split("Commands:\n")[1].splitlines()
-    assert [line.split()[0] for line in lines] == [*COMMANDS, *SERVERS, "token"]
+    assert [line.split()[0] for line in lines] == [*COMMANDS, *OTHERS]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -295,16 +295,6 @@ def report(**options: Any) -> None:
 
 
 @app.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8765, show_default=True)
-@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
-def play(**options: Any) -> None:
-    """Paint samples on a page, and watch a model learn and forget them."""
-    click.echo(f"Gramian plays at http://{options['host']}:{options['port']}/ (Ctrl+C ends it).")
-    _run("play", {**options, "as_json": False})
-
-
-@app.command()
 @click.argument("store", type=MODEL)
 @click.option("--public-key", metavar="KEY",
               help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
@@ -395,6 +385,16 @@ def serve(**options: Any) -> None:
 def token(**options: Any) -> None:
     """Make a token for `gramian serve` and add its hash to FILE."""
     _run("token", options)
+
+
+@app.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8765, show_default=True)
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+def play(**options: Any) -> None:
+    """Paint samples on a page, and watch a model learn and forget them."""
+    click.echo(f"Gramian plays at http://{options['host']}:{options['port']}/ (Ctrl+C ends it).")
+    _run("play", {**options, "as_json": False})
 
 
 def _run(command: str, options: dict[str, Any]) -> None:
