@@ -79,17 +79,13 @@ def test_interrupt_is_obeyed(work, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells of a parent's death")
 def test_who_kills_the_one_kills_the_other(tmp_path):
-    process = start(
-        "lambda: (print(__import__('os').getpid(), flush=True), time.sleep(60))", tmp_path
-    )
-    process.stdout.readline()
-    child = int(process.stdout.readline())
-    process.kill()
-    process.wait()
+    work = "lambda: (print(__import__('os').getpid(), flush=True), time.sleep(60))"
+    with start(work, tmp_path) as process:
+        process.stdout.readline()
+        child = int(process.stdout.readline())
+        process.kill()
     for _ in range(100):
-        try:
-            os.kill(child, 0)
-        except ProcessLookupError:
+        if not os.path.exists(f"/proc/{child}"):
             break
         time.sleep(0.05)
     else:

@@ -311,7 +311,9 @@ class GramEngine:
         """Target columns of new samples, known classes first, and the order that sorts them."""
         if after.classes is None:
             return after.y[n:].reshape(len(after) - n, -1), None
-        order = np.concatenate([self._columns, np.setdiff1d(after.classes, self._columns)])
+        order = self._columns
+        if len(after.classes) > len(order):  # an added sample takes no class away
+            order = np.concatenate([order, np.setdiff1d(after.classes, order)])
         columns = (after.y[n:, None] == order).astype(float)
         return columns, None if len(order) == len(self._columns) else np.argsort(order)
 

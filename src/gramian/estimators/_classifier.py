@@ -169,6 +169,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     # -- inside ---------------------------------------------------------------------------------
 
     def _check_targets(self, y, held: Holdings | None):
+        plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind == "i"
+        if plain and held is not None and held.y.dtype.kind == "i":  # labels as they are held
+            return y
         y = column_or_1d(y, warn=True)
         if y.dtype.kind not in "biuf":
             _check_labels(y, "y")
