@@ -96,6 +96,14 @@ def test_triangles(n):
     same(found @ found.T, S)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+def test_rows_of_a_triangle(n, lower):
+    S = definite(n)
+    stored = np.tril(S) if lower else np.triu(S)
+    rows = np.array([0, n - 1, n // 2])
+    same(to_device(stored, DEVICE).through("triangle_rows", rows, lower), S[rows])
+
+
 def test_functions_of_numpy():
     A = np.random.default_rng(5).normal(size=(4, 3))
     B = to_device(A, DEVICE)

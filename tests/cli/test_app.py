@@ -11,7 +11,18 @@ import gramian as package
 from gramian.cli import main
 from gramian.cli._app import NumberOr, app
 
-COMMANDS = ["fit", "predict", "learn", "forget", "doubt", "relabel", "verify", "inspect", "report"]
+COMMANDS = [
+    "fit",
+    "predict",
+    "learn",
+    "forget",
+    "doubt",
+    "relabel",
+    "verify",
+    "inspect",
+    "export",
+    "report",
+]
 OTHERS = ["audit", "store", "serve", "token", "play"]
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "matplotlib")
 

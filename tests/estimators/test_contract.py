@@ -412,3 +412,15 @@ def test_factor_is_named(name):
     wanted = estimator.get_params().get("factor", "auto")
     found = estimator.fit(X, y).factor_
     assert found == wanted or wanted == "auto"
+
+
+@every_form
+def test_settling_changes_nothing_but_what_is_pending(estimator):
+    X, y = make_samples(estimator)
+    estimator.fit(X[:20], y[:20]).partial_fit(X[20:25], y[20:25]).forget([3, 4])
+    before = values(estimator)
+    assert estimator.settle() is estimator
+    close_values(values(estimator), before, updates=7)
+    assert_same_model(estimator, refit(estimator), updates=7)
+    system = getattr(estimator._now.engine, "system", None)
+    assert len(getattr(getattr(system, "factor", None), "_signs", ())) == 0

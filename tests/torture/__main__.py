@@ -87,7 +87,7 @@ ATTACKS = {
         0.1,
     ),
     "trace": (
-        "Nothing that gives a forgotten row back is left after refactor()",
+        "Nothing that gives a forgotten row back is left after settle()",
         "least squares on what is pending in the live object",
         "rows",
         0.0,

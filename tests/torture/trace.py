@@ -3,8 +3,8 @@
 Until updates are folded, the column w of the update that took the row out is among the pending
 ones. It is P k / √s up to sign for the row's kernel values k, so that ``A w ∝ k``, and for the RBF
 kernel ``−log k = γ ‖x − x_i‖² − log c`` is linear in x and one more number. Documented: the columns
-stay until 32 are pending; `refactor()`, pickling and saving remove them. That they can be used in
-between is a finding and no failure; that they can be used after `refactor` would be one.
+stay until 32 are pending; `settle()`, which `gramian.forget` calls, pickling and saving remove
+them. That they can be used in between is a finding and no failure; after `settle` it would be one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rebuilt(model):
 
 
 def attempt(seed):
-    """Distances of the best guess to a forgotten row, after `forget` and after `refactor`."""
+    """Distances of the best guess to a forgotten row, after `forget` and after `settle`."""
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((60, FEATURES)), np.arange(60) % 2
     model = gramian.KernelDiscriminant(gamma=GAMMA, ridge=0.1).fit(X, y)
@@ -56,12 +56,12 @@ def attempt(seed):
     for _ in range(2):
         guesses = [np.abs(guess - X[victim]).max() for guess in rebuilt(model)]
         distances.append(min(guesses, default=np.inf))
-        model.refactor()
+        model.settle()
     return distances
 
 
 def main(seed=0, seconds=None, n=80, report=None):
-    """Attempts, and failures: rows that were rebuilt although `refactor` had been called."""
+    """Attempts, and failures: rows that were rebuilt although `settle` had been called."""
     clock, live, after, tried = Clock(seconds, n), [], [], 0
     while clock.goes_on():
         before, later = attempt([seed, tried])
@@ -72,10 +72,10 @@ def main(seed=0, seconds=None, n=80, report=None):
     if report is not None:
         report["trace"] = (
             f"{found} of {tried} rows were rebuilt from pending updates right after forget (best "
-            f"to {min(live):.0e}), {sum(distance < FOUND for distance in after)} after refactor()"
+            f"to {min(live):.0e}), {sum(distance < FOUND for distance in after)} after settle()"
         )
     return tried, [
-        f"trace: a row was rebuilt to {distance:.1e} after refactor()"
+        f"trace: a row was rebuilt to {distance:.1e} after settle()"
         for distance in after
         if distance < FOUND
     ]

@@ -151,6 +151,12 @@ def solve_lower(L: Tensor, X: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(L, X, upper=False)
 
 
+def triangle_rows(buffer: Tensor, rows: Tensor, lower: bool) -> Tensor:
+    """Rows (k, n) of the symmetric matrix in one triangle, with the diagonal that is stored."""
+    before = torch.arange(len(buffer), device=buffer.device) < rows[:, None]
+    return torch.where(before == lower, buffer[rows], buffer[:, rows].T)
+
+
 def distances(X: Tensor, Y: Tensor, p: float) -> Tensor:
     """‖x − y‖_p for all pairs, each from the differences of its two samples."""
     mode: Any = "donot_use_mm_for_euclid_dist"

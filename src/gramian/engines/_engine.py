@@ -49,6 +49,9 @@ class Engine(Protocol):
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """Remove the samples at these ascending positions of ``before``."""
 
+    def settle(self) -> None:
+        """Carry out updates that were deferred, so that nothing of a removed sample is left."""
+
     def reader(self, held: Holdings) -> Reader:
         """Return an object that computes predictions."""
 

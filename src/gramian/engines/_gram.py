@@ -199,6 +199,10 @@ class GramEngine:
         self.serves = held.version
         return self
 
+    def settle(self) -> None:
+        """Add pending updates to P, O(n²)."""
+        self._reading(self.system.factor.fold)
+
     # -- reads ----------------------------------------------------------------------------------
 
     def reader(self, held: Holdings) -> KernelExpansion:
@@ -345,6 +349,9 @@ class MinimumNormEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         return self.fresh(after)
+
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
 
     def refactor(self, held: Holdings, reason: str) -> Engine:
         return self.fresh(held, reason)

@@ -125,6 +125,10 @@ class StackEngine:
         self.past = history
         return noted(self, reason, len(held))
 
+    def settle(self) -> None:
+        for part in self.parts:
+            part.settle()
+
     # -- reads ----------------------------------------------------------------------------------
 
     def reader(self, held: Holdings) -> StackReader:

@@ -134,6 +134,9 @@ class SumsEngine:
             twin._normal.select_columns(kept)
         return twin
 
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
+
     def refactor(self, held: Holdings, reason: str) -> Engine:
         """Compute the sums again from the samples, O(n d²)."""
         return self.fresh(held, reason)

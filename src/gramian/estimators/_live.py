@@ -180,6 +180,18 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
+    def settle(self):
+        """Carry out updates that edits have deferred, O(n²). Returns self.
+
+        `forget` defers its update of P and collects some of them, which is faster. Until they are
+        carried out, whoever reads the live object could rebuild a forgotten sample from them. After
+        `settle`, P depends on the samples held alone, up to rounding. `gramian.forget` and stores
+        settle by themselves, and model files never contain deferred updates.
+        """
+        self._serving().engine.settle()
+        return self
+
+    @edits
     def refactor(self):
         """Rebuild the updated state from the samples, at the cost of a fit. Returns self."""
         now = self._serving()

@@ -93,6 +93,9 @@ class Factor(ABC):
     def refactor(self) -> None:
         """Rebuild the factored form from A, O(n³)."""
 
+    def fold(self) -> None:  # noqa: B027
+        """Carry out deferred updates, if there are any; until then they tell of samples gone."""
+
     # -- the inverse ----------------------------------------------------------------------------
 
     @abstractmethod

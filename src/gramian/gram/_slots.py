@@ -106,6 +106,11 @@ class SlotMatrix:
 
     def rows(self, positions: Array) -> Array:
         """Rows of A in order of arrival, O(n) each."""
+        if not isinstance(self.buffer, np.ndarray):
+            slots = self.slots[positions]
+            found = self.buffer.through("triangle_rows", slots, True)
+            found[np.arange(len(slots)), slots] = self.diagonal[slots]
+            return found[:, self.index]
         shape = (len(positions), len(self.slots))
         out = np.empty(shape, dtype=self.buffer.dtype, like=self.buffer)
         for row, j in zip(out, self.slots[positions], strict=True):

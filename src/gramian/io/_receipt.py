@@ -200,6 +200,7 @@ def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[floa
 def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
     start = perf_counter()
     model.forget(ids)
+    model.settle()
     if reselect:
         model.reselect(fresh=True)
     return perf_counter() - start

@@ -183,7 +183,9 @@ class Store:
             difference.
         """
         names = _edits.as_ids(ids)
-        return self._edit("forget", lambda model: model.forget(ids), gone=names, verify=verify)
+        return self._edit(
+            "forget", lambda model: model.forget(ids).settle(), gone=names, verify=verify
+        )
 
     def relabel(self, ids: Any, y: Any) -> StoreReceipt:
         """Give rows other targets; the old ones are forgotten. Returns when that is on disk."""

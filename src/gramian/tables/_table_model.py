@@ -188,6 +188,11 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             self._held = self._agreed()
         return self
 
+    def settle(self):
+        """Carry out updates that edits have deferred; see the estimator's ``settle``."""
+        self._agreed().estimator.settle()
+        return self
+
     def relabel(self, ids, y):
         """Give held rows other targets, as one edit; they become the last in `ids_`. Returns self.
 

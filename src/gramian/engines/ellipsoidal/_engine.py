@@ -145,6 +145,9 @@ class RegionsEngine:
         regions = {label: region.with_unlabelled(X) for label, region in self.regions.items()}
         return replace(self, regions=regions)
 
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
+
     def refactor(self, held: Holdings, reason: str) -> RegionsEngine:
         """Select the independent vectors of every class again."""
         return self.fresh(held, reason)

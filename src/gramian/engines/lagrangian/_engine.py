@@ -153,6 +153,11 @@ class LagrangianEngine:
         self._follow(after, stale)
         return self
 
+    def settle(self) -> None:
+        """Add pending updates to the inverses of the supports."""
+        for part in self._live.values():
+            part.settle()
+
     def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
         """Rebuild everything from the samples."""
         return self.fresh(held, reason)

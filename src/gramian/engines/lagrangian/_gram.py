@@ -116,6 +116,11 @@ class GramPart:
         """Records of rebuilds that accumulated updates made necessary."""
         return self._past + (self._system.refactorizations if self._system else [])
 
+    def settle(self) -> None:
+        """Add pending updates to the inverse."""
+        if self._system is not None:
+            self._system.factor.fold()
+
     @property
     def factor(self) -> str:
         """Name of the factor in use."""

@@ -125,6 +125,9 @@ class LinearPart:
     weights: Array
     """B of the last `solve`, of shape (d + 1,)."""
 
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
+
     def __init__(self) -> None:
         self._part, self._y = np.empty((2, 0), dtype=bool)
         self._normal: LiveNormal | None = None

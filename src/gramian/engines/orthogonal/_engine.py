@@ -195,6 +195,9 @@ class BasisEngine:
         twin.plan = plan
         return twin._moved(held, bases, 0, "grown")
 
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
+
     def refactor(self, held: Holdings, reason: str) -> Engine:
         """Compute the sums again from the samples, O(n m²), and solve."""
         return self.fresh(held, reason)
