@@ -117,6 +117,19 @@ def test_simultaneous_learns_are_one_block(live):
     live.close()
 
 
+def test_rows_of_a_table_are_one_block_too(tmp_path):
+    def record(name, weight):
+        row = {"name": [name], "weight": [weight], "sound": ["woof"], "animal": ["dog"]}
+        return Learn(row, None, None)
+
+    live = LiveStore(Store.create(tmp_path / "c.store", pets()), Limits(), Metrics())
+    answers = [live.submit(record("Rex", 22.0)), live.submit(record("Bello", None))]
+    live.start()
+    assert [answer.result().ids for answer in answers] == [["Rex"], ["Bello"]]
+    assert live.shown.version == 1
+    live.close()
+
+
 def test_a_bad_request_spoils_no_other_of_its_block(live):
     bad = Learn(X[[1]] * np.nan, Y[[1]], None)
     answers = [live.submit(edit) for edit in (learn(0), bad, learn(2))]
