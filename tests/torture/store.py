@@ -11,7 +11,6 @@ import contextlib
 import multiprocessing
 import os
 import random
-import select
 import shutil
 import signal
 import sqlite3
@@ -82,17 +81,21 @@ def _edit_until_killed(path, acknowledge, last, step=None, times=0, go=None):
             os.write(acknowledge, struct.pack("<q", store.version))
 
 
-def _killed(path, last, kill=None, **options):
-    """The last acknowledged version of a process that edits and is killed."""
+def _killed(path, last, kill=None, after=1, **options):
+    """The last acknowledged version of a process that edits and is killed.
+
+    ``kill`` is called once there are ``after`` messages: the first one says that it is open.
+    """
     get, put = os.pipe()
     process = FORK.Process(target=_edit_until_killed, args=(path, put, last), kwargs=options)
     process.start()
     os.close(put)
+    acknowledged = b""
+    while len(acknowledged) < 8 * after and (chunk := os.read(get, 8)):
+        acknowledged += chunk
     if kill is not None:
-        select.select([get], [], [], 10.0)  # it has opened the store
         kill(process)
     process.join()
-    acknowledged = b""
     while chunk := os.read(get, 65536):
         acknowledged += chunk
     os.close(get)
@@ -138,11 +141,11 @@ def kills(seed=0, n=300, folder=None, steps=STEPS, times=3, calls=True):
             return code
 
         def later(process):
-            time.sleep(rng.uniform(0.0, 0.04))
+            time.sleep(rng.uniform(0.0, 0.03))
             os.kill(process.pid, signal.SIGKILL)
 
         for i in range(n):
-            attempt(f"kill {i}", later)
+            attempt(f"kill {i}", later, after=2)
         for step in steps:
             for k in range(times):
                 attempt(f"kill at {step!r} {k}", step=step, times=k)
@@ -296,17 +299,18 @@ def _small_store(path):
     return None
 
 
-def flips(seed=0, every=1, folder=None):
+def flips(seed=0, every=1, first=0, folder=None):
     """Alter every ``every``-th byte of a small store: found, or nothing has changed."""
     rng, failures, found, tried = random.Random(seed), [], 0, 0
     with tempfile.TemporaryDirectory(dir=folder) as name:
         path, altered = Path(name) / "a.store", Path(name) / "altered" / "a.store"
         key = _small_store(path)
         good, facts = path.read_bytes(), _facts(path)
+        altered.parent.mkdir()
         assert Store.open(path, readonly=True).audit(key).passed
-        for position in range(rng.randrange(every), len(good), every):
-            shutil.rmtree(altered.parent, ignore_errors=True)
-            altered.parent.mkdir()
+        for position in range(first, len(good), every):
+            for left in altered.parent.iterdir():  # a log, if the byte says that there is one
+                left.unlink()
             content = bytearray(good)
             content[position] ^= rng.randrange(1, 256)
             altered.write_bytes(content)
