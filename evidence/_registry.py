@@ -35,6 +35,7 @@ from evidence.experiments import (
     saadi2004_table_1,
     selection,
     service,
+    store_edits,
 )
 
 _MODULES = (
@@ -67,6 +68,7 @@ _MODULES = (
     calibration,
     ours_peers,
     libraries,
+    store_edits,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)
 PAGE = tuple(e for e in EXPERIMENTS if e.page)

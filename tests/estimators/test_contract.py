@@ -321,14 +321,6 @@ def test_pickle_round_trip_goes_on_learning(estimator):
 
 
 @every_form
-def test_a_pickle_leaves_the_model_its_engine(estimator):
-    X, y = make_samples(estimator)
-    engine = estimator.fit(X[:20], y[:20])._now.engine
-    pickle.dumps(estimator)
-    assert estimator._now.engine is engine
-
-
-@every_form
 def test_a_snapshot_predicts_as_before_while_the_model_is_edited(estimator):
     X, y = make_samples(estimator)
     estimator.fit(X[:20], y[:20]).partial_fit(X[20:25], y[20:25])
@@ -347,6 +339,14 @@ def test_a_snapshot_predicts_as_before_while_the_model_is_edited(estimator):
         np.testing.assert_array_equal(shot.ids_, range(25))
     assert shot._now is now  # no engine was built for all this
     assert_same_model(estimator, refit(estimator), updates=12)
+
+
+def test_a_copy_leaves_the_model_its_engine_and_lock(estimator):
+    X, y = make_samples(estimator)
+    estimator.fit(X, y).forget(3)
+    before = {"_now": estimator._now, "_mutex": estimator._mutex}
+    copy.copy(estimator)
+    assert all(vars(estimator)[name] is value for name, value in before.items())
 
 
 def test_deep_copy_is_independent(estimator):

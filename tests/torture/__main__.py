@@ -17,11 +17,12 @@ from tests.torture import (
     requests,
     signals,
     soak,
+    store,
     threads,
     trace,
 )
 
-PER_MINUTE = {"kills": 450, "pairs": 300, "files": 1500}  # on two cores, about
+PER_MINUTE = {"kills": 450, "pairs": 300, "files": 1500, "store-kills": 120}  # on two cores, about
 
 # name: (promise, attack, what is counted, share of the time)
 ATTACKS = {
@@ -91,6 +92,24 @@ ATTACKS = {
         "rows",
         0.0,
     ),
+    "store-kills": (
+        "Of a store, every acknowledged edit is there and no half of another",
+        "SIGKILL at random moments, at each step and before each system call of learns and forgets",
+        "kills",
+        0.15,
+    ),
+    "store-erasure": (
+        "No byte of a forgotten row is in any file of a store",
+        "rows, labels and ids looked for in all files, also while another process reads",
+        "rows",
+        0.0,
+    ),
+    "store-flips": (
+        "An audit finds what was altered",
+        "every byte of a small store flipped; receipts, rows and signatures dropped or exchanged",
+        "alterations",
+        0.0,
+    ),
 }
 
 
@@ -110,8 +129,22 @@ def run(name, seed, seconds, report):
         return requests.main(seed, seconds, report=report)
     if name == "trace":
         return trace.main(seed, report=report)
+    if name.startswith("store-"):
+        return _attack_store(name, seed, seconds, report)
     modules = {"edits": edits, "signals": signals, "lines": lines, "threads": threads}
     return modules[name].main(seed, seconds) if name in modules else numbers.main(seed)
+
+
+def _attack_store(name, seed, seconds, report):
+    if name == "store-kills":
+        return store.kills(seed, max(20, int(PER_MINUTE[name] * seconds / 60)))
+    if name == "store-erasure":
+        ways = ({}, {"reader": True}, {"table": True})
+        found = [store.erasure(seed + i, **way) for i, way in enumerate(ways)]
+        return sum(tried for tried, _ in found), [fault for _, faults in found for fault in faults]
+    tried, failures, report[name] = store.flips(seed)
+    dropped, more = store.drops()
+    return tried + dropped, failures + more
 
 
 def table(rows):
@@ -146,7 +179,7 @@ def main(argv=None):
         rows.append((name, ATTACKS[name], tried, failures))
         took = time.monotonic() - began
         unit = ATTACKS[name][2]
-        print(f"{name:8} {tried:>8,} {unit:18} {len(failures):>4} failures {took:6.0f} s", end=" ")
+        print(f"{name:13} {tried:>8,} {unit:18} {len(failures):>4} failures {took:6.0f} s", end=" ")
         print(report.get(name, ""), flush=True)
         for failure in failures[:20]:
             print(f"    {failure}", flush=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.estimators.conftest import ONE_OF_EACH
-from tests.torture import edits, numbers, signals, soak, threads, trace
+from tests.torture import edits, numbers, signals, soak, store, threads, trace
 from tests.torture.__main__ import table
 
 
@@ -45,6 +45,31 @@ def test_a_forgotten_row_cannot_be_rebuilt_after_refactor():
     assert tried == 5
     assert not failures, failures[0]
     assert report["trace"].startswith("5 of 5 rows were rebuilt")  # the attack itself is sound
+
+
+def test_store_kills():
+    tried, failures = store.kills(0, n=3, steps=("begun", "row", "committed"), times=1, calls=False)
+    assert tried >= 3
+    assert not failures, failures[0]
+
+
+@pytest.mark.parametrize("way", [{"reader": True}, {"table": True}], ids=str)
+def test_store_erasure(way):
+    tried, failures = store.erasure(0, n=60, **way)
+    assert tried == 60
+    assert not failures, failures[0]
+
+
+def test_store_flips():
+    tried, failures, _ = store.flips(0, every=400)
+    assert tried > 50
+    assert not failures, failures[0]
+
+
+def test_store_drops():
+    tried, failures = store.drops()
+    assert tried > 10
+    assert not failures, failures[0]
 
 
 def test_table():

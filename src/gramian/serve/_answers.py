@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.arrays import Array
-from gramian.io import machine_of
+from gramian.io.parts import machine_of
 from gramian.serve._live_store import Shown
 
 LIVE = frozenset({"sets", "lower", "upper"})

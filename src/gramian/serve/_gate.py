@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
@@ -110,6 +111,7 @@ class Gate:
         return Problem(413, f"the body is larger than {self._limits.body} bytes; send fewer rows.")
 
 
+@lru_cache(maxsize=64)
 def _hostname(url: str) -> str | None:
     try:
         return urlsplit(url).hostname

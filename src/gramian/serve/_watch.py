@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gramian.arrays import Array
 from gramian.estimators import ESTIMATORS, positions_of
-from gramian.io import machine_of
+from gramian.io.parts import machine_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._live_store import LiveStore, Shown

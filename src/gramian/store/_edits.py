@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.io import machine_of
+from gramian.io.parts import machine_of
 from gramian.tables import TableModel, column_names, read_cells
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian.arrays import Array
-from gramian.io import Held, Parts, canonical_json
+from gramian.io.parts import Held, Parts, canonical_json
 from gramian.tables import NumberColumn
 
 SALT = 32

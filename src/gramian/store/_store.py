@@ -6,40 +6,24 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import replace
 from threading import RLock
 from typing import Any, Self, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
-import gramian
-from gramian.files import StrPath, user_name
-from gramian.io import (
-    default_tolerance,
-    difference_to_refit,
-    following,
-    follows_from_rows,
-    machine_of,
-    rows_of,
-    save,
-    write_values,
-)
+from gramian.files import StrPath
+from gramian.io import save
 from gramian.store import _edits
 from gramian.store._audit import AuditReport, audit
-from gramian.store._book import open_contents, settings_digest, snapshot_checksum
-from gramian.store._create import first_contents, lock_for_writing, new_settings, write_whole
-from gramian.store._database import Contents, Database, reach, read_all
-from gramian.store._errors import StoreBusyError, StoreError
-from gramian.store._keys import Signer, signed
-from gramian.store._receipts import StoreReceipt, hashed_id, now
-from gramian.store._rows import pack, rows_from
+from gramian.store._book import open_contents
+from gramian.store._create import first_contents, lock_for_writing, write_whole
+from gramian.store._database import Contents, reach, read_all
+from gramian.store._errors import StoreError
+from gramian.store._keys import Signer
+from gramian.store._receipts import StoreReceipt, hashed_id
+from gramian.store._writer import Edit, Writer
 
 T = TypeVar("T")
-
-MEASURED_UP_TO = 1_000
-"""Rows up to which the drift is measured at every edit; it costs O(n²)."""
-
-MEASURED_EVERY = 64
 
 
 class Store:
@@ -70,17 +54,13 @@ class Store:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: StrPath, *, readonly: bool, signer: Signer | None, lock: ExitStack):
+    def __init__(self, path: StrPath, *, readonly: bool, signer: Signer | None) -> None:
         self.path, self.readonly = os.path.abspath(path), readonly
-        self._signer, self._held_lock, self._lock = signer, lock, RLock()
-        self._database: Database | None = None
+        self._lock, self._held_lock = RLock(), ExitStack()
         self._model: Any = None
         self._view: tuple[int, Any] | None = None
-        self._user = user_name()
+        self._writer = None if readonly else Writer(self.path, signer)
         self._load()
-        if not readonly:
-            self._check_signer()
-            self._database = Database(path)
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -108,7 +88,9 @@ class Store:
             if os.path.lexists(path):
                 raise StoreError(f"{os.fspath(path)} is there already; a new store needs a name.")
             write_whole(path, contents)
-            return cls(path, readonly=False, signer=signer, lock=lock.pop_all())
+            opened = cls(path, readonly=False, signer=signer)
+            opened._held_lock = lock.pop_all()
+            return opened
 
     @classmethod
     def open(
@@ -148,18 +130,18 @@ class Store:
             if not readonly:
                 lock_for_writing(path, lock, wait)
             signer = None if key is None else Signer(key)
-            return cls(path, readonly=readonly, signer=signer, lock=lock.pop_all())
+            opened = cls(path, readonly=readonly, signer=signer)
+            opened._held_lock = lock.pop_all()
+            return opened
 
     def close(self) -> None:
         """Write a snapshot if there is none of this version, and let other processes write."""
         with self._lock:
             try:
-                if self._database is not None:
-                    self._write_snapshot()
+                if self._writer is not None:
+                    self._writer.close(self._model)
             finally:
-                if self._database is not None:
-                    self._database.close()
-                self._database = self._model = self._view = None
+                self._writer = self._model = self._view = None
                 self._held_lock.close()
 
     def __enter__(self) -> Self:
@@ -258,10 +240,10 @@ class Store:
     def refresh(self) -> bool:
         """Bring a store that is open for reading up to date; returns whether it changed."""
         with self._lock:
-            before = self.version
-            if self.readonly:
-                self._load()
-            return self.version != before
+            if not self.readonly or self._contents().receipts[-1] == self._book.last.content():
+                return False
+            self._load()
+            return True
 
     def receipts(self) -> list[StoreReceipt]:
         """All receipts up to the present version, the oldest first."""
@@ -301,19 +283,8 @@ class Store:
         that moment finishes with it.
         """
         with self._lock:
-            self._writable().close()
-            try:
-                contents = self._contents()
-                if os.path.exists(f"{self.path}-wal"):
-                    raise StoreBusyError(
-                        f"{self.path} is open in another process, which would lose sight of a new "
-                        f"file. Nothing was changed. Try again when that is done."
-                    )
-                taken = [content for content in contents.rows.values() if any(content)]
-                write_whole(self.path, contents._replace(rows=dict(enumerate(taken))))
-            finally:
-                self._load()
-                self._database = Database(self.path)
+            self._writable().rewrite()
+            self._load()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -324,31 +295,20 @@ class Store:
         """Read everything, and build the model."""
         opened = open_contents(self._contents(), self.path)
         model = opened.model()
-        self._ids, self._columns = model.ids_, _edits.columns_of(model)
-        self._has_snapshot = opened.known is not None
-        self._model, self._book, self._view = model, opened.book, None
+        if self._writer is not None:
+            self._writer.start(model, opened)
+        self._ids, self._model, self._book, self._view = model.ids_, model, opened.book, None
 
     def _present(self) -> Any:
         if self._model is None:
             raise StoreError(f"the store {self.path} is closed.")
         return self._model
 
-    def _writable(self) -> Database:
+    def _writable(self) -> Writer:
         self._present()
-        if self._database is None:
+        if self._writer is None:
             raise StoreError(f"the store {self.path} is open for reading only.")
-        return self._database
-
-    def _check_signer(self) -> None:
-        public, ours = self._book.last.public_key, self._signer and self._signer.public
-        if public is None and ours is not None:
-            raise StoreError(f"the store {self.path} does not sign its receipts; give no key.")
-        if public != ours:
-            seen = "no key was given" if ours is None else f"the key given is that of {ours}"
-            raise StoreError(
-                f"the store {self.path} signs its receipts, and {seen}. Open it with the key "
-                f"whose public part is {public}, or with readonly=True."
-            )
+        return self._writer
 
     def _edit(
         self,
@@ -364,97 +324,24 @@ class Store:
         built anew from the file.
         """
         with self._lock:
-            self._writable()
-            model, n = self._model, len(self._ids)
+            writer, model, changed = self._writable(), self._model, False
+            before, ids = writer.book.last, self._ids
             try:
                 change(model)
+                changed = True
                 reach("changed")
                 numbered = action == "learn" and _edits.numbers(model, given)
-                receipt = self._commit(action, n, gone or [], numbered, verify)
-            except BaseException:
-                if not _same(model.ids_, self._ids) or action == "relabel":
-                    self._give_up()
+                receipt = writer.write(model, Edit(action, gone or [], numbered, verify))
+                self._ids, self._view = model.ids_, None
+                reach("seen")
+                return receipt
+            except BaseException as error:
+                refused = isinstance(error, ValueError) and not changed
+                done = writer.book.last is not before and self._ids is not ids
+                if not done and not (refused and _same(model.ids_, ids)):
+                    self._model = None  # if the file cannot be read, the store is closed
+                    self._load()
                 raise
-            self._view = None
-            reach("seen")
-            return receipt
-
-    def _give_up(self) -> None:
-        """Go back to what is on disk."""
-        self._model = None  # if it cannot be read, the store is closed
-        self._load()
-
-    def _commit(
-        self, action: str, n: int, gone: list[Any], numbered: bool, verify: bool
-    ) -> StoreReceipt:
-        """Write the edit that the model has made, and a receipt."""
-        database, model, book = self._writable(), self._model, self._book
-        ids, columns = model.ids_, _edits.columns_of(model)
-        facts = {"action": action, "n_before": n, "n_after": len(ids), **self._measured(verify)}
-        with database.transaction(erases=bool(gone)):
-            reach("begun")
-            for name in gone:
-                database.wipe(*book.drop(name, database.row(book.places[name][0])))
-            stayed = n - len(gone)
-            if len(ids) > stayed:
-                for row in rows_from(rows_of(model), stayed, book.arrival):
-                    content = pack(row)
-                    place, is_new = book.take(len(content))
-                    database.put(place, content, new=is_new)
-                    book.note(place, content, row)
-            if columns != self._columns or not follows_from_rows(model):
-                settings = new_settings(model)
-                book.settings_digest = settings_digest(*settings)
-                database.set_settings(*settings)
-            if numbered:
-                facts["next_id"] = int(ids[-1]) + 1
-            receipt = self._receipt(ids[stayed:].tolist() or gone, facts)
-            database.add_receipt(receipt.number, receipt.content())
-        book.last, self._ids, self._columns = receipt, ids, columns
-        self._has_snapshot = False
-        return receipt
-
-    def _measured(self, verify: bool) -> dict[str, Any]:
-        """Drift and difference to a refit, where they are asked for or cheap."""
-        model, difference, tolerance, verified = self._model, None, None, None
-        if verify:
-            difference, tolerance = difference_to_refit(model), default_tolerance(model)
-            verified = bool(difference <= tolerance)
-        due = (self.version + 1) % MEASURED_EVERY == 0
-        measures = verify or due or len(self._ids) <= MEASURED_UP_TO
-        return {
-            "drift": float(machine_of(model).drift()) if measures else None,
-            "difference": difference,
-            "tolerance": tolerance,
-            "verified": verified,
-            "seen_by": tuple(model.seen_by_),
-        }
-
-    def _receipt(self, names: list[Any], facts: dict[str, Any]) -> StoreReceipt:
-        """The next receipt of the chain, for rows of these ids."""
-        book, last = self._book, self._book.last
-        changes: dict[str, Any] = {
-            "number": last.number + 1,
-            "time": now(),
-            "user": self._user,
-            "ids": tuple(hashed_id(book.id_key, name) for name in names),
-            "count": len(names),
-            "commitment": book.commitment.digest(),
-            "settings": book.settings_digest,
-            "previous": last.hash,
-            "version": gramian.__version__,
-        }
-        return signed(replace(last, **changes, **facts), self._signer)
-
-    def _write_snapshot(self) -> None:
-        """Keep what follows from the rows, for the next process that opens the store."""
-        database, known = self._database, {}
-        if self._book.last.snapshots and not self._has_snapshot and self._model is not None:
-            known = following(self._model)
-        if database is not None and known:
-            content = write_values(known)
-            with database.transaction():
-                database.set_snapshot(snapshot_checksum(content, self._book.last), content)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -3,7 +3,7 @@
 A store keeps the parts apart. The settings are a model file whose state has no rows and nothing
 that follows from rows and choices alone, such as coefficients and classes: the engine is built from
 the rows. What a machine has learned besides, such as the centres of an orthogonal basis or the
-slopes of a fuzzy classifier, is among the settings.
+slopes of a fuzzy classifier, is among the settings. These functions are for `gramian.store`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.io._archive import describe, read_archive, write_archive
+from gramian.io._archive import canonical_json, describe, read_archive, write_archive
 from gramian.io._decoding import Decoder
 from gramian.io._encoding import Encoder
 from gramian.io._errors import ModelFileError
 from gramian.io._soundness import check_state
 from gramian.tables import TableModel, encode
+
+__all__ = [
+    "Held",
+    "Parts",
+    "canonical_json",
+    "following",
+    "follows_from_rows",
+    "machine_of",
+    "next_id_of",
+    "read_values",
+    "rows_of",
+    "settings_of",
+    "write_values",
+]
 
 _FOLLOWING = ("coefficients", "weights")
 """What follows from the rows, in the state of a machine that has coefficients for them."""
