@@ -12,6 +12,8 @@ from evidence._registry import BENCHMARKS, EXPERIMENTS, PAGE, select
 from evidence._runner import execute
 from evidence.experiments import (
     andelic2007_regression,
+    conformal,
+    conformal_times,
     data_times,
     duan2008_tables,
     fisher,
@@ -120,6 +122,10 @@ MADE_UP = {
         **STUDY,
     },
     "data_times": {"seconds": 0.1, "refits": 100.0, "difference": 1e-12},
+    "conformal_coverage": {"covered": [80.0, 90.0, 95.0]},
+    "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
+    "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
+    "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -243,6 +249,8 @@ def test_labels_are_flipped_to_other_classes():
         (linear_svm, {"n": 200}),
         (data_times, {"task": "values", "machine": "LeastSquaresSVC", "n": 30}),
         (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
+        (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
+        (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )

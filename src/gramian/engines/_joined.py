@@ -30,10 +30,6 @@ class JoinedBlock(ABC):
         """Nonconformity (m, n + 1) of all samples if the queries had this class."""
         return nonconformity(self.decisions(label), np.append(self.labels, label))
 
-    def lines(self) -> Joined:
-        """Left-out outputs of a regressor, as lines in the query's target."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, eq=False)
 class JoinedQueries(JoinedBlock):
@@ -59,6 +55,7 @@ class JoinedQueries(JoinedBlock):
         return self.targets.labels
 
     def lines(self) -> Joined:
+        """Left-out outputs of a regressor, as lines in the query's target."""
         return self._joined(1.0)
 
     def decisions(self, label: int) -> Array:

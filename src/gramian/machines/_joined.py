@@ -141,6 +141,7 @@ def joined_rows(
     left = _reciprocal(room, len(Y))[..., None]
     steps = (crossed * tau)[..., None]
     values = Y - (residuals + steps * outputs[:, None, :]) * left
+    values[left[..., 0] == 0.0] = -np.inf  # as `leave_out` has it
     zero = np.zeros((len(own), 1, 1))
     return Joined(
         np.concatenate([values, outputs[:, None, :]], axis=1),
@@ -153,13 +154,14 @@ def departed_rows(
 ) -> Array:
     """Outputs at queries without each row, ``f₋ᵢ(x) = f(x) − g_i w_i e_i / (1 − h_i)``, (m, n, t).
 
-    The arguments are those of `joined_rows`.
+    The arguments are those of `joined_rows`. For a row with h_i = 1, whose left-out residual is
+    infinite, f(x).
     """
     left = (weight * _reciprocal(clearance, len(weight)))[:, None] * residuals
     return outputs[:, None, :] - crossed[..., None] * left
 
 
 def _reciprocal(clearance: Array, n: int) -> Array:
-    """1 / (1 − h), infinite where 1 − h is rounding error: a row that is fitted whatever it is."""
+    """1 / (1 − h), or 0 where 1 − h is rounding error: a row that is fitted whatever it is."""
     known = clearance > n * np.finfo(float).eps
-    return np.divide(1.0, clearance, out=np.full_like(clearance, np.inf), where=known)
+    return np.divide(1.0, clearance, out=np.zeros_like(clearance), where=known)

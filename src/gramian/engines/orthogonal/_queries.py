@@ -80,6 +80,7 @@ class JoinedBases(JoinedBlock):
         return (values + slope * y)[..., self.order]
 
     def lines(self) -> Joined:
+        """Left-out outputs of a regressor, as lines in the query's target."""
         return self.parts[0]  # the targets of a regression share one basis
 
     def _all(self) -> Joined:
