@@ -120,15 +120,15 @@ MADE_UP = {
         **dict.fromkeys(("count", "expected", "observed"), [1.0] * ours_calibration.BINS),
     },
     "calibration": {**STUDY, "log_loss": 0.3, "ece": 5.0, "proba_error": 15.0},
-    "conformal_coverage": {"covered": [80.0, 90.0, 95.0]},
-    "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
-    "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
-    "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "label_errors": {
         **dict.fromkeys(("precision", "flipped", "forgotten", "clean"), 80.0),
         **STUDY,
     },
     "data_times": {"seconds": 0.1, "refits": 100.0, "difference": 1e-12},
+    "conformal_coverage": {"covered": [80.0, 90.0, 95.0]},
+    "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
+    "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
+    "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -253,10 +253,10 @@ def test_labels_are_flipped_to_other_classes():
         (paper_roads, {"work": "removal", "n": 20}),
         (paper_roads, {"work": "loo", "n": 20}),
         (linear_svm, {"n": 200}),
-        (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
-        (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (data_times, {"task": "values", "machine": "LeastSquaresSVC", "n": 30}),
         (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
+        (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
+        (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )
