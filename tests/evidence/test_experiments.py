@@ -26,6 +26,7 @@ from evidence.experiments import (
     paper_roads,
     ridge_path,
     saadi2004_figure_1,
+    store_edits,
 )
 from evidence.shared import ellipsoids
 from gramian.datasets import names
@@ -113,6 +114,7 @@ MADE_UP = {
         **dict.fromkeys(("count", "expected", "observed"), [1.0] * ours_calibration.BINS),
     },
     "calibration": {**STUDY, "log_loss": 0.3, "ece": 5.0, "proba_error": 15.0},
+    "store": dict.fromkeys(store_edits.TIMES, 0.1),
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -227,6 +229,7 @@ def test_fisher_in_extended_precision():
         (paper_roads, {"work": "removal", "n": 20}),
         (paper_roads, {"work": "loo", "n": 20}),
         (linear_svm, {"n": 200}),
+        (store_edits, {"n": 130}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )
