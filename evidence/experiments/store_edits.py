@@ -30,7 +30,7 @@ def run(n: int) -> dict[str, Any]:
     """Median seconds of each call, one after the other in turn, so that all see the same disk."""
     X = np.random.default_rng(SEED).standard_normal((n + EDITS, FEATURES))
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
-    with threadpool_limits(limits=THREADS), TemporaryDirectory(dir=".") as folder:
+    with threadpool_limits(limits=THREADS), TemporaryDirectory() as folder:
         model = KernelDiscriminant(gamma=1.0 / FEATURES, ridge=RIDGE).fit(X[:n], y[:n])
         with Store.create(Path(folder) / "a.store", model) as store:
             store.forget(n - 1)  # builds the factor

@@ -30,6 +30,7 @@ from evidence.experiments import (
     paper_roads,
     ridge_path,
     saadi2004_figure_1,
+    store_edits,
 )
 from evidence.shared import ellipsoids
 from gramian.datasets import names
@@ -129,6 +130,7 @@ MADE_UP = {
     "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
     "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
+    "store": dict.fromkeys(store_edits.TIMES, 0.1),
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -257,6 +259,7 @@ def test_labels_are_flipped_to_other_classes():
         (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
         (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
+        (store_edits, {"n": 130}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )
