@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 
 from gramian import (
+    LeastSquaresSVC,
+    LeastSquaresSVR,
     OrthogonalKernelClassifier,
     OrthogonalKernelRegressor,
     forget,
@@ -709,3 +711,21 @@ def test_a_basis_that_does_not_determine_its_weights_is_chosen_anew(estimator, m
         with pytest.raises(np.linalg.LinAlgError, match="undetermined"):  # rows that are not held
             call()
     np.testing.assert_array_equal(values(estimator), before)
+
+
+def test_a_kernel_without_a_width_tries_multiples_of_scale():
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 2))
+    model = OrthogonalKernelRegressor("poly", degree=2, max_basis=10).fit(X, X[:, 0] * X[:, 1])
+    times = np.log(model.gamma_ * 2 * X.var()) / np.log(4.0)  # "scale" is 1 / (d · variance)
+    assert times == pytest.approx(round(times))
+    assert model.score(X, X[:, 0] * X[:, 1]) > 0.99
+
+
+@pytest.mark.parametrize("cls", [OrthogonalKernelClassifier, OrthogonalKernelRegressor])
+def test_the_width_is_that_of_least_squares_or_its_neighbour(cls):
+    X = np.random.default_rng(0).uniform(-2.0, 2.0, (60, 2))
+    wave = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    classes = cls is OrthogonalKernelClassifier
+    y, peer = (wave > 0, LeastSquaresSVC()) if classes else (wave, LeastSquaresSVR())
+    ratio = cls(max_basis=20).fit(X, y).gamma_ / peer.fit(X, y).gamma_
+    assert min(abs(np.log(ratio / factor)) for factor in (0.5, 1.0, 2.0)) < 1e-12

@@ -1,4 +1,5 @@
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from gramian.kernels import GramSamples, Precomputed, make_kernel
 from gramian.machines import ClassTargets, Responses
 from gramian.machines._criteria import CRITERIA
 from gramian.selection import Problem, select
+from gramian.selection._ladder import Place, _descend
 from gramian.selection._search import SUBSAMPLE
 
 MACHINES = [
@@ -113,6 +115,84 @@ def test_a_search_is_repeatable():
     first, again = (select(problem, random_state=3) for _ in range(2))
     assert (first.gamma, first.ridge) == (again.gamma, again.ridge)
     np.testing.assert_array_equal(first.values, again.values)
+
+
+def responses(n):
+    X = np.random.default_rng(0).uniform(-2.0, 2.0, (n, 2))
+    Y = np.column_stack([np.sin(2.0 * X[:, 0]), X[:, 1] ** 2])
+    return Problem(machines.LS_SVM, Responses(Y + 0.3 * np.cos(9.0 * X)), X, rbf)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("ridge", ["loo", 0.1])
+def test_the_ladder_is_as_good_as_the_path(machine, ridge):
+    problem = ring_problem(300, machine, n_classes=3)
+    by_path = select(problem, ridge=ridge, search="path")
+    found = select(problem, ridge=ridge)
+    assert found.value < by_path.value + 1.0 / problem.n  # a nat in all
+    assert set(found.stages) == {"subsample", "all samples"}
+
+
+def test_the_ladder_serves_regressions():
+    problem = responses(300)
+    by_path, found = (select(problem, search=search) for search in ("path", "ladder"))
+    assert np.log(found.value / by_path.value) < 2.0 / problem.n
+
+
+def test_many_classes_have_fewer_ridges():
+    problem = ring_problem(270, machines.LS_SVM, n_classes=10)
+    found = select(problem)
+    first = (found.stages == "subsample") & (found.gammas == found.gammas[0])
+    assert np.count_nonzero(first) == 12
+
+
+def test_nothing_is_random_unless_asked_for():
+    problem = ring_problem(300)
+    first, again, seeded = (select(problem, random_state=state) for state in (None, None, 7))
+    np.testing.assert_array_equal(first.values, again.values)
+    assert not np.array_equal(first.values, seeded.values)
+
+
+@pytest.mark.parametrize("gamma", ["loo", 1.0])
+def test_large_problems_are_searched_in_part(monkeypatch, gamma):
+    monkeypatch.setattr(Problem, "largest", 300)
+    found = select(ring_problem(420), gamma=gamma)
+    assert found.sizes.max() == 300
+    assert set(found.stages) == {"subsample"}
+    assert "on up to 300 samples" in repr(found)
+
+
+class Bowl:
+    """A quadratic in place of an objective, with its minimum at ``x``; it counts its calls."""
+
+    problem = SimpleNamespace(n=100)
+
+    def __init__(self, x, curvature):
+        self.x, self.curvature, self.calls = np.array(x), np.array(curvature), 0
+
+    def least_ridge(self):
+        return 1e-3
+
+    def nats_and_slopes(self, x):
+        self.calls += 1
+        apart = self.curvature @ (x - self.x)
+        return None, 0.5 * float((x - self.x) @ apart), apart
+
+
+@pytest.mark.parametrize("guess", [np.eye(2), [[40.0, 0.0], [0.0, 1.0]]])
+@pytest.mark.parametrize("x", [[0.5, 1.0], [-2.0, -4.0], [1.0, np.log(1e-3)]])
+def test_a_rung_goes_down_to_what_is_promised(x, guess):
+    bowl = Bowl(x, [[9.0, -4.0], [-4.0, 6.0]])
+    place = _descend(bowl, Place(np.zeros(2), np.array(guess), 100), 0.1)
+    assert bowl.calls <= 7
+    assert place.nats < 0.5
+    assert place.x[1] >= np.log(1e-3)
+
+
+def test_a_rung_stays_above_the_least_ridge():
+    bowl = Bowl([0.0, -9.0], np.eye(2))
+    place = _descend(bowl, Place(np.array([1.0, -6.5]), np.eye(2), 100), 0.1)
+    np.testing.assert_allclose(place.x, [0.0, np.log(1e-3)], atol=1e-6)
 
 
 def test_a_start_is_searched_around():
