@@ -12,6 +12,7 @@ from sklearn.metrics import log_loss
 
 from evidence._compare import column, grouped, signed
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
+from evidence.experiments.libraries import installed
 from evidence.shared.data import SEED
 from evidence.shared.kernel_peers import FOR_NUMBERS, PACKAGES, kernel_peer
 from evidence.shared.tables import CLASSES, MADE, NUMBERS, fold
@@ -49,6 +50,7 @@ def cases(quick: bool, tables: Sequence[str], machines: Sequence[str]) -> list[P
         }
         for k in range(1 if quick else PARTITIONS)
         for machine in machines
+        if installed({**TREES, **PACKAGES}.get(machine, "gramian"))
         for name in some
     ]
 
@@ -90,7 +92,8 @@ def report(records: list[Record], *, classes: bool) -> list[Part]:
     how = "difference" if classes else "change of the squared error"
     return [
         Text(
-            f"Random partitions ({splits} of each set, seeds from {SEED}): at most {sizes[-1]} "
+            f"Random partitions (up to {splits} of a set, seeds from {SEED}; fewer where a machine "
+            f"takes long): at most {sizes[-1]} "
             "training samples, and no more than half of the set; at most 2,000 to test. Features "
             "have deviation 1 on the training samples. Everything is as it is by default, on one "
             f"thread; the tuned LightGBM has {TRIALS} random trials by {FOLDS} folds. Seconds are "
