@@ -11,7 +11,7 @@ import gramian as package
 from gramian.cli import main
 from gramian.cli._app import NumberOr, app
 
-COMMANDS = ["fit", "predict", "learn", "forget", "verify", "inspect", "report"]
+COMMANDS = ["fit", "predict", "learn", "forget", "verify", "inspect", "export", "report"]
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "matplotlib")
 
 
