@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gramian as package
 from gramian import KernelDiscriminant, TableModel
 from gramian.cli._where import Condition, ids_where, parse_condition
+from tests.cli.conftest import write_csv
 
 
 @pytest.mark.parametrize(
