@@ -98,7 +98,7 @@ def report(records: list[Record], *, classes: bool) -> list[Part]:
             "have deviation 1 on the training samples. Everything is as it is by default, on one "
             f"thread; the tuned LightGBM has {TRIALS} random trials by {FOLDS} folds. Seconds are "
             "those of the processor, for a fit with all tuning, on a machine with other work. The "
-            f"parts of the stack are those that it has by default. They were fixed by an earlier study "
+            "parts of the stack are those that it has by default, fixed by an earlier study "
             f"that may have had some of these sets; {' and '.join(SEEN)} were looked at since."
         ),
         _means(records, machines, measure),
