@@ -29,13 +29,6 @@ from gramian.serve._toys import CLASSES, CURVES
 
 def create_play() -> Starlette:
     """Return the application that ``gramian play`` runs.
-
-    Examples
-    --------
-    >>> from starlette.testclient import TestClient
-    >>> from gramian.serve._play import create_play
-    >>> "Gramian" in TestClient(create_play()).get("/").text
-    True
     """
     return Starlette(
         routes=[
