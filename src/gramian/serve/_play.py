@@ -28,8 +28,7 @@ from gramian.serve._toys import CLASSES, CURVES
 
 
 def create_play() -> Starlette:
-    """Return the application that ``gramian play`` runs.
-    """
+    """Return the application that ``gramian play`` runs."""
     return Starlette(
         routes=[
             WebSocketRoute("/socket", talk),
