@@ -51,14 +51,16 @@ def test_module_runs_as_a_program():
 
 def test_commands_are_listed_in_the_order_of_use():
     lines = CliRunner().invoke(app, ["--help"]).output.split("Commands:\n")[1].splitlines()
-    assert [line.split()[0] for line in lines] == COMMANDS
+    assert [line.split()[0] for line in lines] == [*COMMANDS, *OTHERS]
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        *(command for command in COMMANDS if command not in ("store", "serve", "play")),
-        *(f"store {task}" for task in ("create", "receipts", "compact")),
+        *COMMANDS,
+        "audit",
+        "token",
+        *(f"store {task}" for task in ("create", "receipts", "compact", "export")),
     ],
 )
 def test_every_command_has_help_and_json(command):

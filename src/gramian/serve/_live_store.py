@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Thread
 from typing import Any
@@ -38,6 +38,8 @@ class Shown:
     model: Any
     version: int
     loo: bool
+    cache: dict[str, Any] = field(default_factory=dict)
+    """Answers about this version, which are gone with it."""
 
 
 @dataclass(frozen=True, eq=False)
