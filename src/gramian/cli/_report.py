@@ -80,7 +80,7 @@ def _yardstick(fitted: Any) -> Iterator[str]:
         yield _html.heading("Which columns matter")
         yield _html.paragraph(
             f"A copy of the model forgot up to a quarter of the rows and predicted them: this is "
-            f"how far their {name} rises when one column is shuffled among them."
+            f"how far their {name.split()[0]} rises when one column is shuffled among them."
         )
         yield _html.table(["column", f"rise of the {name}", "gamma"][: len(rows[0])], rows)
 
