@@ -76,8 +76,8 @@ def report(records: list[Record]) -> list[Part]:
         Text(
             f"`KernelDiscriminant`, {FEATURES} features, {THREADS} BLAS thread; medians of "
             f"{EDITS} calls of each kind, in turn. `fsync` writes {BLOCK} bytes to the end of a "
-            "file and forces them to disk; `forget` and `learn` are those of the model in memory, where "
-            "`forget` is followed by `settle`, as in a store; "
+            "file and forces them to disk; `forget` and `learn` are those of the model in memory, "
+            "with `settle` after `forget`, as in a store; "
             "those of the store return when edit and receipt are on disk and, for `forget`, when "
             "the row is erased from it."
         ),
