@@ -67,7 +67,7 @@ html_title = f"Gramian {release}"
 html_static_path = ["_static"]
 html_css_files = ["gramian.css"]
 html_copy_source = html_show_sourcelink = False
-html_sidebars = {"start": []}  # one page, no section
+html_sidebars = {"start": [], "coming_from_sklearn": []}  # one page, no section
 html_theme_options = {
     "icon_links": [],
     "logo": {"text": "Gramian"},

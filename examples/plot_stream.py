@@ -20,6 +20,7 @@ rng = np.random.default_rng(0)
 X = rng.standard_normal((700, 2))
 turned = np.arange(700) >= 350
 y = np.where(turned, X[:, 1], X[:, 0]) + 0.3 * rng.standard_normal(700) > 0
+y = y.astype(int)
 
 # %%
 # Each sample is predicted first and learned afterwards.

@@ -48,7 +48,14 @@ def test_page_stands_alone(gramian, folder):
         assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert "script" not in page.tags
     text = " ".join(page.words)
-    for words in ("Exact leave-one-out error", "pet 8", "said cat", "fingerprint", "gamma"):
+    for words in ("Exact leave-one-out error", "pet 8", "said cat", "fingerprint", "gamma", "AUC"):
+        assert words in text
+    for words in (
+        "always cat",
+        "linear model",
+        "Which columns matter",
+        "Chosen on these same rows",
+    ):
         assert words in text
 
 
@@ -89,6 +96,8 @@ def test_figures_that_make_sense(as_json, folder, machine, expected):
     package.save(machine.fit(X, np.sign(X[:, 0])), "plain.gram")
     facts = as_json("report", "plain.gram", "-o", "report.html")
     assert facts == {"output": "report.html", "figures": expected}
+    honest = "does not flatter" in (folder / "report.html").read_text(encoding="utf-8")
+    assert honest == ("Search" not in expected)  # nothing was chosen
 
 
 def test_without_matplotlib_the_remedy_is_named(gramian, model, folder, monkeypatch):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import confusion_matrix, r2_score
+from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
 from gramian.plots import loo_losses
 from gramian.tables import CategoryColumn, DateColumn, TableModel
@@ -93,12 +93,17 @@ def leave_one_out(model: Any) -> Facts:
     predicted, y = machine.loo_predict(), machine.y_fit_
     if not is_classifier(machine):
         return errors(y, predicted)
-    return {
+    facts = {
         "error": float(np.mean(predicted != y)),
         "log_loss": float(sample_losses(machine).mean()),
         "classes": machine.classes_.tolist(),
         "confusion": confusion_matrix(y, predicted, labels=machine.classes_).tolist(),
     }
+    if len(set(y.tolist())) == 2 == len(machine.classes_):
+        facts["auc"] = float(
+            roc_auc_score(y == machine.classes_[1], machine.loo_decision_function())
+        )
+    return facts
 
 
 def errors(y: Any, predicted: Any) -> Facts:

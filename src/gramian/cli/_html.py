@@ -25,7 +25,8 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
        color: #222; background: #fff; }
 h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums;
+        display: block; max-width: 100%; overflow-x: auto; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; }
 th { border-bottom: 1px solid #999; font-weight: 600; } td { border-bottom: 1px solid #eee; }
 td.number, th.number { text-align: right; }

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gramian.cli import _html, _inspect
+from gramian.cli import _html, _inspect, _yardsticks
 from gramian.cli._assess import machine_of
 from gramian.cli._figures import figures
 from gramian.cli._models import load_model
-from gramian.cli._show import column_rows, confusion_rows, say
+from gramian.cli._show import column_rows, confusion_rows, loss_and_auc, say
 from gramian.files import replacing
+
+_SHOWN_COLUMNS = 20  # those that matter most
 
 
 def run(*, model, doubtful, output, quiet) -> dict[str, Any]:
     """Write the page."""
     facts = _inspect.run(model=model, loo=True, doubtful=doubtful, quiet=quiet)
-    drawn = figures(machine_of(load_model(model)))
-    parts = [*_words(facts)]
+    fitted = load_model(model)
+    drawn = figures(machine_of(fitted))
+    parts = [*_words(facts, fitted)]
     for title, caption, svg in drawn:
         parts += [_html.heading(title), _html.figure(svg, caption)]
     parts += [_html.heading("File"), _html.pairs(facts["file"])]
@@ -26,10 +29,12 @@ def run(*, model, doubtful, output, quiet) -> dict[str, Any]:
     return {"output": output, "figures": [figure.title for figure in drawn]}
 
 
-def _words(facts: dict[str, Any]) -> Iterator[str]:
+def _words(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
     yield _html.heading(facts["model"], 1)
     yield _html.paragraph(facts["summary"])
     yield from _leave_one_out(facts["leave_one_out"])
+    yield _html.paragraph(_flattery(fitted))
+    yield from _yardstick(fitted)
     if facts["doubtful"]:
         yield _html.heading("Doubtful rows")
         yield _html.paragraph(
@@ -51,8 +56,33 @@ def _leave_one_out(facts: dict[str, Any]) -> Iterator[str]:
     if "confusion" not in facts:
         yield _html.pairs(facts)
         return
-    yield _html.paragraph(f"{facts['error']:.2%} (log-loss {facts['log_loss']:.3f})")
+    yield _html.paragraph(f"{facts['error']:.2%} ({loss_and_auc(facts)})")
     yield _html.table(*confusion_rows(facts))
+
+
+def _flattery(fitted: Any) -> str:
+    """What the leave-one-out error does not know."""
+    if not fitted.seen_by_:
+        return "Nothing was chosen on these rows, so this error does not flatter the model."
+    return (
+        f"Chosen on these same rows: {', '.join(fitted.seen_by_)}. So this error flatters the "
+        f"model a little; rows that it has never seen tell by how much."
+    )
+
+
+def _yardstick(fitted: Any) -> Iterator[str]:
+    """Simpler models, and the model without a column."""
+    name = _yardsticks.error_name(machine_of(fitted))
+    yield _html.heading("Compared with simpler models")
+    yield _html.table(["leave-one-out", name], _yardsticks.baselines(fitted))
+    rows = _yardsticks.relevance(fitted)[:_SHOWN_COLUMNS]
+    if rows:
+        yield _html.heading("Which columns matter")
+        yield _html.paragraph(
+            f"A copy of the model forgot up to a quarter of the rows and predicted them: this is "
+            f"how far their {name.split()[0]} rises when one column is shuffled among them."
+        )
+        yield _html.table(["column", f"rise of the {name}", "gamma"][: len(rows[0])], rows)
 
 
 def show(facts: dict[str, Any]) -> None:

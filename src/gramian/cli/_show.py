@@ -89,9 +89,15 @@ def show_leave_one_out(facts: Facts) -> None:
         heading("Exact leave-one-out error")
         pairs(facts)
         return
-    heading(f"Exact leave-one-out error: {facts['error']:.2%}   (log-loss {facts['log_loss']:.3f})")
+    heading(f"Exact leave-one-out error: {facts['error']:.2%}   ({loss_and_auc(facts)})")
     if len(facts["classes"]) <= _SHOWN_CLASSES:
         table(*confusion_rows(facts))
+
+
+def loss_and_auc(facts: Facts) -> str:
+    """Log-loss and, for two classes, the area under the ROC curve."""
+    auc = f", AUC {facts['auc']:.3f}" if "auc" in facts else ""
+    return f"log-loss {facts['log_loss']:.3f}{auc}"
 
 
 def confusion_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:

@@ -21,7 +21,7 @@ _DENSE_BYTES = 2**24  # of sparse features that are made dense at once
 
 @dataclass(frozen=True, eq=False)
 class Laplacian(DistanceKernel):
-    """k(x, y) = exp(−gamma ‖x − y‖₁), or exp(−Σ_f gamma_f |x_f − y_f|).
+    """k(x, y) = exp(−gamma ‖x − y‖₁), or exp(−Σ_f gamma_f abs(x_f − y_f)).
 
     Parameters
     ----------
