@@ -397,10 +397,13 @@ def play(**options: Any) -> None:
     _run("play", {**options, "as_json": False})
 
 
+_SERVERS = ("play", "serve")  # they hear signals by themselves, and end in their own time
+
+
 def _run(command: str, options: dict[str, Any]) -> None:
     """Run a command, in a child process if this one is to watch it."""
     context = click.get_current_context()
-    if context.obj.watched:
+    if context.obj.watched and command not in _SERVERS:
         code = _work.watched()
         if code is not None:
             _work.tidy(options.get("output") or options.get("model") or "")
