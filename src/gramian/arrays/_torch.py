@@ -151,6 +151,11 @@ def solve_lower(L: Tensor, X: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(L, X, upper=False)
 
 
+def subtract_outer(rows: Tensor, factors: Tensor, vector: Tensor) -> None:
+    """``rows −= outer(factors, vector)``."""
+    rows.addr_(factors.to(rows.dtype), vector, alpha=-1)
+
+
 def triangle_rows(buffer: Tensor, rows: Tensor, lower: bool) -> Tensor:
     """Rows (k, n) of the symmetric matrix in one triangle, with the diagonal that is stored."""
     before = torch.arange(len(buffer), device=buffer.device) < rows[:, None]

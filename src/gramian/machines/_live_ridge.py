@@ -18,7 +18,7 @@ from copy import copy
 import numpy as np
 from scipy.linalg import block_diag, solve_triangular
 
-from gramian.arrays import Array
+from gramian.arrays import Array, to_host
 from gramian.gram import LiveNormal
 from gramian.machines._axes import Axes
 from gramian.machines._forward import ForwardSelection
@@ -144,17 +144,16 @@ class LiveRidge:
 
     def leverages(self, rows: Array, weight: Array | None = None) -> Array:
         """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of present rows; O(m²) each."""
-        features = basis_features(self.U, rows)
-        h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
-        return h if weight is None else weight * h
+        return self._leverages(basis_features(self.U, rows), weight)
 
     def loo_residuals(self, rows: Array, targets: Array, weight: Array | None = None) -> Array:
         """``y_i − f₋ᵢ(x_i) = e_i / (1 − h_i)`` of present rows; O(m²) each.
 
         Infinite if h_i = 1: the columns fit such a row whatever its target is.
         """
-        residuals = targets - basis_features(self.U, rows) @ self.orthogonal_weights
-        return leave_out(residuals.T, 1.0 - self.leverages(rows, weight)).T
+        features = basis_features(self.U, rows)
+        residuals = targets - features @ self.orthogonal_weights
+        return leave_out(residuals.T, 1.0 - self._leverages(features, weight)).T
 
     def df(self) -> float:
         """Effective number of parameters, the trace of the hat matrix: ``m − Σ λ_j P_jj``."""
@@ -184,6 +183,10 @@ class LiveRidge:
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _leverages(self, features: Array, weight: Array | None) -> Array:
+        h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
+        return h if weight is None else weight * h
+
     def _assign(self, U: Array, joint: Array, rows: int, ridge: float, free: int) -> None:
         """Factor first, then assign all attributes: an error leaves the object as it was."""
         diagonal = penalties(len(U), ridge, free)
@@ -202,7 +205,7 @@ class LiveRidge:
             normal = LiveNormal(self._penalties, expected[1], advice=_ADVICE)
         else:
             enter = normal.append if sign > 0 else normal.remove
-            enter(basis_features(self.U, rows), targets, weight)
+            enter(basis_features(self.U, to_host(rows)), targets, weight)
         normal.present_inverse()
         self.normal, self.rows = normal, left
 
