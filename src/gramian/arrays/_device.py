@@ -420,6 +420,12 @@ def _norm(home: Any, array: Any) -> DeviceArray:
     return DeviceArray(torch.linalg.vector_norm(array.tensor))
 
 
+@_implements(np.linalg.eigh)
+def _eigh(home: Any, array: Any) -> tuple[DeviceArray, DeviceArray]:
+    values, vectors = torch.linalg.eigh(array.tensor)
+    return DeviceArray(values), DeviceArray(vectors)
+
+
 @_implements(np.outer)
 def _outer(home: Any, first: Any, second: Any) -> DeviceArray:
     return DeviceArray(torch.outer(moved(first, home), moved(second, home)))

@@ -134,6 +134,8 @@ class CandidatePool:
 
     def drop(self, dropped: Array) -> None:
         """Drop the candidates in the mask: O(n) each, the last candidates fill the gaps."""
+        if not dropped.any():
+            return
         order = np.arange(len(self))
         for position in np.flatnonzero(dropped)[::-1]:
             order[position] = order[-1]
@@ -275,10 +277,10 @@ class LargestGain(Selector):
         self._picked = 0
         ranks = np.argsort(np.argsort(-self._pool.gains(regression)))
         self._pool.drop(ranks >= POOL // 2)
-        room = max(1, (POOL - len(self._pool)) // self._source.n_kernels)
         free = self._free()
-        drawn = self._draw(row_squares(regression.residual.T)[free])
-        self._pool.offer(regression.basis, self._source, free[drawn[:room]])
+        room = max(1, (POOL - len(self._pool)) // self._source.n_kernels)
+        drawn = self._draw(row_squares(regression.residual.T)[free], min(room, len(free)))
+        self._pool.offer(regression.basis, self._source, free[drawn])
 
     def _free(self) -> Array:
         """Samples that are neither closed nor in the pool."""
@@ -286,11 +288,12 @@ class LargestGain(Selector):
         taken[self._pool.samples] = True
         return np.flatnonzero(~taken)
 
-    def _draw(self, odds: Array) -> Array:
-        """An order of all positions, drawn without replacement with probabilities ∝ ``odds``."""
+    def _draw(self, odds: Array, k: int) -> Array:
+        """The first k positions, drawn without replacement with probabilities ∝ ``odds``."""
         delays = np.full(len(odds), np.inf)  # the smallest of Exp(1)/odds come first
         np.divide(self._rng.exponential(size=len(odds)), odds, out=delays, where=odds > 0)
-        return np.argsort(delays)
+        first = np.argpartition(delays, k - 1)[:k]
+        return first[np.argsort(delays[first])]
 
 
 SELECTION: dict[str, type[Selector]] = {"gain": LargestGain, "residual": LargestResidual}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from gramian.arrays import Array, beside, home_of, row_blocks, to_host
+from gramian.arrays import Array, beside, home_of, row_blocks, small_cholesky, to_host
 from gramian.engines._holdings import Holdings
 from gramian.kernels import Kernel
 from gramian.machines import (
@@ -204,10 +204,8 @@ class FixedBasis:
         centres = self.centres
         K = to_host(centres.rows(centres.points, centres.samples))
         K *= centres.which[:, None] == centres.which
-        diagonal = np.diagonal(K)
-        tau = _DEPENDENT * diagonal.max(initial=1.0)
-        found = independent_select(lambda j: K[:, j], diagonal, tau)
-        centres, U = centres.take(found.basis), block_diag(1.0, found.factor.T)
+        kept, factor = _independent(K)
+        centres, U = centres.take(kept), block_diag(1.0, factor.T)
         sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
         live = LiveRidge(U, sums, 1.0, self.live.free)  # a provisional λ that makes it solvable
         basis = replace(self, centres=centres, live=live)
@@ -218,7 +216,7 @@ class FixedBasis:
         sums, U = self.live.sums, self.live.U
         if not isinstance(ridge, str):
             return self.with_sums(sums, ridge)
-        axes = Axes.of(sums, self.live.free)
+        axes = Axes.of(sums, self.live.free, home_of(X))
         if ridge == "gcv":
             return self.with_sums(sums, axes.shrinkage.minimize_gcv())
         errors = np.zeros(len(axes.ridges))
@@ -263,3 +261,14 @@ class FixedBasis:
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis
+
+
+def _independent(K: Array) -> tuple[Array, Array]:
+    """The centres that depend on no earlier one, and the Cholesky factor of their part of K."""
+    diagonal = np.diagonal(K)
+    tau = _DEPENDENT * diagonal.max(initial=1.0)
+    factor, bad = small_cholesky(K)
+    if not bad and np.square(np.diagonal(factor)).min(initial=np.inf) >= tau:
+        return np.arange(len(K)), factor
+    found = independent_select(lambda j: K[:, j], diagonal, tau)
+    return found.basis, found.factor
