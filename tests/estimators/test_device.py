@@ -176,7 +176,9 @@ def test_the_same_centres_are_chosen(kernel):
     np.testing.assert_array_equal(*more)
 
 
-def test_rows_that_stream_to_a_device():
+@pytest.mark.parametrize("large", [2048, 4])
+def test_rows_that_stream_to_a_device(large, monkeypatch):
+    monkeypatch.setattr("gramian.gram._normal.LARGE", large)  # inverses on the device
     models = [OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, max_basis=20) for _ in range(2)]
     models[1].set_params(device=DEVICE)
     some = np.flatnonzero(y < 2)

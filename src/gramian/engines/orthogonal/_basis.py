@@ -188,7 +188,8 @@ class FixedBasis:
     def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:
         """Return the basis over other samples, given by their sums, or with another λ; O(m³)."""
         live, ridge = self.live, self.live.ridge if ridge is None else ridge
-        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free))
+        home = home_of(self.centres.points)
+        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free, home))
 
     # -- penalties ------------------------------------------------------------------------------
 
@@ -207,7 +208,8 @@ class FixedBasis:
         kept, factor = _independent(K)
         centres, U = centres.take(kept), block_diag(1.0, factor.T)
         sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
-        live = LiveRidge(U, sums, 1.0, self.live.free)  # a provisional λ that makes it solvable
+        # a provisional λ that makes it solvable
+        live = LiveRidge(U, sums, 1.0, self.live.free, home_of(X))
         basis = replace(self, centres=centres, live=live)
         return basis.with_ridge(X, targets, weight, ridge)
 
@@ -257,7 +259,7 @@ class FixedBasis:
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
         kept = dict(state["live"]["sums"])
         kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
-        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)})
+        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)}, like=home_of(points[0]))
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis
