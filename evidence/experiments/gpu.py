@@ -228,7 +228,7 @@ def chunks(n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Rows of two classes, made one chunk at a time."""
     for number, start in enumerate(range(0, n, size)):
         X = np.random.default_rng([SEED, number]).standard_normal((min(size, n - start), FEATURES))
-        yield X, X[:, 0] * X[:, 1] > 0
+        yield X, (X[:, 0] * X[:, 1] > 0).astype(int)
 
 
 def orthogonal_cases(quick: bool) -> list[Parameters]:

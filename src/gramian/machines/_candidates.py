@@ -68,7 +68,8 @@ class ColumnSource:
 
     def __call__(self, samples: Array, kernel: int) -> Array:
         columns = np.array(self.block(samples, kernel), dtype=self.roots.dtype, like=self.roots)
-        columns[np.arange(len(samples)), samples] += self.epsilon
+        if self.epsilon:
+            columns[np.arange(len(samples)), samples] += self.epsilon
         columns *= self.roots
         return columns
 

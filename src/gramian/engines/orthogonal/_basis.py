@@ -70,8 +70,9 @@ class Centres:
     def rows(self, X: Any, positions: Array | None = None) -> Array:
         """Kernel values with the centres, of shape (len(X), m), plus ε where X is a centre."""
         rows = np.empty((X.shape[0], len(self)), like=home_of(X))
+        single = len(self.kernels) == 1
         for number, kernel in enumerate(self.kernels):
-            own = np.flatnonzero(self.which == number)
+            own = slice(None) if single else np.flatnonzero(self.which == number)
             rows[:, own] = kernel(X, self.points[own])
         if positions is not None and self.epsilon:
             held = self.samples >= 0
