@@ -40,6 +40,7 @@ lint: $(VENV)/test.stamp ## check style, types and import layers
 
 doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' \
+	    --ignore=src/gramian/arrays/_device.py --ignore=src/gramian/arrays/_torch.py \
 	    src/gramian $(wildcard README.md docs/*.md docs/*/*.md)
 
 bench: $(VENV)/cli,dask,plot.stamp ## measure speed and accuracy against refits and peers

@@ -9,7 +9,19 @@ from sphinx import addnodes
 from sphinx.ext.autosummary import Autosummary
 from sphinx.transforms import SphinxTransform
 
-_PARTS = ("io", "tables", "stream", "plots", "datasets", "selection", "gram", "kernels")
+_PARTS = (
+    "io",
+    "store",
+    "export",
+    "tables",
+    "data",
+    "stream",
+    "plots",
+    "datasets",
+    "selection",
+    "gram",
+    "kernels",
+)
 MODULES = ("gramian", *(f"gramian.{part}" for part in _PARTS))
 # Resolved on first use, because they need a package that may be absent.
 _LAZY = {"gramian.stream": ("RiverClassifier", "RiverRegressor")}

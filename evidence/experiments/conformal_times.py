@@ -16,7 +16,7 @@ QUERIES = 200
 
 
 def cases(quick: bool) -> list[Parameters]:
-    n = 200 if quick else 1_000
+    n = 200 if quick else 1_000  # the peer's refits take minutes
     return [
         {"what": "jackknife+", "who": "gramian", "n": n, "labels": 0},
         {"what": "jackknife+", "who": "MAPIE", "n": n, "labels": 0},

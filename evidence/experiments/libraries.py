@@ -74,7 +74,7 @@ def least_squares_svr(X: np.ndarray, y: np.ndarray, n: int) -> Cost:
 
 
 def lagrangian_svc(X: np.ndarray, y: np.ndarray, n: int) -> Cost:
-    return live(LagrangianSVC(gamma=GAMMA), X, (y > 0).astype(int), n, "decision_function")
+    return live(LagrangianSVC(gamma=GAMMA, C=1.0), X, (y > 0).astype(int), n, "decision_function")
 
 
 def live(model: Any, X: np.ndarray, y: np.ndarray, n: int, values: str) -> Cost:

@@ -62,4 +62,4 @@ def report(records: list[Record]) -> list[Part]:
     ]
 
 
-EXPERIMENTS = (benchmark("paper_roads", "Against the paper's own roads", cases, run, report),)
+EXPERIMENTS = (benchmark("paper_roads", "Against the paper's own algorithms", cases, run, report),)

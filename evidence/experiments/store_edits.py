@@ -30,7 +30,7 @@ def run(n: int) -> dict[str, Any]:
     """Median seconds of each call, one after the other in turn, so that all see the same disk."""
     X = np.random.default_rng(SEED).standard_normal((n + EDITS, FEATURES))
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
-    with threadpool_limits(limits=THREADS), TemporaryDirectory(dir=".") as folder:
+    with threadpool_limits(limits=THREADS), TemporaryDirectory() as folder:
         model = KernelDiscriminant(gamma=1.0 / FEATURES, ridge=RIDGE).fit(X[:n], y[:n])
         with Store.create(Path(folder) / "a.store", model) as store:
             store.forget(n - 1)  # builds the factor
@@ -53,7 +53,7 @@ def _times(model: Any, store: Store, X: Any, y: Any, n: int, file: Path) -> dict
     for i in range(EDITS):
         row = X[n + i : n + i + 1], y[n + i : n + i + 1]
         timed("fsync", append)
-        timed("forget", lambda i=i: model.forget(i))
+        timed("forget", lambda i=i: model.forget(i).settle())
         timed("store forget", lambda i=i: store.forget(i))
         timed("learn", lambda row=row: model.partial_fit(*row))
         timed("store learn", lambda row=row: store.learn(*row))
@@ -76,7 +76,8 @@ def report(records: list[Record]) -> list[Part]:
         Text(
             f"`KernelDiscriminant`, {FEATURES} features, {THREADS} BLAS thread; medians of "
             f"{EDITS} calls of each kind, in turn. `fsync` writes {BLOCK} bytes to the end of a "
-            "file and forces them to disk; `forget` and `learn` are those of the model in memory; "
+            "file and forces them to disk; `forget` and `learn` are those of the model in memory, "
+            "with `settle` after `forget`, as in a store; "
             "those of the store return when edit and receipt are on disk and, for `forget`, when "
             "the row is erased from it."
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, train_test_split
 
-from evidence._experiment import UnavailableError
 from evidence.shared.data import SEED
 
 GRID = {"alpha": 10.0 ** np.arange(-4, 2), "gamma": 10.0 ** np.arange(-4, 2)}
@@ -48,22 +46,12 @@ class RecursiveFeatures(BaseEstimator):
 
 
 def kernel_peer(name: str, *, classes: bool, d: int) -> Any:
-    """An unfitted model.
-
-    Raises
-    ------
-    UnavailableError
-        If its package is not installed, or it has no such model.
-    """
+    """An unfitted model."""
     if name == "KernelRidge, 36 settings by five folds":
         return GridSearchCV(KernelRidge(kernel="rbf"), GRID, cv=5, scoring="neg_mean_squared_error")
     if name == "GP, a width per feature":
         kernel = ConstantKernel() * RBF(np.ones(d)) + WhiteKernel(0.1)
         return GaussianProcessRegressor(kernel, normalize_y=True, random_state=SEED)
-    try:
-        version(PACKAGES[name])
-    except PackageNotFoundError:
-        raise UnavailableError(f"{PACKAGES[name]} is not installed") from None
     if name == "xRFM":
         return RecursiveFeatures(classes)
     from neo_ls_svm import NeoLSSVM

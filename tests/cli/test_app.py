@@ -54,9 +54,17 @@ def test_commands_are_listed_in_the_order_of_use():
     assert [line.split()[0] for line in lines] == [*COMMANDS, *OTHERS]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        "audit",
+        "token",
+        *(f"store {task}" for task in ("create", "receipts", "compact", "export")),
+    ],
+)
 def test_every_command_has_help_and_json(command):
-    result = CliRunner().invoke(app, [command, "--help"])
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
     assert result.exit_code == 0
     assert "--json" in result.output
 

@@ -74,3 +74,14 @@ def test_numbers_are_doubted_by_their_errors(gramian, as_json):
     assert facts["doubts"]["id"][0] == "pet 6"
     assert "error" in gramian("doubt", "ages.gram").stdout
     assert "rmse before" in gramian("relabel", "ages.gram", "--id", "pet 6", "--to", "4").stdout
+
+
+def test_a_store_is_doubted_and_relabelled(gramian, as_json, model):
+    gramian("store", "create", model, "pets.store")
+    gramian("doubt", "pets.store", "--top", "1", "-o", "doubts.csv")
+    facts = as_json("relabel", "pets.store", "doubts.csv")
+    assert facts["ids"] == ["pet 8"]
+    assert facts["leave_one_out"]["error"] < facts["leave_one_out_before"]["error"]
+    receipts = as_json("store", "receipts", "pets.store")["receipts"]
+    assert [receipt["action"] for receipt in receipts] == ["create", "relabel"]
+    assert gramian("audit", "pets.store").exit_code == 0

@@ -95,3 +95,21 @@ def test_without_pyarrow_the_remedy_is_named(tmp_path, monkeypatch):
         write_table(str(tmp_path / "t.parquet"), {"a": [1]})
     with pytest.raises(ModuleNotFoundError, match=r"gramian\[parquet\]"):
         read_table(str(tmp_path / "t.parquet"))
+
+
+def test_encoding_and_notation_of_a_spreadsheet(gramian, as_json, folder):
+    cells = [f"{150 + i},{i % 10};{'groß' if i > 9 else 'klein'}" for i in range(20)]
+    (folder / "de.csv").write_bytes("\n".join(["Größe;Gruppe", *cells]).encode("cp1252"))
+    given = ("--gamma", "0.3", "--ridge", "0.1")
+    words = ("fit", "de.csv", "--target", "Gruppe", *given, "-o", "m.gram")
+    assert "--encoding cp1252" in gramian(*words, code=1).stderr
+    error = gramian(*words, "--encoding", "nonsense", code=1).stderr
+    assert "--encoding: unknown encoding" in error
+    error = gramian(*words, "--encoding", "cp1252", code=1).stderr
+    assert "no column is left" in error
+    assert "100 % of the cells of 'Größe' are numbers with a decimal comma" in error
+    facts = as_json(*words, "--encoding", "cp1252", "--decimal", ",")
+    assert facts["columns"][0]["mean"] == pytest.approx(159.95)
+    assert facts["notes"] == []
+    done = gramian("predict", "m.gram", "de.csv", "--encoding", "cp1252")
+    assert "error 0.00%" in done.stderr

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gramian as package
 from gramian import KernelDiscriminant, TableModel
 from gramian.cli._where import Condition, ids_where, parse_condition
+from tests.cli.conftest import write_csv
 
 
 @pytest.mark.parametrize(
@@ -97,3 +99,14 @@ def test_conditions_hold_for_what_is_left(model):
     twin.forget(["a", "e"])
     assert ids_where(twin, parse_condition("city == Bern")) == ["d"]
     np.testing.assert_array_equal(twin.ids_, ["b", "c", "d"])
+
+
+def test_dates_are_compared_as_dates(gramian, folder):
+    rows = [[f"{1 + i % 28:02}.{1 + i // 4:02}.2024", i % 5, "ab"[i % 2]] for i in range(40)]
+    write_csv("days.csv", rows, header=["day", "x", "y"], delimiter=";")
+    words = ("fit", "days.csv", "--target", "y", "--gamma", "0.3", "--ridge", "0.1", "-o", "d.gram")
+    assert "day.month.year: year, season, weekday" in gramian(*words).stdout
+    gramian("forget", "d.gram", "--where", "day < 05.02.2024")
+    held = package.load("d.gram").table_["day"]
+    assert len(held) < 40
+    assert min(held) >= "2024-02-05"

@@ -14,7 +14,8 @@ from gramian.cli._work import patiently, progress
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fork")
 
 COMMAND = """
-import sys, ctypes, time
+import sys, ctypes, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 from gramian.cli import _work, main
 from gramian.cli import _app
 

@@ -55,12 +55,12 @@ def test_of_several_classes_and_of_a_table():
     model = TableModel(KernelDiscriminant(gamma=0.5, ridge=0.1), target="y")
     model.fit({"x": x.tolist(), "y": y.tolist()})
     issues = label_issues(model)
-    assert issues.to_dict().items() >= {"id": [6], "given": ["c"], "suggested": ["a"]}.items()
+    assert issues.to_dict().items() >= {"id": [5], "given": ["c"], "suggested": ["a"]}.items()
     model.relabel(issues.ids, issues.suggested)
     assert model.table_["x"][-1] == x[5]
     assert model.y_fit_[-1] == "a"
     assert len(label_issues(model)) == 0
-    model.relabel(6, "b")
+    model.relabel(5, "b")
     assert model.y_fit_[-1] == "b"
     with pytest.raises(ValueError, match="relabel got id 99"):
         model.relabel([99], ["a"])

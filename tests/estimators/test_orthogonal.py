@@ -672,6 +672,7 @@ def test_a_basis_is_built_anew_for_its_own_holdings_alone(estimator):
         now.engine.fresh(now.held.without(np.array([0])), "another reason")
 
 
+@pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
 def test_outliers_in_an_unbounded_kernel_enter_and_leave():
     """A basis that outliers have left undetermined is chosen anew, and the record says so."""
     rng = np.random.default_rng(0)

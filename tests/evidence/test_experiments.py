@@ -30,6 +30,7 @@ from evidence.experiments import (
     paper_roads,
     ridge_path,
     saadi2004_figure_1,
+    store_edits,
 )
 from evidence.shared import ellipsoids
 from gramian.datasets import names
@@ -98,6 +99,8 @@ MADE_UP = {
     "gpu": {"fit": 1.0, "bytes": 1e9, "refit": 2.0, "drift": 1e-12}
     | dict.fromkeys(("learn", "learn_64", "forget", "loo"), 1e-3),
     "gpu_orthogonal": {"found": 5, "choice": 1.0, "bytes": 1e9, "drift": 1e-12, "learned": 2.0},
+    "tuning_seeds": {"nats": 10.0, "error": 5.0},
+    "gpu_tuned": {"seconds": 3.0, "gamma": 0.1, "C": 10.0, "loo": 0.9},
     "gpu_agreement": {"decisions": 1e-12, "left_out": 1e-12},
     "dask_rows": {"found": [[1000, 0.5, 100.0]]},
     "fisher_updates": {"fit": 1.0, "learn": 0.01, "forget": 0.001},
@@ -121,15 +124,16 @@ MADE_UP = {
         **dict.fromkeys(("count", "expected", "observed"), [1.0] * ours_calibration.BINS),
     },
     "calibration": {**STUDY, "log_loss": 0.3, "ece": 5.0, "proba_error": 15.0},
-    "conformal_coverage": {"covered": [80.0, 90.0, 95.0]},
-    "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
-    "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
-    "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "label_errors": {
         **dict.fromkeys(("precision", "flipped", "forgotten", "clean"), 80.0),
         **STUDY,
     },
     "data_times": {"seconds": 0.1, "refits": 100.0, "difference": 1e-12},
+    "conformal_coverage": {"covered": [80.0, 90.0, 95.0]},
+    "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
+    "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
+    "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
+    "store": dict.fromkeys(store_edits.TIMES, 0.1),
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -254,10 +258,11 @@ def test_labels_are_flipped_to_other_classes():
         (paper_roads, {"work": "removal", "n": 20}),
         (paper_roads, {"work": "loo", "n": 20}),
         (linear_svm, {"n": 200}),
-        (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
-        (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (data_times, {"task": "values", "machine": "LeastSquaresSVC", "n": 30}),
         (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
+        (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
+        (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
+        (store_edits, {"n": 130}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )

@@ -285,3 +285,16 @@ def test_a_damaged_resolvent_is_rebuilt():
     (event,) = system.refactorizations
     assert event.factor == "resolvent"
     assert event.reason.startswith("the inverse drifted")
+
+
+def test_weights_over_many_orders_of_magnitude_are_followed_by_a_rebuild():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    A = X @ X.T + np.diag(1e-3j / 10.0 ** rng.uniform(-6, 6, 40))
+    system = LiveSystem(np.diagonal(A), lambda a, b: A[a, b], np.ones((40, 1)), "resolvent")
+    system.solution()
+    system.remove(np.array([3]))
+    stay = np.delete(np.arange(40), 3)
+    exact = np.linalg.solve(A[np.ix_(stay, stay)], np.ones((39, 1)))
+    assert np.abs(system.solution() - exact).max() < 1e-5 * np.abs(exact).max()
+    assert "cannot follow" in system.refactorizations[-1].reason

@@ -1,5 +1,6 @@
 """Edits: durable, in order, in blocks, and never in the way of readers."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
@@ -117,6 +118,19 @@ def test_simultaneous_learns_are_one_block(live):
     live.close()
 
 
+def test_rows_of_a_table_are_one_block_too(tmp_path):
+    def record(name, weight):
+        row = {"name": [name], "weight": [weight], "sound": ["woof"], "animal": ["dog"]}
+        return Learn(row, None, None)
+
+    live = LiveStore(Store.create(tmp_path / "c.store", pets()), Limits(), Metrics())
+    answers = [live.submit(record("Rex", 22.0)), live.submit(record("Bello", None))]
+    live.start()
+    assert [answer.result().ids for answer in answers] == [["Rex"], ["Bello"]]
+    assert live.shown.version == 1
+    live.close()
+
+
 def test_a_bad_request_spoils_no_other_of_its_block(live):
     bad = Learn(X[[1]] * np.nan, Y[[1]], None)
     answers = [live.submit(edit) for edit in (learn(0), bad, learn(2))]
@@ -167,8 +181,8 @@ def test_too_many_edits_are_refused_with_a_time_to_wait(serving):
         Thread(target=client.store.read, args=(hold,)).start()
         held.wait()  # as an edit that takes long
         sent = [pool.submit(client.post, f"{MODEL}/learn", json=body) for _ in range(8)]
-        while sum(answer.done() for answer in sent) < 3:  # 2 wait, and up to 3 are taken
-            pass
+        while sum(answer.done() for answer in sent) < 6:
+            time.sleep(0.001)
         # Readers do not wait.
         answer = client.post(f"{MODEL}/infer", json={"inputs": body["inputs"]})
         assert answer.status_code == 200
@@ -177,8 +191,18 @@ def test_too_many_edits_are_refused_with_a_time_to_wait(serving):
         assert refused[0].headers["retry-after"] == "1"
         free.set()
         codes = sorted(answer.result().status_code for answer in sent)
-        assert codes == [200] * (8 - len(refused)) + [429] * len(refused)
-        assert len(client.live.shown.model.ids_) == 48 - len(refused)
+        assert codes == [200] * 2 + [429] * 6
+        assert len(client.live.shown.model.ids_) == 42
+
+
+def test_an_edit_that_cannot_be_shown_stops_no_other(live, monkeypatch):
+    live.start()
+    with monkeypatch.context() as broken:
+        broken.setattr(live, "_show", lambda: 1 / 0)
+        with pytest.raises(Exception, match="on disk but could not be shown"):
+            live.submit(learn(0)).result()
+    assert live.submit(learn(1)).result().ids == [41]
+    live.close()
 
 
 def test_a_failing_disk(client, monkeypatch):

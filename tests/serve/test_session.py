@@ -55,4 +55,5 @@ def test_every_machine_is_offered_with_its_leave_one_out_error(machine):
         assert reply.facts["error"] == pytest.approx(1 - score)
         own = session.model.loo_predict_proba()[np.arange(len(session.rows)), session.model.y_fit_]
         np.testing.assert_allclose(reply.arrays["own"], own, atol=1e-8)
-    assert set(OFFERS) == set(ESTIMATORS)
+    stacks = {"StackedKernelClassifier", "StackedKernelRegressor"}  # several of the others
+    assert set(OFFERS) == set(ESTIMATORS) - stacks

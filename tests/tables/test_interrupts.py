@@ -77,7 +77,7 @@ def _lines_to_try(edit, start, table):
     with InterruptAt(never := 10**9) as interrupt:
         edit(model, table)
     lines = never - interrupt.left
-    return sorted({*range(0, lines, 11), *range(max(0, lines - 60), lines)})
+    return sorted({*range(0, lines, max(11, lines // 40)), *range(max(0, lines - 60), lines)})
 
 
 def _fitted(table, named):

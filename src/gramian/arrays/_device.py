@@ -193,7 +193,8 @@ class DeviceArray(NDArrayOperatorsMixin):
             return NotImplemented
         if out is None:
             return DeviceArray(found)
-        found = found if where is True else torch.where(where.tensor, found, out[0].tensor)
+        if where is not True:
+            found = torch.where(self._moved(where), found, out[0].tensor)
         out[0].tensor.copy_(found)
         return out[0]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-import gramian
 from gramian.cli import _assess
+from gramian.cli._models import load_model
 from gramian.cli._show import say, table
 from gramian.cli._tables import write_table
 from gramian.data import label_issues
@@ -17,7 +17,7 @@ _FEW = 20
 
 def run(*, model, top, output, quiet) -> dict[str, Any]:
     """The doubtful rows as a table, which is written where there is a place for it."""
-    fitted = gramian.load(model)
+    fitted = load_model(model)
     machine = _assess.machine_of(fitted)
     if is_classifier(machine):
         doubts = label_issues(fitted, top=top).to_dict()

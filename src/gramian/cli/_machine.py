@@ -18,7 +18,7 @@ EXACT_UP_TO = 5_000
 """Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
 
 # Seconds that a default fit takes at n rows, as multiples of the time for a Cholesky factor of
-# _PROBE rows: (fixed, of n/1000, of (n/1000)³). Measured with eight columns of numbers.
+# _PROBE rows: (fixed, of n/1000, of (n/1000)³). Rough guesses, for the order of magnitude.
 _PROBE = 600
 _COSTS = {
     "discriminant": (100.0, 0.0, 150.0),

@@ -138,7 +138,7 @@ class DenseRows:
         return {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
 
 
-class DeviceRows(DenseRows):
+class DeviceRows(DenseRows):  # on a device
     """Dense samples on a device, for callers with arrays of NumPy."""
 
     def shown(self) -> Array:
@@ -155,7 +155,7 @@ class DeviceRows(DenseRows):
         self.__init__(X, None, len(X))  # type: ignore[misc]
 
 
-class TensorRows(DeviceRows):
+class TensorRows(DeviceRows):  # on a device
     """Dense samples on a device, for callers with tensors: answers are tensors on that device."""
 
     def answer(self, values: Array) -> Any:
@@ -290,4 +290,4 @@ def make_rows(X: Any, *, precomputed: bool = False, tensors: bool = False) -> Ro
         return SparseRows(X.copy())
     if isinstance(X, np.ndarray):
         return DenseRows(np.array(X), None, len(X))
-    return (TensorRows if tensors else DeviceRows)(X.copy(), None, len(X))
+    return (TensorRows if tensors else DeviceRows)(X.copy(), None, len(X))  # on a device

@@ -187,7 +187,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         if before is None:
             known = np.unique(after.y)
         else:
-            known = np.union1d(before.classes, after.y[len(before) :])
+            known = np.union1d(before.classes, after.y[len(before.ids) :])
         if declared:
             declared = tuple(sorted(set(declared)))
             known = np.union1d(known, np.asarray(declared))

@@ -135,7 +135,7 @@ class KernelSettings:
         vars(self)["samples"] = KERNEL_ROWS if isinstance(kernel, Precomputed) else VECTORS
         if self.device is None and self.samples is VECTORS:
             vars(self)["samples"] = FOLLOWING
-        elif self.device is not NUMPY and self.device is not None:
+        elif self.device is not NUMPY and self.device is not None:  # on a device
             vars(self)["samples"] = _on_device(kernel, self.device)
         vars(self)["rivals"] = rivals
         chosen = ("gamma",) if kernel.takes_gamma and named else ()
@@ -153,7 +153,7 @@ class KernelSettings:
         return default_gamma(name, held.rows.samples(), held.weight)
 
 
-def _on_device(kernel: Kernel, device: Any) -> VectorSamples:
+def _on_device(kernel: Kernel, device: Any) -> VectorSamples:  # on a device
     if isinstance(kernel, Precomputed):
         raise ValueError(
             f'kernel="precomputed" holds its values in the memory of NumPy, got device={device!r}. '

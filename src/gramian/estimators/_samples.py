@@ -58,7 +58,7 @@ class VectorSamples:
     def first(self, model, X, y) -> tuple[Any, Any, Any]:
         """Return samples and targets of a fit, and the feature names or None."""
         names, device = _get_feature_names(X), self.device
-        if type(X).__module__.startswith("torch"):
+        if type(X).__module__.startswith("torch"):  # on a device
             device = device or _followed(model, X, self.follows)
             X, y = from_tensor(X), from_tensor(y)
         try:
@@ -151,7 +151,7 @@ class KernelSamples:
 VECTORS, FOLLOWING, KERNEL_ROWS = VectorSamples(), VectorSamples(follows=True), KernelSamples()
 
 
-def _followed(model: Any, X: Any, follows: bool) -> Any:
+def _followed(model: Any, X: Any, follows: bool) -> Any:  # on a device
     """The device on which a model holds the samples of a tensor; None in the memory of NumPy."""
     if follows:
         return X.device
@@ -163,7 +163,7 @@ def _followed(model: Any, X: Any, follows: bool) -> Any:
     return None
 
 
-def placed(X: Any, device: Any) -> Any:
+def placed(X: Any, device: Any) -> Any:  # on a device
     """Dense samples on a device; ValueError for sparse ones."""
     if sparse.issparse(X):
         raise ValueError(

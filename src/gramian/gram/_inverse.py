@@ -252,7 +252,7 @@ class LiveInverse(SlotFactor):
         """Columns of P by slot, read from the upper triangle and the pending updates."""
         W, signs = self._pending[:, : len(self._signs)], self._signs
         out = W @ (signs[:, None] * W[slots].T)
-        if not isinstance(out, np.ndarray):
+        if not isinstance(out, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
             out += buffer.through("triangle_rows", slots, False).T
             out[slots, np.arange(len(slots))] += self._diagonal[slots]

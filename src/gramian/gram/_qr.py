@@ -29,7 +29,7 @@ class QRFactor(Factor):
 
     def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
         n = len(diagonal)
-        if on_device(diagonal):
+        if on_device(diagonal):  # on a device
             raise ValueError(
                 'factor="qr" is not there on a device: it is a reference, in the memory of NumPy. '
                 'Leave factor at "auto", or device at None.'

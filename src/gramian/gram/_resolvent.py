@@ -35,6 +35,11 @@ class LiveResolvent(LiveInverse):
         least = self.matrix_diagonal().imag.min(initial=np.inf)
         return self.norm() / float(least)
 
+    def spread(self) -> float:
+        """The largest Im diag(A) over the smallest, as the largest weight over the smallest."""
+        shifts = self.matrix_diagonal().imag
+        return float(shifts.max(initial=0.0)) / float(shifts.min(initial=np.inf))
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:

@@ -106,7 +106,7 @@ class SlotMatrix:
 
     def rows(self, positions: Array) -> Array:
         """Rows of A in order of arrival, O(n) each."""
-        if not isinstance(self.buffer, np.ndarray):
+        if not isinstance(self.buffer, np.ndarray):  # on a device
             slots = self.slots[positions]
             found = self.buffer.through("triangle_rows", slots, True)
             found[np.arange(len(slots)), slots] = self.diagonal[slots]
@@ -201,6 +201,6 @@ class SlotMatrix:
         self.buffer, self.diagonal = buffer, diagonal
         self.index = self.slots if isinstance(buffer, np.ndarray) else self._at_home()
 
-    def _at_home(self) -> Array:
+    def _at_home(self) -> Array:  # on a device
         """The slots at the home of the buffer."""
         return np.asarray(self.slots, dtype=int, like=self.buffer)

@@ -24,6 +24,9 @@ _FULL_CHECK = 64
 # The explicit inverse serves up to a condition number of this over √eps. On a device it serves
 # longer: edits of the Cholesky factor cost a hundred times as much there.
 _INVERTIBLE, _INVERTIBLE_ON_DEVICE = 0.1, 1e2
+# A resolvent is rebuilt after edits where its condition number times eps, or the ratio of the
+# largest weight to the smallest, exceeds these.
+_FRAGILE, _SPREAD = 1e-3, 1e6
 # Removing a sample whose k(x, x) is this many times the next largest requires a rebuild.
 _DOMINATES = 1e3
 
@@ -280,6 +283,10 @@ class LiveSystem:
         """Bring X within tolerance of the true system, and P within its own tolerance."""
         if self._dominated:
             self.refactor("a sample that dominated the others has left")
+        if self._unchecked and isinstance(self.factor, LiveResolvent):
+            rounding = self.condition * float(np.finfo(self.B.dtype).eps)
+            if rounding > _FRAGILE or self.factor.spread() > _SPREAD:  # refinement is not enough
+                self.refactor("updates of the resolvent cannot follow such weights or ridge")
         if self._unchecked:
             self._check()
         if self._X is None:

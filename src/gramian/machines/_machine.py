@@ -50,6 +50,8 @@ class Machine(ABC):
     name: str
     only_factor: ClassVar[str | None] = None
     """Name of the factor that A requires, or None if any factor will do."""
+    guide: ClassVar[Machine | None] = None
+    """A machine with a smoother criterion, whose slopes find the width for this one; or None."""
 
     # -- the matrix -----------------------------------------------------------------------------
 

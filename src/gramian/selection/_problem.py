@@ -47,7 +47,7 @@ class Problem:
     samples: Any
     kernel: Kernel
     largest: ClassVar[int] = 2048
-    """The most samples to search on; more did not change the error of what was chosen."""
+    """The most samples to search on, so that a search takes seconds."""
 
     @property
     def n(self) -> int:

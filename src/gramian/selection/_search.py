@@ -8,6 +8,7 @@ than `Problem.largest` samples are searched on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,8 +101,22 @@ def _search(rung: Rungs, n: int, gamma: Any, search: str, start: tuple | None) -
         return _search_features(whole, rung(SUBSAMPLE), start)
     smooth = whole.criterion.gradient is not None
     if search == "ladder" and smooth and whole.problem.n > FIRST:
-        return climb(rung, n, start)
+        return _climb(rung, n, start)
     return _POLISH[search](whole, _first_trials(whole, rung(SUBSAMPLE), start))
+
+
+def _climb(rung: Rungs, n: int, start: tuple | None) -> Trial:
+    """The ladder; where another machine guides, its width and the best ridge of a path for it."""
+    whole = rung(n)
+    guide = whole.problem.machine.guide
+    if guide is None:
+        return climb(rung, n, start)
+
+    def guided(size: int) -> Objective:
+        objective = rung(size)
+        return replace(objective, problem=replace(objective.problem, machine=guide))
+
+    return whole.path(climb(guided, n, start).gamma)
 
 
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:

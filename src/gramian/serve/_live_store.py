@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
-from queue import Empty, Full, Queue
-from threading import Thread
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import BoundedSemaphore, Thread
 from typing import Any
 
 from gramian.serve._edits import Edit, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
-from gramian.serve._problems import Problem
+from gramian.serve._problems import Problem, log
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,8 @@ class Shown:
     model: Any
     version: int
     loo: bool
+    cache: dict[str, Any] = field(default_factory=dict)
+    """Answers about this version, which are gone with it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,8 @@ class LiveStore:
 
     def __init__(self, store: Any, limits: Limits, metrics: Metrics) -> None:
         self.store, self._limits, self._metrics = store, limits, metrics
-        self._edits: Queue[tuple[Edit, Future[Done]] | None] = Queue(limits.waiting)
+        self._edits: SimpleQueue[tuple[Edit, Future[Done]] | None] = SimpleQueue()
+        self._places = BoundedSemaphore(limits.waiting)  # taken until an edit is answered
         self._thread = Thread(target=self._work, name="gramian-edits", daemon=True)
         self.closing = False
         self._show()
@@ -75,7 +78,7 @@ class LiveStore:
         with suppress(Empty):
             while True:  # what came while the thread ended
                 entry = self._edits.get_nowait()
-                if entry is not None:
+                if entry and entry[1].set_running_or_notify_cancel():
                     entry[1].set_exception(_closing())
         self.store.close()
 
@@ -88,12 +91,12 @@ class LiveStore:
         """Queue an edit; raise a 429 if too many wait."""
         if self.closing:
             raise _closing()
-        answer: Future[Done] = Future()
-        try:
-            self._edits.put_nowait((edit, answer))
-        except Full:
+        if not self._places.acquire(blocking=False):
             said = f"{self._limits.waiting} edits wait already; try again in a second."
-            raise Problem(429, said, {"Retry-After": "1"}) from None
+            raise Problem(429, said, {"Retry-After": "1"})
+        answer: Future[Done] = Future()
+        answer.add_done_callback(lambda _: self._places.release())
+        self._edits.put((edit, answer))
         return answer
 
     def with_loo(self) -> Shown:
@@ -122,14 +125,20 @@ class LiveStore:
         while open_:
             taken = [self._edits.get()]
             with suppress(Empty):
-                while len(taken) < self._limits.waiting:
+                while True:
                     taken.append(self._edits.get_nowait())
             open_ = None not in taken
             waiting = [
                 entry for entry in taken if entry and entry[1].set_running_or_notify_cancel()
             ]
             for block in blocks(waiting, self._limits.batch):
-                self._answer(block)
+                try:
+                    self._answer(block)
+                except Exception as error:  # no edit that comes later may wait for ever
+                    log.error("an edit could not be shown: %s", type(error).__name__)
+                    for _, answer in block:
+                        if not answer.done():
+                            answer.set_exception(_unshown())
 
     def _answer(self, block: list[tuple[Edit, Future[Done]]]) -> None:
         """Apply a block as one; a request that is refused spoils no other: all are tried alone."""
@@ -150,6 +159,10 @@ class LiveStore:
             answer.set_result(Done(receipt, ids[: len(edit)], shown))
             ids = ids[len(edit) :]
         self._metrics.edited(whole.kind, len(block))
+
+
+def _unshown() -> Problem:
+    return Problem(500, "the edit is on disk but could not be shown; restart the service.")
 
 
 def _closing() -> Problem:

@@ -28,15 +28,7 @@ from gramian.serve._toys import CLASSES, CURVES
 
 
 def create_play() -> Starlette:
-    """Return the application that ``gramian play`` runs.
-
-    Examples
-    --------
-    >>> from starlette.testclient import TestClient
-    >>> from gramian.serve._play import create_play
-    >>> "Gramian" in TestClient(create_play()).get("/").text
-    True
-    """
+    """Return the application that ``gramian play`` runs."""
     return Starlette(
         routes=[
             WebSocketRoute("/socket", talk),

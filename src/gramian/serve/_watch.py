@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections import deque
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -133,9 +132,15 @@ def _table(model: Any, machine: Any) -> dict[str, Array]:
     return {str(name): column for name, column in zip(names, X.T, strict=True)}
 
 
-@lru_cache(maxsize=1)
 def projection(shown: Shown) -> dict[str, Any]:
-    """The samples on a plane, at most `DRAWN` of them.
+    """The samples on a plane, at most `DRAWN` of them; computed once for a version."""
+    if "projection" not in shown.cache:
+        shown.cache["projection"] = _projected(shown)
+    return shown.cache["projection"]
+
+
+def _projected(shown: Shown) -> dict[str, Any]:
+    """The plane of a projection.
 
     Three or more classes: the first two principal axes of their kernel Fisher discriminants. Two
     classes: their discriminant, and the probability of the own label to the model without the

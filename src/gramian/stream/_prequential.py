@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Prequential:
     y_true: Array
     y_pred: Array
     scores: Array
-    no_change: Array
+    no_change: Array = field(default_factory=lambda: np.empty(0))
     confidence: float | None = None
     p_values: Any = None
 

@@ -425,9 +425,10 @@ def _follow(model: Any, held: Held) -> None:
 
 
 def _absent(ids: Array, among: Array) -> Array:
-    """Positions of the ids that are not among others; both ascend, as ids of a stream do."""
+    """Positions of the ids that are not among others, which an interrupt may have disordered."""
     if len(among) == 0:
         return np.arange(len(ids))
+    among = np.sort(among)
     places = np.searchsorted(among, ids)
     return np.flatnonzero(among[np.minimum(places, len(among) - 1)] != ids)
 

@@ -16,9 +16,9 @@ def _estimator_has(name):
 def _asks(name, doc):
     """A method of the estimator inside that takes queries; here they are the rows of a table."""
 
-    def method(self, table, **options):
+    def method(self, table, *arguments, **options):
         estimator, X = self._encoded(table)
-        return getattr(estimator, name)(X, **options)
+        return getattr(estimator, name)(X, *arguments, **options)
 
     method.__name__, method.__doc__ = name, doc
     return available_if(_estimator_has(name))(method)

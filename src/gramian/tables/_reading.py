@@ -83,7 +83,8 @@ def fit_columns(table: Any, reading: Reading, past: Sequence[Column] = ()) -> Co
         rows = len(read_cells(table, column_names(table)[0])) if column_names(table) else 0
         raise TableError(
             f"no column is left to predict {reading.target!r} from: 0 feature(s), while a minimum "
-            f"of 1 is required (n_samples={rows}; left out: {found.ignored})."
+            f"of 1 is required (n_samples={rows}; left out: {found.ignored}). "
+            f"{' '.join(found.remarks)}".rstrip()
         )
     return found._replace(columns=tuple(columns))
 
