@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,11 +141,13 @@ class CandidatePool:
         for position in np.flatnonzero(dropped)[::-1]:
             order[position] = order[-1]
             order = order[:-1]
-        filled = np.flatnonzero(order != np.arange(len(order)))
+        gaps: Any = np.flatnonzero(order != np.arange(len(order)))
+        moving: Any = order[gaps]
+        if len(gaps) == 1:  # mostly: slices, which no device has to be told of
+            gaps, moving = (slice(int(i), int(i) + 1) for i in (gaps[0], moving[0]))
         for name in ("samples", "kernels", "_Z", "_coefficients", "_squares", "_rests"):
             array = getattr(self, name)
-            if len(filled):
-                array[filled] = array[order[filled]]
+            array[gaps] = array[moving]
             setattr(self, name, array[: len(order)])
 
     def gains(self, regression: OrthogonalRegression) -> Array:

@@ -149,6 +149,7 @@ class OrthogonalRegression:
         self.residual = self.plain.copy()
         self.hat = np.zeros(len(Y), dtype=Y.dtype, like=Y)
         self._moments = np.empty((_FIRST_CAPACITY, Y.shape[1]), dtype=Y.dtype)
+        self._shrinkage: Shrinkage | None = None
 
     @property
     def moments(self) -> Array:
@@ -168,15 +169,17 @@ class OrthogonalRegression:
 
     @property
     def shrinkage(self) -> Shrinkage:
-        """The quantities from which GCV and BIC are computed."""
-        return Shrinkage(
-            squares=self.basis.squares[self.free :],
-            moments=np.einsum("jk,jk->j", self.moments, self.moments)[self.free :],
-            residual=float(np.vdot(self.plain, self.plain)),
-            total=self.total,
-            outputs=len(self.plain),
-            free=min(self.free, self.basis.size),
-        )
+        """The quantities from which GCV and BIC are computed, once for each set of columns."""
+        if self._shrinkage is None:
+            self._shrinkage = Shrinkage(
+                squares=self.basis.squares[self.free :],
+                moments=np.einsum("jk,jk->j", self.moments, self.moments)[self.free :],
+                residual=float(np.vdot(self.plain, self.plain)),
+                total=self.total,
+                outputs=len(self.plain),
+                free=min(self.free, self.basis.size),
+            )
+        return self._shrinkage
 
     def loo(self) -> Array:
         """Residuals ``E_i / (1 − h_i)`` with row i left out, of shape (t, n).
@@ -201,7 +204,7 @@ class OrthogonalRegression:
     def append(self, z: Array, coefficients: Array) -> None:
         """Add a column as in `OrthogonalBasis.append`; O(n m + n t)."""
         self.basis.append(z, coefficients)
-        m = self.basis.size
+        self._shrinkage, m = None, self.basis.size
         if m > len(self._moments):
             self._moments = resized(self._moments, 2 * m)
         q, square = self.basis.Q[-1], self.basis.squares[-1]
@@ -226,6 +229,7 @@ class OrthogonalRegression:
         slopes = self.moments[dropped] / self.basis.squares[dropped, None]
         self.plain += slopes.T @ self.basis.Q[dropped]
         self.basis.truncate(size)
+        self._shrinkage = None
         self.set_ridge(ridge)
 
     def _weighted_squares(self, factors: Array) -> Array:
