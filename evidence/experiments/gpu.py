@@ -1,11 +1,14 @@
-"""Exact machines on one GPU: fits, edits and leave-one-out, against a refit by torch."""
+"""Machines on one GPU: fits, edits, leave-one-out and streams of rows."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from evidence._drawing import draw_times
 from evidence._experiment import (
@@ -19,7 +22,12 @@ from evidence._experiment import (
     benchmark,
 )
 from evidence.shared.data import SEED
-from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVC
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    OrthogonalKernelClassifier,
+)
 
 D, GAMMA, C = 20, 0.05, 10.0
 FORGOTTEN = 256
@@ -200,6 +208,97 @@ def agreement_report(records: list[Record]) -> list[Part]:
     ]
 
 
+# -- orthogonal machines ------------------------------------------------------------------------
+
+FEATURES, CLASSES, CHUNK = 16, 26, 100_000
+CHOSEN_AMONG = 16_000
+
+
+def letters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """As many classes and features as in the data set letter: noisy points around centres."""
+    means = np.random.default_rng(SEED).standard_normal((8 * CLASSES, FEATURES))
+    rng = np.random.default_rng([SEED, seed])
+    which = rng.integers(len(means), size=n)
+    X = means[which]
+    X += 0.7 * rng.standard_normal((n, FEATURES))
+    return X, which % CLASSES
+
+
+def chunks(n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows of two classes, made one chunk at a time."""
+    for number, start in enumerate(range(0, n, size)):
+        X = np.random.default_rng([SEED, number]).standard_normal((min(size, n - start), FEATURES))
+        yield X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+def orthogonal_cases(quick: bool) -> list[Parameters]:
+    """A choice of centres has no rows to learn."""
+    if quick:
+        return [{"centres": 100, "rows": 0}, {"centres": 200, "rows": 20_000}]
+    streams = [{"centres": m, "rows": 10_000_000} for m in (4_096, 10_000)]
+    return [{"centres": 3_652, "rows": 0}, *streams]
+
+
+def orthogonal(centres: int, rows: int, device: str = "cuda") -> dict[str, Any]:
+    """Seconds to choose centres, or to learn rows from a generator once there are centres."""
+    cuda = torch().cuda
+    rules = {"max_basis": centres, "stopping": "lambda", "tol": 0.0}  # no centre less
+    model = OrthogonalKernelClassifier(gamma=0.1, **rules, device=device)
+    if rows == 0:
+        data = letters(CHOSEN_AMONG, 0)
+        model.set_params(penalty="orthogonal", ridge="gcv")
+    else:
+        data = next(chunks(2 * centres, 2 * centres))
+        model.set_params(selection="residual", ridge=1e-3)
+    few = [part[:500] for part in data]
+    clone(model).set_params(max_basis=50).fit(*few).learn_rows(*few)  # warm up
+    cuda.reset_peak_memory_stats()
+    seconds, _ = timed(lambda: model.fit(*data))
+    found: dict[str, Any] = {"found": model.n_basis_, "choice": seconds}
+    if rows:
+        found["made"], _ = timed(lambda: deque(chunks(rows, CHUNK), maxlen=0))
+        found["learned"], _ = timed(lambda: model.learn_rows(chunks(rows, CHUNK)))
+    return {**found, "bytes": cuda.max_memory_allocated(), "drift": model.drift()}
+
+
+def orthogonal_report(records: list[Record]) -> list[Part]:
+    rows = [
+        [
+            record["found"],
+            CHOSEN_AMONG if record["rows"] == 0 else 2 * record["centres"],
+            record["choice"],
+            record["rows"] or None,
+            record.get("learned"),
+            record.get("made"),
+            record["bytes"] / 1e9,
+            f"{record['drift']:.0e}",
+        ]
+        for record in sorted(records, key=lambda record: (record["rows"], record["centres"]))
+    ]
+    return [
+        Text(
+            f'`OrthogonalKernelClassifier(device="cuda")` with an RBF kernel, {FEATURES} features '
+            f"and float64. The first line is a choice of centres by `fit` for {CLASSES} classes, "
+            f"as many as in the data set letter. In the others `learn_rows` learns rows from a "
+            f"generator of chunks of {CHUNK:,}; the seconds in which the generator makes them are "
+            f"part of those of `learn_rows`."
+        ),
+        Table(
+            [
+                "centres",
+                "chosen among",
+                "fit (s)",
+                "rows",
+                "learn_rows (s)",
+                "rows made (s)",
+                "GPU memory (GB)",
+                "drift",
+            ],
+            rows,
+        ),
+    ]
+
+
 # -- a tuned fit --------------------------------------------------------------------------------
 
 
@@ -230,4 +329,11 @@ EXPERIMENTS = (
     benchmark("gpu", "On one GPU", cases, run, report),
     benchmark("gpu_tuned", "A tuned fit on one GPU", tuned_cases, tuned, tuned_report),
     benchmark("gpu_agreement", "GPU against CPU", agreement_cases, agreement, agreement_report),
+    benchmark(
+        "gpu_orthogonal",
+        "Orthogonal machines on one GPU",
+        orthogonal_cases,
+        orthogonal,
+        orthogonal_report,
+    ),
 )

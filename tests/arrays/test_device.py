@@ -1,5 +1,7 @@
 """Operations on tensors, against those of NumPy on the same numbers."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -157,3 +159,32 @@ def test_squares_by_a_product_and_directly(outlier, monkeypatch):
     X[17] += outlier
     exact = -0.5 * np.square(X[:, None] - X).sum(axis=2)
     same(to_device(X, DEVICE).through("squares", X, 0.5), exact, 1e-13)
+
+
+def test_solve_transposed_and_subtract_outer(n, monkeypatch):
+    monkeypatch.setattr(_torch, "SOLVED", 16)
+    rng = np.random.default_rng(4)
+    U, X, z = np.linalg.cholesky(definite(n)).T, rng.normal(size=(5, n)).T, rng.normal(size=5)
+    there = to_device(X.copy(order="F"), DEVICE)
+    same(arrays.solve_transposed(U, there), np.linalg.solve(U.T, X))
+    same(arrays.solve_transposed(U, X.copy(order="F")), np.linalg.solve(U.T, X))
+    for rows in (X.copy(), to_device(X.copy(), DEVICE)):
+        arrays.subtract_outer(rows, X[:, 0], z)
+        same(rows, X - np.outer(X[:, 0], z))
+
+
+def test_functions_for_the_choice_of_centres():
+    A = np.random.default_rng(5).normal(size=(4, 4))
+    B = to_device(A, DEVICE)
+    same(np.vdot(B, B), np.vdot(A, A))
+    same(np.linalg.norm(B), np.linalg.norm(A))
+    same(np.linalg.eigh(B @ B.T)[0], np.linalg.eigh(A @ A.T)[0], 1e-9)
+    same(B[None].swapaxes(0, 2), A[None].swapaxes(0, 2))
+    expected = np.where(A > 0, 1.0 / A, np.inf)
+    same(np.divide(1.0, B, out=np.full_like(B, np.inf), where=B > 0), expected)
+    same(np.array(B.T, order="C", like=B), A.T)
+    same(pickle.loads(pickle.dumps(B)), A)
+    assert arrays.beside(A, A) is A
+    assert arrays.on_device(arrays.beside(A, B))
+    assert arrays.home_of(A) is None
+    assert arrays.home_of(B) is B

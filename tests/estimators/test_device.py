@@ -18,6 +18,8 @@ from gramian import (  # noqa: E402
     LagrangianSVC,
     LeastSquaresSVC,
     LeastSquaresSVR,
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
 )
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -34,6 +36,11 @@ MACHINES = [
     KernelDiscriminant(kernel="laplacian", gamma=0.3, ridge=0.1, class_weight={0: 2.0}),
     KernelFisherDiscriminant(gamma=0.3, ridge=0.1),
     LeastSquaresSVR(gamma=0.3, C=10.0),
+    OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, max_basis=20),
+    OrthogonalKernelClassifier(gamma=[0.1, 1.0], basis="one-vs-rest", epsilon=1e-6, max_basis=10),
+    OrthogonalKernelRegressor(
+        gamma=0.3, penalty="orthogonal", selection="residual", stopping="loo", ridge="loo"
+    ),
 ]
 
 
@@ -95,7 +102,7 @@ def test_tensors_give_tensors(dispatch):
     )
 
 
-@pytest.mark.parametrize("machine", [MACHINES[0], MACHINES[5], MACHINES[8], MACHINES[9]])
+@pytest.mark.parametrize("machine", [MACHINES[i] for i in (0, 5, 8, 9, 10, 12)])
 def test_sets_and_intervals(machine):
     here = edited(clone(machine), X, y)
     there = edited(clone(machine).set_params(device=DEVICE), X, y)
@@ -148,6 +155,83 @@ def test_files_have_no_home(tmp_path):
     gramian.save(LagrangianSVC(C=1.0, gamma=0.1).fit(X, y), tmp_path / "other.gram")
     with pytest.raises(ValueError, match="LagrangianSVC has no device"):
         gramian.load(tmp_path / "other.gram", device=DEVICE)
+
+
+# -- orthogonal machines ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly"])
+def test_the_same_centres_are_chosen(kernel):
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(400, 3))
+    z = np.sin(Z @ [1.0, 2.0, -1.0]) + 0.1 * rng.normal(size=400)
+    settings = {"kernel": kernel, "gamma": "scale", "max_basis": 60, "ridge": "loo", "degree": 2}
+    here = OrthogonalKernelRegressor(**settings).fit(Z, z)
+    there = OrthogonalKernelRegressor(**settings, device=DEVICE).fit(Z, z)
+    np.testing.assert_array_equal(there.basis_ids_, here.basis_ids_)
+    assert there.ridge_ == pytest.approx(here.ridge_, rel=1e-6)
+    np.testing.assert_allclose(there.gcv_path_, here.gcv_path_, rtol=1e-7)
+    np.testing.assert_allclose(there.predict(Z), here.predict(Z), atol=1e-8)
+    more = [there.grow(5).basis_ids_, here.grow(5).basis_ids_]
+    np.testing.assert_array_equal(*more)
+
+
+@pytest.mark.parametrize("large", [2048, 4])
+def test_rows_that_stream_to_a_device(large, monkeypatch):
+    monkeypatch.setattr("gramian.gram._normal.LARGE", large)  # inverses on the device
+    models = [OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, max_basis=20) for _ in range(2)]
+    models[1].set_params(device=DEVICE)
+    some = np.flatnonzero(y < 2)
+    for model in models:
+        model.fit(X[some[::2]], y[some[::2]])
+        model.learn_rows(
+            (X[i : i + 30], y[i : i + 30], np.full(30, 2.0)) for i in range(0, 150, 30)
+        )
+        model.forget_rows(X[:40], y[:40], np.full(40, 2.0))
+    here, there = models
+    assert there.n_rows_ == here.n_rows_ == 160
+    for name in ("decision_function", "predict_proba"):
+        np.testing.assert_allclose(getattr(there, name)(X), getattr(here, name)(X), atol=1e-9)
+
+
+def test_tensors_of_an_orthogonal_machine():
+    T, t = torch.from_numpy(X).to(DEVICE), torch.from_numpy(y).to(DEVICE)
+    here = OrthogonalKernelClassifier(gamma=0.3, ridge=0.1).fit(X[::2], y[::2])
+    there = OrthogonalKernelClassifier(gamma=0.3, ridge=0.1).fit(T[::2], t[::2])
+    here.learn_rows(X[1::2], y[1::2])
+    there.learn_rows(T[1::2], t[1::2])
+    for a, b in zip(answers(here, X), answers(there, T), strict=True):
+        assert isinstance(b, torch.Tensor)
+        np.testing.assert_allclose(b.cpu().numpy(), a, atol=1e-8)
+    np.testing.assert_array_equal(there.basis_.cpu().numpy(), here.basis_)
+
+
+def test_dask_arrays_of_a_model_on_a_device():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    here = OrthogonalKernelClassifier(gamma=0.3, ridge=0.1).fit(X, y)
+    chunks = da.from_array(X, chunks=(40, 4)), da.from_array(y, chunks=40)
+    there = OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, device=DEVICE).fit(*chunks)
+    np.testing.assert_array_equal(there.basis_, here.basis_)
+    found = there.decision_function(chunks[0]).compute(scheduler="sync")
+    np.testing.assert_allclose(found, here.decision_function(X), atol=1e-8)
+    left_out = there.loo_decision_function(*chunks).compute(scheduler="sync")
+    np.testing.assert_allclose(left_out, here.loo_decision_function(), atol=1e-8)
+
+
+def test_files_of_an_orthogonal_machine(tmp_path):
+    there = OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, device=DEVICE).fit(X, y)
+    gramian.save(there, tmp_path / "there.gram")
+    here = gramian.load(tmp_path / "there.gram")
+    np.testing.assert_allclose(here.predict_proba(X), there.predict_proba(X), atol=1e-9)
+    back = gramian.load(tmp_path / "there.gram", device=DEVICE)
+    twin = pickle.loads(pickle.dumps(back.forget([0, 1])))
+    here.forget([0, 1])
+    np.testing.assert_allclose(
+        twin.loo_decision_function(), here.loo_decision_function(), atol=1e-9
+    )
+
+
+# -- errors -------------------------------------------------------------------------------------
 
 
 def test_what_is_not_there_says_so():

@@ -1,4 +1,4 @@
-"""Interrupts of what bases alone have: new classes, centres that leave, `grow`, `forget_rows`.
+"""Interrupts of what bases alone have: new classes, centres that leave, `grow`, rows.
 
 test_interrupts.py does the same for what all estimators have.
 """
@@ -37,6 +37,7 @@ EDITS = {
     "partial_fit": lambda model: model.partial_fit(*more(model)),
     "forget": lambda model: model.forget([*np.unique(model.basis_ids_)[:1], 13]),
     "grow": lambda model: model.grow(1),
+    "learn_rows": lambda model: model.learn_rows([more(model), samples(model)]),
     "forget_rows": lambda model: model.forget_rows(*(part[:2] for part in samples(model))),
 }
 

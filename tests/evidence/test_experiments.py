@@ -98,6 +98,7 @@ MADE_UP = {
     "orthogonal_large": {"centres": 5, "seconds": 1.0, "memory": 0.1, "learn": 1.0, "forget": 1.0},
     "gpu": {"fit": 1.0, "bytes": 1e9, "refit": 2.0, "drift": 1e-12}
     | dict.fromkeys(("learn", "learn_64", "forget", "loo"), 1e-3),
+    "gpu_orthogonal": {"found": 5, "choice": 1.0, "bytes": 1e9, "drift": 1e-12, "learned": 2.0},
     "tuning_seeds": {"nats": 10.0, "error": 5.0},
     "gpu_tuned": {"seconds": 3.0, "gamma": 0.1, "C": 10.0, "loo": 0.9},
     "gpu_agreement": {"decisions": 1e-12, "left_out": 1e-12},

@@ -53,7 +53,7 @@ def test_gain_is_the_decrease_of_the_regularised_error(t):
     Ks, Y = grams(), np.random.default_rng(1).standard_normal((40, t))
     chosen = [np.ones(40), Ks[0][4], Ks[1][9]]
     regression = regression_of(Y, chosen[1:], ridge=0.2)
-    pool = CandidatePool(40, Y.dtype)
+    pool = CandidatePool(Y[:, 0])
     pool.offer(regression.basis, source_of(Ks), np.array([0, 11]))
     before = regularised_error(chosen, Y, 0.2)
     expected = [

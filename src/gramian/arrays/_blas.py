@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
 Array = NDArray[Any]
 
@@ -130,6 +130,21 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
         return np.array(X, dtype=buffer.dtype, order="F")
     (trsm,) = get_blas_funcs(("trsm",), (buffer,))
     return trsm(1.0, buffer, X, lower=0, trans_a=int(transposed))
+
+
+def solve_transposed(U: Array, X: Array) -> Array:
+    """``U⁻ᵀ X`` for an upper triangular U in any memory order, at the home of X; overwrites X."""
+    if not isinstance(X, np.ndarray):
+        return np.asarray(U, like=X).through("solve_transposed", X)
+    return solve_triangular(U, X, trans="T", overwrite_b=True, check_finite=False)
+
+
+def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
+    """``rows −= outer(factors, vector)`` in place, row by row, without a temporary array."""
+    if not isinstance(rows, np.ndarray):
+        return rows.through("subtract_outer", factors, vector)
+    for row, factor in zip(rows, factors, strict=True):
+        row -= factor * vector
 
 
 def invert_upper(R: Array) -> Array:

@@ -15,6 +15,7 @@ import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gramian.arrays import _torch
+from gramian.arrays._home import find_device
 
 _TO_NUMPY: dict[torch.dtype, np.dtype] = {
     torch.float64: np.dtype(np.float64),
@@ -132,9 +133,15 @@ class DeviceArray(NDArrayOperatorsMixin):
     def reshape(self, *shape: Any) -> DeviceArray:
         return DeviceArray(self.tensor.reshape(*shape))
 
+    def swapaxes(self, first: int, second: int) -> DeviceArray:
+        return DeviceArray(self.tensor.swapaxes(first, second))
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         found = self.tensor.detach().cpu().numpy()
         return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (np.asarray(self), str(self.tensor.device))
 
     def __float__(self) -> float:
         return float(self.tensor)
@@ -171,7 +178,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     # -- NumPy's protocols ----------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out, known = kwargs.pop("out", None), {"dtype", "casting"}
+        out, where, known = kwargs.pop("out", None), kwargs.pop("where", True), {"dtype", "casting"}
         if method != "__call__" or not known.issuperset(kwargs):
             return NotImplemented
         values = [self._moved(value) for value in inputs]
@@ -186,6 +193,8 @@ class DeviceArray(NDArrayOperatorsMixin):
             return NotImplemented
         if out is None:
             return DeviceArray(found)
+        if where is not True:
+            found = torch.where(self._moved(where), found, out[0].tensor)
         out[0].tensor.copy_(found)
         return out[0]
 
@@ -222,6 +231,10 @@ class DeviceArray(NDArrayOperatorsMixin):
         if self.size == 0:
             return DeviceArray(least)
         return DeviceArray(join(reduce(self.tensor), least))
+
+
+def _restored(values: Any, device: str) -> DeviceArray:
+    return DeviceArray(moved(values, find_device(device)))
 
 
 def _is_view(view: torch.Tensor, whole: torch.Tensor) -> bool:
@@ -283,8 +296,11 @@ def _full(home: Any, shape: Any, value: Any, dtype: Any = None, **ignored: Any) 
 
 
 @_implements(np.array)
-def _array(home: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
-    return DeviceArray(_asarray(home, value, dtype).tensor.clone())
+def _array(
+    home: Any, value: Any, dtype: Any = None, order: str = "K", **ignored: Any
+) -> DeviceArray:
+    kept = torch.contiguous_format if order == "C" else torch.preserve_format
+    return DeviceArray(_asarray(home, value, dtype).tensor.clone(memory_format=kept))
 
 
 @_implements(np.asarray)
@@ -296,6 +312,11 @@ def _asarray(home: Any, value: Any, dtype: Any = None, **ignored: Any) -> Device
 @_implements(np.zeros_like, np.empty_like)
 def _zeros_like(home: Any, array: Any, **ignored: Any) -> DeviceArray:
     return DeviceArray(torch.zeros_like(moved(array, home)))
+
+
+@_implements(np.full_like)
+def _full_like(home: Any, array: Any, value: Any) -> DeviceArray:
+    return DeviceArray(torch.full_like(moved(array, home), value))
 
 
 @_implements(np.ones_like)
@@ -388,6 +409,22 @@ def _sum(home: Any, array: Any, axis: Any = None, keepdims: bool = False) -> Dev
 @_implements(np.any)
 def _any(home: Any, array: Any) -> DeviceArray:
     return array.any()
+
+
+@_implements(np.vdot)
+def _vdot(home: Any, first: Any, second: Any) -> DeviceArray:
+    return DeviceArray(torch.sum(moved(first, home) * moved(second, home)))
+
+
+@_implements(np.linalg.norm)
+def _norm(home: Any, array: Any) -> DeviceArray:
+    return DeviceArray(torch.linalg.vector_norm(array.tensor))
+
+
+@_implements(np.linalg.eigh)
+def _eigh(home: Any, array: Any) -> tuple[DeviceArray, DeviceArray]:
+    values, vectors = torch.linalg.eigh(array.tensor)
+    return DeviceArray(values), DeviceArray(vectors)
 
 
 @_implements(np.outer)

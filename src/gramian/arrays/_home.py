@@ -27,6 +27,16 @@ def on_device(X: Any) -> bool:
     return hasattr(X, "tensor")
 
 
+def home_of(X: Any) -> Any:
+    """X if it is on a device, else None: ``np.zeros(n, like=home_of(X))`` is where X is."""
+    return X if on_device(X) else None
+
+
+def beside(X: Any, other: Any) -> Any:
+    """X on the device of another array; as it is, if that one is in the memory of NumPy."""
+    return np.asarray(X, like=other) if on_device(other) else X
+
+
 def to_device(X: Any, device: Any) -> Any:
     """A dense array of NumPy as an array on a device; a device that is not there is an error."""
     from gramian.arrays._device import DeviceArray, moved

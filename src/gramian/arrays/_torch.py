@@ -15,13 +15,15 @@ import torch
 
 BLOCK = 2048
 ROTATED = 256
+SOLVED = 512
 FAR, FEW_PAIRS = 64.0, 2**22
 Tensor = torch.Tensor
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    for start in range(0, n, BLOCK):
-        yield slice(start, min(start + BLOCK, n))
+def _blocks(n: int, size: int | None = None) -> Iterator[slice]:
+    size = size or BLOCK
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
 
 
 def _write_upper(square: Tensor, values: Tensor) -> None:
@@ -104,6 +106,16 @@ def solve_upper(buffer: Tensor, X: Tensor, transposed: bool) -> Tensor:
     return X
 
 
+def solve_transposed(U: Tensor, X: Tensor) -> Tensor:
+    """``U⁻ᵀ X`` in place of X, for many columns: all but small inverses is products of matrices."""
+    for J in _blocks(len(U), SOLVED):
+        eye = torch.eye(J.stop - J.start, dtype=U.dtype, device=U.device)
+        T = torch.linalg.solve_triangular(torch.triu(U[J, J]), eye, upper=True)
+        rest = torch.addmm(X[J], U[: J.start, J].T, X[: J.start], alpha=-1)
+        X[J] = T.T @ rest
+    return X
+
+
 def reciprocal_condition(buffer: Tensor, norm: float) -> float:
     """Estimate of ``1 / (‖S‖₁ ‖S⁻¹‖₁)`` by Hager's ascent and Higham's alternating vector."""
     n = len(buffer)
@@ -149,6 +161,11 @@ def scale_by_cholesky(U: Tensor, L: Tensor) -> Tensor:
 def solve_lower(L: Tensor, X: Tensor) -> Tensor:
     """``L⁻¹ X``."""
     return torch.linalg.solve_triangular(L, X, upper=False)
+
+
+def subtract_outer(rows: Tensor, factors: Tensor, vector: Tensor) -> None:
+    """``rows −= outer(factors, vector)``."""
+    rows.addr_(factors.to(rows.dtype), vector, alpha=-1)
 
 
 def triangle_rows(buffer: Tensor, rows: Tensor, lower: bool) -> Tensor:

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.linalg import block_diag
 from sklearn.utils import check_random_state
 
+from gramian.arrays import to_host
 from gramian.engines import Holdings
 from gramian.engines.orthogonal import BasisEngine, BasisPlan, FixedBasis, Trials
 from gramian.estimators._live import LiveEstimator, edits
@@ -19,7 +20,7 @@ from gramian.estimators._parameters import (
     check_positive,
     is_number,
 )
-from gramian.estimators._samples import VECTORS
+from gramian.estimators._samples import VectorSamples
 from gramian.kernels import KERNELS, Kernel
 from gramian.machines import LS_SVM, RIDGES, ClassTargets, ForwardRules, Responses, Targets
 from gramian.selection import Problem, select, subsample
@@ -66,7 +67,11 @@ class BasisSettings:
     widths: tuple[KernelSettings, ...]
     listed: bool
     plan: BasisPlan
-    samples = VECTORS
+
+    @property
+    def samples(self) -> VectorSamples:
+        """The form in which the model holds samples."""
+        return self.widths[0].samples
 
     @classmethod
     def of(cls, model: Any, **own: Any) -> BasisSettings:
@@ -103,7 +108,7 @@ class BasisSettings:
 
     def _candidates(self, held: Holdings, scale: Any) -> Any:
         """Return the widths that trials compare."""
-        kernel, X, weight = self.widths[0].base, held.rows.samples(), held.weight
+        kernel, X, weight = self.widths[0].base, to_host(held.rows.samples()), held.weight
         if not kernel.has_width:
             return scale * _FAR
         targets: Targets = Responses(held.y.reshape(len(held), -1), weight)
@@ -116,7 +121,7 @@ class BasisSettings:
         """Return the choice and the engine stored in a model file."""
         choice = self.chosen(public["gamma_"])
         pairs = zip(state["bases"], state["weights"], strict=True)
-        bases = tuple(FixedBasis.from_state(choice.plan.kernels, *pair) for pair in pairs)
+        bases = tuple(FixedBasis.from_state(choice.plan.kernels, held, *pair) for pair in pairs)
         calibration = state.get("calibration")
         scale = calibration and float(calibration[0])
         return choice, BasisEngine(choice.plan, bases, held, calibration=scale)
@@ -153,7 +158,7 @@ def _widths(model: Any, listed: bool) -> tuple[KernelSettings, ...]:
         )
     if listed and any(isinstance(gamma, str) for gamma in model.gamma):
         raise ValueError(f"gamma must be > 0 in every entry of a list, got {model.gamma!r}.")
-    other = (model.degree, model.coef0, model.kernel_params, ("cv",))
+    other = (model.degree, model.coef0, model.kernel_params, ("cv",), model.device)
     gammas = model.gamma if listed else [model.gamma]
     return tuple(KernelSettings(model.kernel, gamma, *other) for gamma in gammas)
 
@@ -204,7 +209,7 @@ stop_reason_ = _each(
 n_basis_ = _over_all(lambda bases: sum(map(len, bases)), "Number of centres, over all bases.")
 n_rows_ = property(
     lambda model: model._fitted().engine.n_rows,
-    doc="Number of samples learned: those held, and those of Dask arrays.",
+    doc="Number of samples learned: those held, and those of Dask arrays and `learn_rows`.",
 )
 basis_kernels_ = _over_all(
     lambda bases: np.concatenate([basis.centres.which for basis in bases]),
@@ -214,8 +219,10 @@ basis_kernels_ = _over_all(
 
 def basis_(model):
     """The centres, of shape (n_basis, n_features), in the order of their selection."""
-    centres = [basis.centres.points for basis in model._fitted().engine.bases]
-    return (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
+    now = model._fitted()
+    centres = [to_host(basis.centres.points) for basis in now.engine.bases]
+    found = (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
+    return now.held.rows.answer(found) if now.held.rows.answer else found
 
 
 def basis_ids_(model):
@@ -299,6 +306,7 @@ def _holding_all(model: Any, method: str) -> Any:
     if not now.engine.holds_all(now.held):
         raise ValueError(
             f"{method} needs the samples, and the model holds {len(now.held)} of the "
-            f"{now.engine.n_rows} that it has learned: those of Dask arrays are not held. Fit anew."
+            f"{now.engine.n_rows} that it has learned: those of Dask arrays and of "
+            f"learn_rows are not held. Fit anew."
         )
     return now

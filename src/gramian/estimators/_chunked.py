@@ -1,12 +1,15 @@
-"""Orthogonal least squares over more rows than one machine holds: Dask arrays.
+"""Orthogonal least squares over more rows than one machine holds: Dask arrays, and chunks.
 
 Centres, width and U are chosen on a random part of the rows that fits into memory. The normal
 equations of that basis are then summed over all chunks. The rows themselves are not stored and
 have no ids; `forget_rows` forgets rows that are passed again. Dask is not imported here.
+
+`learn_rows` adds chunks that a generator yields to a model with centres.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -65,8 +68,67 @@ def learn(self, X, y, sample_weight, ids, classes=()):
 
 
 @edits
+def learn_rows(self, X, y=None, sample_weight=None):
+    """Learn rows without holding them: the model becomes that of one fit on its centres to all.
+
+    Width, centres and λ stay. The rows are added to the sums of the normal equations, on the device
+    of the model, and have no ids; pass them again to `forget_rows` to forget them. New classes stay
+    in `classes_` even when their rows are forgotten. An exception, also one of the iterable, leaves
+    the model as it was.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_rows, n_features), or iterable of chunks
+        Without y, an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for example a generator.
+        One chunk at a time is in memory. Without a device, chunks of 1,000 rows or more are best;
+        with one, of 100,000.
+    y : array-like of shape (n_rows,) or (n_rows, n_targets), optional
+    sample_weight : array-like of shape (n_rows,), optional
+
+    Returns
+    -------
+    self
+    """
+    if is_chunked(X):
+        self._learn(X, y, sample_weight, None)
+        return self
+    now = self._serving()
+    held, stream, kind = now.held, now.engine.stream(), now.settings.samples
+    for rows, targets, weight in _chunks(X, y, sample_weight):
+        rows, targets = kind.more(self, now.held, rows, targets)
+        targets = self._check_targets(targets, now.held)
+        weight = np.ones(len(targets)) if weight is None else weight
+        rows, targets, weight, _ = with_weight(kind, rows, targets, weight, np.arange(len(targets)))
+        labels = tuple(np.unique(targets).tolist()) if is_classifier(self) else ()
+        held = self._joined(held, replace(held, version=object()), labels)
+        stream.add(held, rows, targets, weight)
+    held = replace(held, next_id=held.next_id + stream.rows)
+    self._now = now.moved(held, stream.learned(held))
+    return self
+
+
+def _chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield samples, targets and weights (or None) of each chunk; ValueError for other items."""
+    if y is not None:
+        yield X, y, sample_weight
+        return
+    if hasattr(X, "shape") or sample_weight is not None:
+        raise ValueError(
+            "learn_rows takes X and y, or an iterable of (X, y) or (X, y, sample_weight) alone; "
+            "got an array without y, or weights beside the iterable."
+        )
+    for chunk in X:
+        if not (isinstance(chunk, tuple | list) and len(chunk) in (2, 3)):
+            raise ValueError(
+                f"learn_rows needs chunks (X, y) or (X, y, sample_weight), got one of type "
+                f"{type(chunk).__name__}. Give X and y as two arguments to learn one chunk."
+            )
+        yield (*chunk, None)[:3]
+
+
+@edits
 def forget_rows(self, X, y, sample_weight=None):
-    """Forget rows of Dask arrays, which must be passed again because the model does not hold them.
+    """Forget rows that the model does not hold, of Dask arrays or `learn_rows`, passed again.
 
     The result is exact if the rows are the same as when they were learned; the model cannot check
     that they were learned. A centre that equals one of the rows leaves the basis.

@@ -42,7 +42,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
     `fit`, `partial_fit` and predictions also accept Dask arrays. Their rows are not stored and have
     no ids; pass them again to `forget_rows` to forget them. Width, centres and λ are chosen on
     20,000 random rows; with ``ridge`` ``"gcv"`` or ``"loo"``, generalised cross-validation over all
-    rows then estimates λ.
+    rows then estimates λ. `learn_rows` learns chunks of a generator in the same way, one by one.
 
     Cost: O(n m² + 64 n m) to fit and O(n m) memory; O(m²) to learn or forget a sample; O(m) for a
     query; O(n m²) for all leave-one-out values.
@@ -89,6 +89,9 @@ class OrthogonalKernelClassifier(LiveClassifier):
         Whether λ also penalises the bias, as in the paper.
     random_state : int, RandomState or None, default=0
         Draws the candidates of ``selection="gain"`` and the samples of ``"cv"``.
+    device : str or torch.device, optional
+        Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
+        X is: samples that are tensors stay on their device, and answers are tensors there.
 
     Attributes
     ----------
@@ -136,7 +139,8 @@ class OrthogonalKernelClassifier(LiveClassifier):
     basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
     ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
     stop_reason_ = shared.stop_reason_
-    grow, reselect, forget_rows = shared.grow, shared.reselect, chunked.forget_rows
+    grow, reselect = shared.grow, shared.reselect
+    learn_rows, forget_rows = chunked.learn_rows, chunked.forget_rows
     loo_decision_function = chunked.loo_decision_function
     _begin, _learn = chunked.begin, chunked.learn
 
@@ -159,6 +163,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
         patience=20,
         penalize_bias=False,
         random_state=0,
+        device=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -176,6 +181,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
         self.patience = patience
         self.penalize_bias = penalize_bias
         self.random_state = random_state
+        self.device = device
 
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
@@ -229,7 +235,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
     ----------
     kernel, gamma, degree, coef0, kernel_params, max_basis, tol, stopping, selection, penalty
         See `OrthogonalKernelClassifier`.
-    ridge, epsilon, patience, penalize_bias, random_state
+    ridge, epsilon, patience, penalize_bias, random_state, device
         See `OrthogonalKernelClassifier`.
 
     Attributes
@@ -276,7 +282,8 @@ class OrthogonalKernelRegressor(LiveRegressor):
     basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
     ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
     stop_reason_ = shared.stop_reason_
-    grow, reselect, forget_rows = shared.grow, shared.reselect, chunked.forget_rows
+    grow, reselect = shared.grow, shared.reselect
+    learn_rows, forget_rows = chunked.learn_rows, chunked.forget_rows
     loo_decision_function = chunked.loo_decision_function
     _begin, _learn = chunked.begin, chunked.learn
 
@@ -298,6 +305,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
         patience=20,
         penalize_bias=False,
         random_state=0,
+        device=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -314,6 +322,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
         self.patience = patience
         self.penalize_bias = penalize_bias
         self.random_state = random_state
+        self.device = device
 
     def predict(self, X):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""

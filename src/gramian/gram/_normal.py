@@ -21,11 +21,13 @@ import numpy as np
 
 from gramian.arrays import (
     Array,
+    beside,
     factor_cholesky,
     invert_cholesky,
     row_blocks,
     scale_by_cholesky,
     small_cholesky,
+    to_host,
 )
 
 # The sums are worn when the terms that passed through them are this many times what they hold.
@@ -36,6 +38,8 @@ _CONTRACTION = 1e-4
 _STEEP = 1e-3
 # Sums are added in blocks of rows of this many bytes, which fit into the processor's cache.
 _CACHE = 2**18
+# A matrix of so many rows is inverted on the device of the model, if it has one.
+LARGE = 2048
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -92,6 +96,8 @@ class LiveNormal:
         Initial ``Σ w [x; y] [x; y]ᵀ``; zeros by default.
     advice : str
         Remedy for sums that do not determine B, for the error message.
+    like : array, optional
+        An array on the device that computes large inverses; the memory of NumPy by default.
 
     Attributes
     ----------
@@ -105,10 +111,11 @@ class LiveNormal:
         n_targets: int,
         sums: Array | None = None,
         advice: str = "lower `C`, or drop or scale features",
+        like: Array | None = None,
     ) -> None:
         self.d, self.rebuilds, self.advice = len(penalty), 0, advice
         size = self.d + n_targets
-        self._penalty = penalty
+        self._penalty, self._like = penalty, like if self.d >= LARGE else None
         self._sums = CompensatedSum((size, size))
         self._passed = np.zeros(size)
         if sums is not None:
@@ -181,7 +188,7 @@ class LiveNormal:
 
     def inverse(self) -> Array:
         """N, rebuilt by a Cholesky factor of M, O(d³)."""
-        self._N = _invert(self.matrix(), self.advice)
+        self._N = _invert(self.matrix(), self.advice, self._like)
         self.rebuilds += 1
         return self._N
 
@@ -255,8 +262,10 @@ class LiveNormal:
         self._B = None
 
 
-def _invert(M: Array, advice: str) -> Array:
+def _invert(M: Array, advice: str, like: Array | None) -> Array:
     """M⁻¹, with M first scaled to a unit diagonal so that units of measurement do not matter.
+
+    The scaled matrix is inverted at the home of ``like``.
 
     Raises
     ------
@@ -265,7 +274,7 @@ def _invert(M: Array, advice: str) -> Array:
     """
     scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), _TINY))
     with np.errstate(over="ignore", invalid="ignore"):  # what is left of an outlier is no diagonal
-        N = np.asfortranarray(scale[:, None] * M * scale)
+        N = beside(np.asfortranarray(scale[:, None] * M * scale), like)
     bad = factor_cholesky(N)
     if bad:
         raise np.linalg.LinAlgError(
@@ -273,7 +282,7 @@ def _invert(M: Array, advice: str) -> Array:
             f"penalty is too small to do it: {advice}."
         )
     invert_cholesky(N)
-    N = np.triu(N) + np.triu(N, 1).T
+    N = to_host(np.triu(N) + np.triu(N, 1).T)
     return scale[:, None] * N * scale
 
 

@@ -66,7 +66,7 @@ from gramian.machines._least_squares import KERNEL_RIDGE, LS_SVM, LeastSquares, 
 from gramian.machines._left_out_members import kernel_loo_distances
 from gramian.machines._live_ridge import LiveRidge
 from gramian.machines._machine import Departures, Machine, MomentsOf
-from gramian.machines._normal_equations import Sums, basis_features, chunk_sums
+from gramian.machines._normal_equations import RunningSums, Sums, basis_features
 from gramian.machines._novelty import novelties, novelty_units, weighted_quantile
 from gramian.machines._relevance import feature_scales
 from gramian.machines._removal import loo_by_removal
@@ -115,6 +115,7 @@ __all__ = [
     "Queries",
     "Responses",
     "Rivals",
+    "RunningSums",
     "Slopes",
     "Solved",
     "Sums",
@@ -124,7 +125,6 @@ __all__ = [
     "accepted",
     "basis_features",
     "canonical_form",
-    "chunk_sums",
     "class_nearest",
     "class_scores",
     "class_weights",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, beside, to_host
 from gramian.machines._normal_equations import Sums
 from gramian.machines._orthogonal import leave_out
 from gramian.machines._stopping import Shrinkage
@@ -60,14 +60,18 @@ class Axes:
     total: float
 
     @classmethod
-    def of(cls, sums: Sums, free: int) -> Axes:
-        """Decompose the sums, O(m³); the first ``free`` columns have no ridge."""
+    def of(cls, sums: Sums, free: int, like: Array | None = None) -> Axes:
+        """Decompose the sums, O(m³); the first ``free`` columns have no ridge.
+
+        The decomposition is computed at the home of ``like``, that of NumPy by default.
+        """
         G = sums.gram
         inverse = np.linalg.inv(G[:free, :free])
         cross, means = inverse @ G[:free, free:], inverse @ sums.moments[:free]
         moments = sums.moments[free:] - cross.T @ sums.moments[:free]
         squares = float(sums.squares.sum() - np.einsum("jk,jk->", means, sums.moments[:free]))
-        values, V = np.linalg.eigh(G[free:, free:] - cross.T @ G[:free, free:])
+        schur = G[free:, free:] - cross.T @ G[:free, free:]
+        values, V = (to_host(part) for part in np.linalg.eigh(beside(schur, like)))
         # Directions that the rows do not determine have eigenvalues of rounding-error size.
         known = values > len(G) * np.finfo(float).eps * values.max(initial=0.0)
         s, V = values[known], V[:, known]

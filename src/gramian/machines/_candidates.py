@@ -23,12 +23,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.machines._orthogonal import OrthogonalBasis, OrthogonalRegression, subtract_outer
+from gramian.arrays import Array, subtract_outer, to_host
+from gramian.machines._orthogonal import OrthogonalBasis, OrthogonalRegression
 
 POOL = 64
 PICKS = 4
@@ -58,7 +58,7 @@ class ColumnSource:
     epsilon : float
         Added to ``k(x_i, x_i)``. It makes K strictly positive definite (andelic2007).
     roots : ndarray of shape (n,)
-        Roots of the weights.
+        Roots of the weights, at the home of the columns.
     """
 
     block: ColumnBlock
@@ -67,15 +67,16 @@ class ColumnSource:
     roots: Array
 
     def __call__(self, samples: Array, kernel: int) -> Array:
-        columns = np.array(self.block(samples, kernel), dtype=self.roots.dtype)
-        columns[np.arange(len(samples)), samples] += self.epsilon
+        columns = np.array(self.block(samples, kernel), dtype=self.roots.dtype, like=self.roots)
+        if self.epsilon:
+            columns[np.arange(len(samples)), samples] += self.epsilon
         columns *= self.roots
         return columns
 
 
 def row_squares(rows: Array) -> Array:
-    """Squared length of each row."""
-    return np.einsum("ij,ij->i", rows, rows)
+    """Squared length of each row, in the memory of NumPy."""
+    return to_host(np.einsum("ij,ij->i", rows, rows))
 
 
 def depends(rests: Array, columns: Array, basis: OrthogonalBasis, limit: float) -> Array:
@@ -96,16 +97,22 @@ def depends(rests: Array, columns: Array, basis: OrthogonalBasis, limit: float) 
 class CandidatePool:
     """Candidates and the rests of their columns, kept orthogonal to a growing basis.
 
+    Parameters
+    ----------
+    like : array of shape (n,)
+        Gives the length, type and home of the columns.
+
     Attributes
     ----------
     samples, kernels : ndarray of shape (p,)
     """
 
-    def __init__(self, n: int, dtype: np.dtype) -> None:
+    def __init__(self, like: Array) -> None:
+        n, dtype = len(like), like.dtype
         self.samples = np.empty(0, dtype=np.intp)
         self.kernels = np.empty(0, dtype=np.intp)
-        self._Z = np.empty((0, n), dtype=dtype)
-        self._coefficients = np.empty((0, 0), dtype=dtype)
+        self._Z = np.empty((0, n), dtype=dtype, like=like)
+        self._coefficients = np.empty((0, 0), dtype=dtype, like=like)
         self._squares = np.empty(0, dtype=dtype)  # squared lengths of the columns
         self._rests = np.empty(0, dtype=dtype)  # squared lengths of their rests
 
@@ -127,15 +134,21 @@ class CandidatePool:
         self._rests = row_squares(self._Z)
 
     def drop(self, dropped: Array) -> None:
-        """Drop the candidates in the mask: O(n) each, the last candidate fills the gap."""
-        names = ("samples", "kernels", "_Z", "_coefficients", "_squares", "_rests")
-        last = len(self)
+        """Drop the candidates in the mask: O(n) each, the last candidates fill the gaps."""
+        if not dropped.any():
+            return
+        order = np.arange(len(self))
         for position in np.flatnonzero(dropped)[::-1]:
-            last -= 1
-            for name in names:
-                getattr(self, name)[position] = getattr(self, name)[last]
-        for name in names:
-            setattr(self, name, getattr(self, name)[:last])
+            order[position] = order[-1]
+            order = order[:-1]
+        gaps: Any = np.flatnonzero(order != np.arange(len(order)))
+        moving: Any = order[gaps]
+        if len(gaps) == 1:  # mostly: slices, which no device has to be told of
+            gaps, moving = (slice(int(i), int(i) + 1) for i in (gaps[0], moving[0]))
+        for name in ("samples", "kernels", "_Z", "_coefficients", "_squares", "_rests"):
+            array = getattr(self, name)
+            array[gaps] = array[moving]
+            setattr(self, name, array[: len(order)])
 
     def gains(self, regression: OrthogonalRegression) -> Array:
         """Decrease of the regularised error that each candidate would bring, O(n p t)."""
@@ -177,7 +190,7 @@ class Selector(ABC):
 
     def __init__(self, source: ColumnSource, limit: float, rng: np.random.Generator) -> None:
         self._source, self._limit, self._rng = source, limit, rng
-        self._pool = CandidatePool(len(source.roots), source.roots.dtype)
+        self._pool = CandidatePool(source.roots)
         self._closed = np.zeros(len(source.roots), dtype=bool)
 
     @property
@@ -242,14 +255,14 @@ class LargestResidual(Selector):
     """The rule ``"residual"``; it compares residuals without weights."""
 
     def appended(self, basis: OrthogonalBasis) -> None:
-        self._pool = CandidatePool(len(self._closed), self._source.roots.dtype)
+        self._pool = CandidatePool(self._source.roots)
 
     def _refill(self, regression: OrthogonalRegression) -> None:
         free = np.flatnonzero(~self._closed)
         if len(self._pool) or len(free) == 0:
             return
-        errors = row_squares((regression.residual[:, free] / self._source.roots[free]).T)
-        self._pool.offer(regression.basis, self._source, free[[np.argmax(errors)]])
+        errors = row_squares((regression.residual / self._source.roots).T)
+        self._pool.offer(regression.basis, self._source, free[[np.argmax(errors[free])]])
 
 
 class LargestGain(Selector):
@@ -267,10 +280,10 @@ class LargestGain(Selector):
         self._picked = 0
         ranks = np.argsort(np.argsort(-self._pool.gains(regression)))
         self._pool.drop(ranks >= POOL // 2)
-        room = max(1, (POOL - len(self._pool)) // self._source.n_kernels)
         free = self._free()
-        drawn = self._draw(row_squares(regression.residual[:, free].T))
-        self._pool.offer(regression.basis, self._source, free[drawn[:room]])
+        room = max(1, (POOL - len(self._pool)) // self._source.n_kernels)
+        drawn = self._draw(row_squares(regression.residual.T)[free], min(room, len(free)))
+        self._pool.offer(regression.basis, self._source, free[drawn])
 
     def _free(self) -> Array:
         """Samples that are neither closed nor in the pool."""
@@ -278,11 +291,12 @@ class LargestGain(Selector):
         taken[self._pool.samples] = True
         return np.flatnonzero(~taken)
 
-    def _draw(self, odds: Array) -> Array:
-        """An order of all positions, drawn without replacement with probabilities ∝ ``odds``."""
+    def _draw(self, odds: Array, k: int) -> Array:
+        """The first k positions, drawn without replacement with probabilities ∝ ``odds``."""
         delays = np.full(len(odds), np.inf)  # the smallest of Exp(1)/odds come first
         np.divide(self._rng.exponential(size=len(odds)), odds, out=delays, where=odds > 0)
-        return np.argsort(delays)
+        first = np.argpartition(delays, k - 1)[:k]
+        return first[np.argsort(delays[first])]
 
 
 SELECTION: dict[str, type[Selector]] = {"gain": LargestGain, "residual": LargestResidual}

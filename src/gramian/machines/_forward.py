@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian.arrays import Array
+from gramian.arrays import Array, beside
 from gramian.machines._candidates import (
     SELECTION,
     Candidate,
@@ -170,7 +170,8 @@ def forward_select(
         ``columns(samples, kernel)`` of shape (len(samples), n): rows of the Gram matrix of one
         kernel. No other part of it is computed.
     Y : ndarray of shape (n, t)
-        Floating point; its dtype is used for all arrays.
+        Floating point; its dtype is used for all arrays, and arrays of a number for each sample
+        live where it does: `columns` must return theirs there.
     rules : ForwardRules
     n_kernels : int
         Each centre uses the kernel with the largest gain of 0, …, n_kernels − 1.
@@ -197,7 +198,7 @@ def forward_select(
     if no column explains the targets.
     """
     weight = np.ones(len(Y), dtype=Y.dtype) if weight is None else weight
-    roots = np.sqrt(weight).astype(Y.dtype)
+    roots = beside(np.sqrt(weight).astype(Y.dtype), Y)
     source = ColumnSource(columns, n_kernels, rules.epsilon, roots)
     limit = max(1.0 / rules.max_condition, _ROUNDINGS * float(np.finfo(Y.dtype).eps))
     selector = SELECTION[rules.selection](source, limit, rng or np.random.default_rng(0))

@@ -18,7 +18,7 @@ from copy import copy
 import numpy as np
 from scipy.linalg import block_diag, solve_triangular
 
-from gramian.arrays import Array
+from gramian.arrays import Array, home_of, to_host
 from gramian.gram import LiveNormal
 from gramian.machines._axes import Axes
 from gramian.machines._forward import ForwardSelection
@@ -42,6 +42,8 @@ class LiveRidge:
     ridge : float
     free : int
         Number of leading columns without a ridge.
+    like : array, optional
+        An array on the device that solves large systems; the memory of NumPy by default.
 
     Raises
     ------
@@ -50,7 +52,10 @@ class LiveRidge:
         and fewer rows than columns. The object stays as it was.
     """
 
-    def __init__(self, U: Array, sums: Sums, ridge: float, free: int = 0) -> None:
+    def __init__(
+        self, U: Array, sums: Sums, ridge: float, free: int = 0, like: Array | None = None
+    ) -> None:
+        self._like = None if like is None else np.empty(0, like=like)
         self._assign(np.asarray(U, dtype=float), _joint(sums), sums.rows, float(ridge), free)
 
     @classmethod
@@ -66,7 +71,7 @@ class LiveRidge:
             total=float(weight.sum()),
             rows=len(targets),
         )
-        return cls(selection.U, sums, selection.ridge, selection.free)
+        return cls(selection.U, sums, selection.ridge, selection.free, home_of(selection.Q))
 
     def copy(self) -> LiveRidge:
         """Return a copy with independent edits."""
@@ -144,17 +149,16 @@ class LiveRidge:
 
     def leverages(self, rows: Array, weight: Array | None = None) -> Array:
         """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of present rows; O(m²) each."""
-        features = basis_features(self.U, rows)
-        h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
-        return h if weight is None else weight * h
+        return self._leverages(basis_features(self.U, rows), weight)
 
     def loo_residuals(self, rows: Array, targets: Array, weight: Array | None = None) -> Array:
         """``y_i − f₋ᵢ(x_i) = e_i / (1 − h_i)`` of present rows; O(m²) each.
 
         Infinite if h_i = 1: the columns fit such a row whatever its target is.
         """
-        residuals = targets - basis_features(self.U, rows) @ self.orthogonal_weights
-        return leave_out(residuals.T, 1.0 - self.leverages(rows, weight)).T
+        features = basis_features(self.U, rows)
+        residuals = targets - features @ self.orthogonal_weights
+        return leave_out(residuals.T, 1.0 - self._leverages(features, weight)).T
 
     def df(self) -> float:
         """Effective number of parameters, the trace of the hat matrix: ``m − Σ λ_j P_jj``."""
@@ -184,10 +188,14 @@ class LiveRidge:
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _leverages(self, features: Array, weight: Array | None) -> Array:
+        h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
+        return h if weight is None else weight * h
+
     def _assign(self, U: Array, joint: Array, rows: int, ridge: float, free: int) -> None:
         """Factor first, then assign all attributes: an error leaves the object as it was."""
         diagonal = penalties(len(U), ridge, free)
-        normal = LiveNormal(diagonal, len(joint) - len(U), joint, _ADVICE)
+        normal = LiveNormal(diagonal, len(joint) - len(U), joint, _ADVICE, self._like)
         normal.inverse()
         self.U, self.rows, self.ridge, self.free = U, rows, ridge, free
         self._penalties, self.normal = diagonal, normal
@@ -199,10 +207,10 @@ class LiveRidge:
         if targets.shape != expected:
             raise ValueError(f"targets must be of shape {expected}, got {targets.shape}.")
         if left == 0:  # start from zero, so that no rounding error of removed rows remains
-            normal = LiveNormal(self._penalties, expected[1], advice=_ADVICE)
+            normal = LiveNormal(self._penalties, expected[1], advice=_ADVICE, like=self._like)
         else:
             enter = normal.append if sign > 0 else normal.remove
-            enter(basis_features(self.U, rows), targets, weight)
+            enter(basis_features(self.U, to_host(rows)), targets, weight)
         normal.present_inverse()
         self.normal, self.rows = normal, left
 

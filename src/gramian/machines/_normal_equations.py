@@ -20,9 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from gramian.arrays import Array
+from gramian.arrays import Array, add_outer, mirror_upper, solve_transposed, to_host
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +80,56 @@ def basis_features(U: Array, rows: Array) -> Array:
     -------
     ndarray of shape (r, m)
     """
-    columns = np.ones((len(U), len(rows)), order="F")
+    columns = np.ones((len(rows), len(U)), like=rows).T
     columns[1:] = rows.T
-    return solve_triangular(U, columns, trans="T", overwrite_b=True, check_finite=False).T
+    return solve_transposed(U, columns).T
+
+
+class RunningSums:
+    """`Sums` in the making, at the home of the rows; G is summed in its upper triangle alone.
+
+    Parameters
+    ----------
+    U : ndarray of shape (m, m)
+        Upper triangular; moved to the home of the rows once.
+    n_targets : int
+    like : array, optional
+        An array at the home of the rows; the memory of NumPy by default.
+    """
+
+    def __init__(self, U: Array, n_targets: int, like: Array | None = None) -> None:
+        self._U = np.asarray(U, like=like)
+        self._gram = np.zeros((len(U), len(U)), order="F", like=like)
+        self._moments = np.zeros((len(U), n_targets), like=like)
+        self._squares, self._total, self._rows = np.zeros(n_targets), 0.0, 0
+
+    def add(self, rows: Array, targets: Array, weight: Array | None = None) -> None:
+        """Add rows, given by their kernel values with the centres; 2 m² operations for each."""
+        weight = np.ones(len(rows)) if weight is None else weight
+        roots = np.sqrt(weight.astype(float))[:, None]
+        scaled, wanted = basis_features(self._U, rows), targets * roots
+        scaled *= roots
+        add_outer(self._gram, scaled.T, 1.0)
+        self._moments += scaled.T @ wanted
+        self._squares += np.einsum("ik,ik->k", wanted, wanted)
+        self._total += float(weight.sum())
+        self._rows += int(np.count_nonzero(weight))
+
+    def widen(self, n_targets: int) -> None:
+        """Add outputs until there are so many; a new one has the target −1 for all rows so far."""
+        new = n_targets - len(self._squares)
+        means = -self._gram[:1].T  # ψ_0 is 1 in every row
+        self._moments = np.concatenate([self._moments, *[means] * new], axis=1)
+        self._squares = np.append(self._squares, np.full(new, self._total))
+
+    def total(self) -> Sums:
+        """The sums over the rows so far, in the memory of NumPy."""
+        gram, moments = to_host(mirror_upper(self._gram)), to_host(self._moments)
+        return Sums(gram, moments, self._squares, self._total, self._rows)
 
 
 def chunk_sums(U: Array, rows: Array, targets: Array, weight: Array | None = None) -> Sums:
     """Sums over one chunk of rows, given by their kernel values with the centres; O(r m²)."""
-    weight = np.ones(len(rows)) if weight is None else weight
-    features, roots = basis_features(U, rows), np.sqrt(weight.astype(float))[:, None]
-    scaled, wanted = features * roots, targets * roots
-    squares = np.einsum("ik,ik->k", wanted, wanted)
-    total = float(weight.sum())
-    there = int(np.count_nonzero(weight))
-    return Sums(scaled.T @ scaled, scaled.T @ wanted, squares, total, there)
+    sums = RunningSums(U, targets.shape[1])
+    sums.add(rows, targets, weight)
+    return sums.total()

@@ -13,14 +13,16 @@ The weights of the original columns are ``w = U⁻¹ a``, with the penalty λ‖
 a column or changing λ changes no other q_j. Leaving out row i, with the q_j kept as functions,
 gives the residual ``E_i / (1 − h_i)`` there.
 
-Columns are stored as the rows of arrays, so each is contiguous and can be appended in place.
+Columns are stored as the rows of arrays, so each is contiguous and can be appended in place. Arrays
+of a number for each sample live where the targets are, also on a device; U, squares and moments in
+the memory of NumPy.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gramian.arrays import Array, row_blocks
+from gramian.arrays import Array, home_of, row_blocks, subtract_outer, to_host
 from gramian.machines._stopping import Shrinkage
 
 _FIRST_CAPACITY = 32
@@ -40,15 +42,17 @@ class OrthogonalBasis:
     n : int
         Length of the columns.
     dtype : data type
+    like : array, optional
+        An array at the home of the columns; the memory of NumPy by default.
 
     Notes
     -----
     Memory n m + m² numbers for m columns, at most three times as much while growing.
     """
 
-    def __init__(self, n: int, dtype: np.dtype) -> None:
+    def __init__(self, n: int, dtype: np.dtype, like: Array | None = None) -> None:
         self.size = 0
-        self._Q = np.empty((_FIRST_CAPACITY, n), dtype=dtype)
+        self._Q = np.empty((_FIRST_CAPACITY, n), dtype=dtype, like=like)
         self._U = np.zeros((_FIRST_CAPACITY, _FIRST_CAPACITY), dtype=dtype)
         self._squares = np.empty(_FIRST_CAPACITY, dtype=dtype)
 
@@ -90,10 +94,10 @@ class OrthogonalBasis:
             self._grow()
         m = self.size
         # andelic2007: q_m = k_m − K_{m−1} K⁺_{m−1} k_m and the last column of U_m
-        self._U[:m, m] = coefficients + self.project(z[None])[0]
+        self._U[:m, m] = to_host(coefficients + self.project(z[None])[0])
         self._U[m, m] = 1.0
         self._Q[m] = z
-        self._squares[m] = z @ z
+        self._squares[m] = float(z @ z)
         self.size = m + 1
 
     def truncate(self, size: int) -> None:
@@ -140,11 +144,12 @@ class OrthogonalRegression:
 
     def __init__(self, Y: Array, total: float, free: int = 0) -> None:
         self.total, self.free, self.ridge = total, free, 0.0
-        self.basis = OrthogonalBasis(len(Y), Y.dtype)
-        self.plain = np.array(Y.T, order="C")
+        self.basis = OrthogonalBasis(len(Y), Y.dtype, home_of(Y))
+        self.plain = np.array(Y.T, order="C", like=Y)
         self.residual = self.plain.copy()
-        self.hat = np.zeros(len(Y), dtype=Y.dtype)
+        self.hat = np.zeros(len(Y), dtype=Y.dtype, like=Y)
         self._moments = np.empty((_FIRST_CAPACITY, Y.shape[1]), dtype=Y.dtype)
+        self._shrinkage: Shrinkage | None = None
 
     @property
     def moments(self) -> Array:
@@ -164,15 +169,17 @@ class OrthogonalRegression:
 
     @property
     def shrinkage(self) -> Shrinkage:
-        """The quantities from which GCV and BIC are computed."""
-        return Shrinkage(
-            squares=self.basis.squares[self.free :],
-            moments=np.einsum("jk,jk->j", self.moments, self.moments)[self.free :],
-            residual=float(np.vdot(self.plain, self.plain)),
-            total=self.total,
-            outputs=len(self.plain),
-            free=min(self.free, self.basis.size),
-        )
+        """The quantities from which GCV and BIC are computed, once for each set of columns."""
+        if self._shrinkage is None:
+            self._shrinkage = Shrinkage(
+                squares=self.basis.squares[self.free :],
+                moments=np.einsum("jk,jk->j", self.moments, self.moments)[self.free :],
+                residual=float(np.vdot(self.plain, self.plain)),
+                total=self.total,
+                outputs=len(self.plain),
+                free=min(self.free, self.basis.size),
+            )
+        return self._shrinkage
 
     def loo(self) -> Array:
         """Residuals ``E_i / (1 − h_i)`` with row i left out, of shape (t, n).
@@ -191,16 +198,17 @@ class OrthogonalRegression:
         coefficients = lacking[:, None, :] * self.moments.T
         residuals = self.plain + coefficients @ self.basis.Q
         left = 1.0 - self._weighted_squares(1.0 / divisors)
-        return np.square(leave_out(residuals, left[:, None, :])).sum(axis=(1, 2)) / self.total
+        errors = np.square(leave_out(residuals, left[:, None, :])).sum(axis=(1, 2))
+        return to_host(errors) / self.total
 
     def append(self, z: Array, coefficients: Array) -> None:
         """Add a column as in `OrthogonalBasis.append`; O(n m + n t)."""
         self.basis.append(z, coefficients)
-        m = self.basis.size
+        self._shrinkage, m = None, self.basis.size
         if m > len(self._moments):
             self._moments = resized(self._moments, 2 * m)
         q, square = self.basis.Q[-1], self.basis.squares[-1]
-        moment = self.plain @ q  # = q·Y, since q is orthogonal to Y − plain
+        moment = to_host(self.plain @ q)  # = q·Y, since q is orthogonal to Y − plain
         self._moments[m - 1] = moment
         divisor = self._divisors(self.ridge)[-1]
         subtract_outer(self.plain, moment / square, q)
@@ -221,13 +229,14 @@ class OrthogonalRegression:
         slopes = self.moments[dropped] / self.basis.squares[dropped, None]
         self.plain += slopes.T @ self.basis.Q[dropped]
         self.basis.truncate(size)
+        self._shrinkage = None
         self.set_ridge(ridge)
 
     def _weighted_squares(self, factors: Array) -> Array:
         """``Σ_j factors_j q_j²`` for one set of factors or several, in bounded memory."""
         n_columns, n = self.basis.Q.shape
-        total = np.zeros((*factors.shape[:-1], n), dtype=factors.dtype)
-        for block in row_blocks(n_columns, n, factors.itemsize):
+        total = np.zeros((*factors.shape[:-1], n), dtype=factors.dtype, like=self.basis.Q)
+        for block in row_blocks(n_columns, n, factors.itemsize, like=self.basis.Q):
             total += factors[..., block] @ np.square(self.basis.Q[block])
         return total
 
@@ -248,14 +257,8 @@ def penalties(size: int, ridge: float, free: int) -> Array:
     return np.where(np.arange(size) < free, 0.0, ridge)
 
 
-def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
-    """``rows −= outer(factors, vector)`` in place, row by row, without a temporary array."""
-    for row, factor in zip(rows, factors, strict=True):
-        row -= factor * vector
-
-
 def resized(buffer: Array, capacity: int) -> Array:
     """Return a buffer with ``capacity`` rows, the first of which are those of ``buffer``."""
-    longer = np.empty((capacity, *buffer.shape[1:]), dtype=buffer.dtype)
+    longer = np.empty((capacity, *buffer.shape[1:]), dtype=buffer.dtype, like=buffer)
     longer[: len(buffer)] = buffer
     return longer

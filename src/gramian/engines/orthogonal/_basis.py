@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from gramian.arrays import Array, row_blocks
+from gramian.arrays import Array, beside, home_of, row_blocks, small_cholesky, to_host
+from gramian.engines._holdings import Holdings
 from gramian.kernels import Kernel
 from gramian.machines import (
     Axes,
     ForwardSelection,
     LiveRidge,
+    RunningSums,
     Sums,
     basis_features,
-    chunk_sums,
     independent_select,
     least,
 )
@@ -62,14 +63,16 @@ class Centres:
 
     def blocks(self, X: Any, positions: Array | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield slices of X with their kernel values `rows`, in bounded memory."""
-        for block in row_blocks(X.shape[0], len(self) + 1):
+        X = beside(X, self.points)
+        for block in row_blocks(X.shape[0], len(self) + 1, like=X):
             yield block, self.rows(X[block], None if positions is None else positions[block])
 
     def rows(self, X: Any, positions: Array | None = None) -> Array:
         """Kernel values with the centres, of shape (len(X), m), plus ε where X is a centre."""
-        rows = np.empty((X.shape[0], len(self)))
+        rows = np.empty((X.shape[0], len(self)), like=home_of(X))
+        single = len(self.kernels) == 1
         for number, kernel in enumerate(self.kernels):
-            own = np.flatnonzero(self.which == number)
+            own = slice(None) if single else np.flatnonzero(self.which == number)
             rows[:, own] = kernel(X, self.points[own])
         if positions is not None and self.epsilon:
             held = self.samples >= 0
@@ -80,17 +83,27 @@ class Centres:
         self, U: Array, X: Any, targets: Array, weight: Array, positions: Array | None = None
     ) -> Sums:
         """Sums of the normal equations over samples; O(m²) each."""
-        m, t = len(U), targets.shape[1]
-        total = Sums(np.zeros((m, m)), np.zeros((m, t)), np.zeros(t))
+        sums = RunningSums(U, targets.shape[1], home_of(self.points))
+        self.add_to(sums, X, targets, weight, positions)
+        return sums.total()
+
+    def add_to(
+        self,
+        sums: RunningSums,
+        X: Any,
+        targets: Array,
+        weight: Array,
+        positions: Array | None = None,
+    ) -> None:
+        """Add samples to sums; O(m²) each, in bounded memory."""
         for block, rows in self.blocks(X, positions):
-            total = total + chunk_sums(U, rows, targets[block], weight[block])
-        return total
+            sums.add(rows, targets[block], weight[block])
 
     def outputs(self, X: Any, weights: Array) -> Array:
         """``f(x) = w_0 + Σ_j w_j k_j(x, centre_j)`` of shape (len(X), t)."""
-        out = np.empty((X.shape[0], weights.shape[1]))
+        out, weights = np.empty((X.shape[0], weights.shape[1])), beside(weights, self.points)
         for block, rows in self.blocks(X):
-            out[block] = rows @ weights[1:] + weights[0]
+            out[block] = to_host(rows @ weights[1:] + weights[0])
         return out
 
 
@@ -176,7 +189,8 @@ class FixedBasis:
     def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:
         """Return the basis over other samples, given by their sums, or with another λ; O(m³)."""
         live, ridge = self.live, self.live.ridge if ridge is None else ridge
-        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free))
+        home = home_of(self.centres.points)
+        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free, home))
 
     # -- penalties ------------------------------------------------------------------------------
 
@@ -190,14 +204,13 @@ class FixedBasis:
         samples must be those of the selection; ``ridge`` is "loo", "gcv" or λ.
         """
         centres = self.centres
-        K = centres.rows(centres.points, centres.samples)
+        K = to_host(centres.rows(centres.points, centres.samples))
         K *= centres.which[:, None] == centres.which
-        diagonal = np.diagonal(K)
-        tau = _DEPENDENT * diagonal.max(initial=1.0)
-        found = independent_select(lambda j: K[:, j], diagonal, tau)
-        centres, U = centres.take(found.basis), block_diag(1.0, found.factor.T)
+        kept, factor = _independent(K)
+        centres, U = centres.take(kept), block_diag(1.0, factor.T)
         sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
-        live = LiveRidge(U, sums, 1.0, self.live.free)  # a provisional λ that makes it solvable
+        # a provisional λ that makes it solvable
+        live = LiveRidge(U, sums, 1.0, self.live.free, home_of(X))
         basis = replace(self, centres=centres, live=live)
         return basis.with_ridge(X, targets, weight, ridge)
 
@@ -206,15 +219,15 @@ class FixedBasis:
         sums, U = self.live.sums, self.live.U
         if not isinstance(ridge, str):
             return self.with_sums(sums, ridge)
-        axes = Axes.of(sums, self.live.free)
+        axes = Axes.of(sums, self.live.free, home_of(X))
         if ridge == "gcv":
             return self.with_sums(sums, axes.shrinkage.minimize_gcv())
         errors = np.zeros(len(axes.ridges))
         width = max(len(U), targets.shape[1] * len(errors))  # numbers for each sample
-        for block in row_blocks(len(weight), width):
+        for block in row_blocks(len(weight), width, like=X):
             rows = self.centres.rows(X[block], np.arange(block.start, block.stop))
             features = basis_features(U, rows)
-            errors += axes.press(features, targets[block], weight[block], axes.ridges)
+            errors += to_host(axes.press(features, targets[block], weight[block], axes.ridges))
         return self.with_sums(sums, least(axes.ridges, errors))
 
     # -- reads ----------------------------------------------------------------------------------
@@ -226,7 +239,7 @@ class FixedBasis:
         out = np.empty(targets.shape)
         for block, rows in self.centres.blocks(X, positions):
             left = self.live.loo_residuals(rows, targets[block], weight[block])
-            out[block] = targets[block] - left
+            out[block] = targets[block] - to_host(left)
         return out
 
     def state(self) -> dict[str, Any]:
@@ -235,16 +248,30 @@ class FixedBasis:
         regression = {"U": live.U, "sums": vars(live.sums), "ridge": live.ridge, "free": live.free}
         own = {"outputs": self.outputs, "path": self.path, "stop_reason": self.stop_reason}
         points = {name: getattr(centres, name) for name in ("which", "samples", "epsilon")}
-        return {"centres": centres.points, **points, **own, "live": regression}
+        return {"centres": to_host(centres.points), **points, **own, "live": regression}
 
     @classmethod
-    def from_state(cls, kernels: tuple[Kernel, ...], state: Any, weights: Array) -> FixedBasis:
-        """Restore a basis from its `state` and its weights."""
-        points = (state[name] for name in ("centres", "which", "samples", "epsilon"))
+    def from_state(
+        cls, kernels: tuple[Kernel, ...], held: Holdings, state: Any, weights: Array
+    ) -> FixedBasis:
+        """Restore a basis from its `state` and its weights, at the home of the samples held."""
+        points = [state[name] for name in ("centres", "which", "samples", "epsilon")]
+        points[0] = held.rows.adopt(points[0])
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
         kept = dict(state["live"]["sums"])
         kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
-        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)})
+        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)}, like=home_of(points[0]))
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis
+
+
+def _independent(K: Array) -> tuple[Array, Array]:
+    """The centres that depend on no earlier one, and the Cholesky factor of their part of K."""
+    diagonal = np.diagonal(K)
+    tau = _DEPENDENT * diagonal.max(initial=1.0)
+    factor, bad = small_cholesky(K)
+    if not bad and np.square(np.diagonal(factor)).min(initial=np.inf) >= tau:
+        return np.arange(len(K)), factor
+    found = independent_select(lambda j: K[:, j], diagonal, tau)
+    return found.basis, found.factor

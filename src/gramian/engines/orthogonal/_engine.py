@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, home_of, to_host
 from gramian.engines._engine import Engine, noted
 from gramian.engines._holdings import Holdings
 from gramian.engines._joined import JoinedBlock
@@ -17,7 +17,7 @@ from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
 from gramian.engines.orthogonal._plan import BasisPlan, target_columns
 from gramian.engines.orthogonal._queries import BasisQueries
 from gramian.gram import Refactorization
-from gramian.machines import Sums
+from gramian.machines import RunningSums, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +173,10 @@ class BasisEngine:
         """Add samples that are not held, given by their sums for each basis."""
         pairs = zip(self.bases, sums, strict=True)
         return self._moved(held, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
+
+    def stream(self) -> RowStream:
+        """Open the engine to chunks of samples that will not be held."""
+        return RowStream(self)
 
     def with_classes(self, held: Holdings) -> BasisEngine:
         """Return an engine with one output for each class of these holdings."""
@@ -348,9 +352,31 @@ class ChunkSums:
         ]
 
 
+class RowStream:
+    """Sums over chunks of samples that are not held, at the home of the centres until the end."""
+
+    def __init__(self, engine: BasisEngine) -> None:
+        self._engine, self.rows = engine, 0
+        self._sums = [
+            RunningSums(b.live.U, len(b.outputs), home_of(b.centres.points)) for b in engine.bases
+        ]
+
+    def add(self, held: Holdings, X: Any, y: Array, weight: Array) -> None:
+        """Add a chunk, given holdings with all classes so far; O(m²) for each sample."""
+        self._engine = self._engine.with_classes(held)
+        for basis, sums in zip(self._engine.bases, self._sums, strict=True):
+            sums.widen(len(basis.outputs))
+            basis.centres.add_to(sums, X, self._engine._targets(y, basis), weight)
+        self.rows += len(y)
+
+    def learned(self, held: Holdings) -> BasisEngine:
+        """Return the engine that has learned all chunks, O(m³)."""
+        return self._engine.with_sums(held, [sums.total() for sums in self._sums], self.rows)
+
+
 def _find_rows(X: Any, points: Any) -> Array:
     """For each centre, the position of an equal row of X, or −1."""
-    rows, wanted = (Z.toarray() if hasattr(Z, "toarray") else Z for Z in (X, points))
+    rows, wanted = (Z.toarray() if hasattr(Z, "toarray") else to_host(Z) for Z in (X, points))
     where = {row.tobytes(): i for i, row in reversed(list(enumerate(rows + 0.0)))}
     found = [where.get(row.tobytes(), NOT_HELD) for row in wanted + 0.0]
     return np.array(found, dtype=np.intp).reshape(-1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gramian.arrays import Array
+from gramian.arrays import Array, beside, to_host
 from gramian.engines._holdings import Holdings
 from gramian.engines._rows import make_rows
 from gramian.engines.orthogonal._basis import Centres, FixedBasis
@@ -80,7 +80,7 @@ class BasisPlan:
         Y = target_columns(held.y, outputs, held.classes is not None)
         found = forward_select(
             lambda samples, kernel: kernels[kernel](X[samples], X),
-            Y.astype(X.dtype),
+            beside(Y.astype(X.dtype), X),
             self.rules,
             n_kernels=len(kernels),
             weight=weight.astype(X.dtype),
@@ -135,7 +135,8 @@ class Trials:
                 ridges = np.array([basis.live.ridge])
             elif len(ridges) == 0:
                 ridges = axes.ridges
-            features = basis_features(basis.live.U, basis.centres.rows(held.rows.take(part)))
+            rows = to_host(basis.centres.rows(held.rows.take(part)))
+            features = basis_features(basis.live.U, rows)
             Y = target_columns(held.y[part], self._outputs, held.classes is not None)
             found = np.square(axes.outputs(features, ridges) - Y).sum(axis=2)
             errors = errors + found @ held.weight[part]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, to_host
 from gramian.engines._holdings import Holdings
 from gramian.engines._joined import JoinedBlock, query_blocks
 from gramian.engines._row_queries import RowQueries
@@ -90,7 +90,7 @@ class JoinedBases(JoinedBlock):
 
 
 def _features(basis: FixedBasis, X: Any) -> Array:
-    return basis_features(basis.live.U, basis.centres.rows(X))
+    return to_host(basis_features(basis.live.U, basis.centres.rows(X)))
 
 
 def _opened(basis: FixedBasis, held: Holdings, targets: Array) -> RowQueries:
@@ -98,7 +98,7 @@ def _opened(basis: FixedBasis, held: Holdings, targets: Array) -> RowQueries:
 
     def blocks() -> Iterator[tuple[slice, Array]]:
         for rows, values in centres.blocks(samples, np.arange(len(held))):
-            yield rows, basis_features(live.U, values)
+            yield rows, to_host(basis_features(live.U, values))
 
     found = live.normal.present_inverse(), live.orthogonal_weights
     return RowQueries.of(blocks, *found, targets, held.weight)
