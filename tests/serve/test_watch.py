@@ -83,6 +83,10 @@ def test_a_projection_has_all_samples(serving, model):
     model = model()
     with serving(model) as client:
         found = client.get(f"{MODEL}/projection").json()
+        sets = found["sets"]
+        assert sets["confidence"] == 0.9
+        assert 0.9 <= sets["covered"] <= 1.0
+        assert sets["size"] > 0
     assert found["ids"] == model.ids_.tolist()
     assert len(found["x"]) == len(found["y"]) == found["n"]
     assert np.isfinite(found["x"] + found["y"]).all()
@@ -95,3 +99,18 @@ def test_the_page_loads_nothing_from_elsewhere(client):
     assert page.status_code == 200
     assert "default-src 'self'" in page.headers["content-security-policy"]
     assert "http" not in page.text.replace("http-equiv", "")
+
+
+def test_sets_of_left_out_values():
+    """With labels that are plain to see, a set of 90 % holds one label or none."""
+    from gramian.serve._answers import left_out_sets
+    from gramian.serve._live_store import Shown
+
+    y = np.arange(60) % 2
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 10.0 * y[:, None]
+    plain = left_out_sets(Shown(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, y), 0, True))
+    assert plain["covered"] >= 0.9
+    assert plain["size"] <= 1.0
+    noise = np.random.default_rng(1).integers(0, 2, 60)
+    blind = left_out_sets(Shown(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, noise), 0, True))
+    assert blind["size"] > 1.5

@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 
 from gramian.arrays import Array
 from gramian.io.parts import machine_of
+from gramian.machines import nonconformity
 from gramian.serve._live_store import Shown
 
 LIVE = frozenset({"sets", "lower", "upper"})
@@ -57,6 +58,32 @@ def left_out_error(shown: Shown) -> float:
     if is_classifier(machine):
         return float(np.mean(predicted != y))
     return float(np.sqrt(np.mean((y - predicted) ** 2)))
+
+
+def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
+    """How often sets or intervals from left-out values hold the truth, and how large they are.
+
+    A label is in the set of a sample, or a number in its interval, unless it fits less well than
+    all but a share of 1 − confidence of the samples fit, each left out.
+    """
+    machine = machine_of(shown.model)
+    y = machine.y_fit_
+    if is_classifier(machine):
+        F, own = machine.loo_decision_function().reshape(len(y), -1), machine.classes_
+        labels = np.searchsorted(own, y)
+        scores = np.stack([nonconformity(F, np.full(len(y), k)) for k in range(len(own))], axis=1)
+        mine = scores[np.arange(len(y)), labels]
+        inside = scores <= np.quantile(mine, confidence, method="higher")
+        covered, size = inside[np.arange(len(y)), labels], inside.sum(axis=1)
+    else:
+        errors = np.abs(y - machine.loo_predict()).reshape(len(y), -1)
+        reach = np.quantile(errors, confidence, axis=0, method="higher")
+        covered, size = (errors <= reach).all(axis=1), 2.0 * reach[:1]
+    return {
+        "confidence": confidence,
+        "covered": float(np.mean(covered)),
+        "size": float(np.mean(size)),
+    }
 
 
 def left_out(shown: Shown, samples: bool) -> dict[str, Any]:

@@ -135,7 +135,8 @@ def _table(model: Any, machine: Any) -> dict[str, Array]:
 def projection(shown: Shown) -> dict[str, Any]:
     """The samples on a plane, at most `DRAWN` of them; computed once for a version."""
     if "projection" not in shown.cache:
-        shown.cache["projection"] = _projected(shown)
+        sets = _answers.left_out_sets(shown)
+        shown.cache["projection"] = {**_projected(shown), "sets": sets}
     return shown.cache["projection"]
 
 

@@ -146,7 +146,12 @@ function drawCloud() {
     entry.classList.toggle("square", i % 2 === 1);
     return entry;
   }));
-  if (cloud.claimed) $("coverage").textContent = drawClaims($("claims"), cloud.claimed, cloud.right);
+  const claims = cloud.claimed ? `${drawClaims($("claims"), cloud.claimed, cloud.right)} ` : "";
+  $("coverage").textContent = claims + coverage(cloud.sets);
+}
+function coverage({ confidence, covered, size }) {
+  const large = classes ? `with ${size.toFixed(2)} labels on average` : `each ${shown(size)} wide`;
+  return `At ${100 * confidence} %, ${classes ? "sets" : "intervals"} hold the truth of ${(100 * covered).toFixed(1)} % of the samples, left out, ${large}.`;
 }
 addEventListener("resize", drawCloud);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCloud);
