@@ -1,9 +1,10 @@
 """All tests, in two processes at a time: ``python -m tests`` is what ``make test`` runs.
 
-Each process takes half of the work. What they print comes when both are done, one after the other.
+Each process takes half of the work, with one thread of BLAS. What they print comes when both are done, one after the other.
 ``--coverage`` measures which lines run; other arguments are passed on to pytest.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,8 @@ def main(arguments):
     measure = ["coverage", "run", "-p", "-m"] if "--coverage" in arguments else []
     options = [argument for argument in arguments if argument != "--coverage"]
     command = [sys.executable, "-m", *measure, "pytest", "-q", "-p", "no:cacheprovider", *options]
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # two processes with two threads each would wait in turn
     with TemporaryFile("w+") as first, TemporaryFile("w+") as second:
         runs = [
             subprocess.Popen([*command, *half], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
