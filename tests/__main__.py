@@ -1,6 +1,7 @@
 """All tests, in two processes at a time: ``python -m tests`` is what ``make test`` runs.
 
-Each process takes half of the work, with one thread of BLAS. What they print comes when both are done, one after the other.
+Each process takes half of the work, with one thread of BLAS. What they print comes when both are
+done, one after the other.
 ``--coverage`` measures which lines run; other arguments are passed on to pytest.
 """
 

@@ -17,7 +17,7 @@ BLOCK = 2048
 ROTATED = 256
 SOLVED = 512
 FAR, FEW_PAIRS = 64.0, 2**22
-Tensor = torch.Tensor
+Tensor = Any
 
 
 def _blocks(n: int, size: int | None = None) -> Iterator[slice]:
