@@ -12,8 +12,8 @@ import gramian
 def trusted_types() -> list[str]:
     """Names of this package's own types, for ``skops.io.load(path, trusted=trusted_types())``.
 
-    They are the classes and functions of the layers that a fitted model is made of: arrays of
-    samples, kernels, machines, engines, estimators and tables.
+    They are the classes and functions of the layers that a fitted model is made of, from kernels
+    to estimators.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def trusted_types() -> list[str]:
     True
     """
     found = {"numpy.dtype", "builtins.object"}
-    for layer in ("arrays", "kernels", "gram", "machines", "selection", "engines", "estimators"):
+    for layer in ("kernels", "gram", "machines", "selection", "engines", "estimators"):
         package = import_module(f"gramian.{layer}")
         for info in walk_packages(package.__path__, f"gramian.{layer}."):
             members = getmembers(import_module(info.name), lambda x: isclass(x) or isfunction(x))
