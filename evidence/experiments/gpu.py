@@ -76,7 +76,9 @@ def run(n: int) -> dict[str, Any]:
     model = LeastSquaresSVC(gamma=GAMMA, C=C, device="cuda")
     fit, _ = timed(lambda: (model.fit(X[:n], y[:n]), model.loo_score()))
     memory = cuda.max_memory_allocated()
-    one = [timed(lambda i=i: model.partial_fit(X[i : i + 1], y[i : i + 1])) for i in more(n, 16)]
+    one = [
+        timed(lambda i=i: model.partial_fit(X[i : i + 1], y[i : i + 1])) for i in range(n, n + 16)
+    ]
     many = timed(lambda: model.partial_fit(X[n + 100 : n + 164], y[n + 100 : n + 164]))
     model.forget(0)
     forget, _ = timed(lambda: [model.forget(i) for i in range(1, FORGOTTEN + 1)])
@@ -94,10 +96,6 @@ def run(n: int) -> dict[str, Any]:
         "drift": model.drift(),
         "refit": refit(X[:n], y[:n]) if n <= 50_000 else None,
     }
-
-
-def more(n: int, k: int) -> range:
-    return range(n, n + k)
 
 
 def refit(X: np.ndarray, y: np.ndarray) -> float:

@@ -9,15 +9,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
+from gramian.io.parts import machine_of
 from gramian.plots import loo_losses
 from gramian.tables import CategoryColumn, DateColumn, TableModel
 
 Facts = dict[str, Any]
-
-
-def machine_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return model.estimator_ if isinstance(model, TableModel) else model
 
 
 def chosen(model: Any) -> Facts:

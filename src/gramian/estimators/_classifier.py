@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from gramian.arrays import from_tensor
 from gramian.engines import Holdings
 from gramian.estimators._conformal import check_confidence, label_p_values
-from gramian.estimators._live import Fitted, LiveEstimator, edits
+from gramian.estimators._live import Fitted, LiveEstimator, answered, edits
 from gramian.machines import accepted, fit_calibration, probabilities
 
 
@@ -56,12 +56,12 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         now, outputs = self._outputs(X)
-        return _given(now, _shown(now, outputs))
+        return answered(now, _shown(now, outputs))
 
     def predict(self, X):
         """The class of each sample."""
         now, outputs = self._outputs(X)
-        return _given(now, _labels(now, outputs))
+        return answered(now, _labels(now, outputs))
 
     def predict_proba(self, X):
         """Class probabilities, calibrated on the exact leave-one-out decision values.
@@ -141,13 +141,13 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
-            return _given(now, _shown(now, self._loo_outputs()))
+            return answered(now, _shown(now, self._loo_outputs()))
 
     def loo_predict(self):
         """Class of each held sample by the model without it, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
-            return _given(now, _labels(now, self._loo_outputs()))
+            return answered(now, _labels(now, self._loo_outputs()))
 
     def loo_predict_proba(self):
         """Class probabilities of each held sample by the model without it, in the order of `ids_`.
@@ -157,7 +157,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
             F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
-            return _given(self._fitted(), probabilities(F, scale))
+            return answered(self._fitted(), probabilities(F, scale))
 
     def loo_score(self):
         """Accuracy of `loo_predict`, weighted by the sample weights."""
@@ -262,11 +262,6 @@ def _check_kind(held, new, name="y"):
             f"{name} must be {kinds[strings[0]]}, as the labels that the model holds; got "
             f"{kinds[strings[1]]}."
         )
-
-
-def _given(now: Fitted, values):
-    """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
-    return now.held.rows.answer(values) if now.held.rows.answer else values
 
 
 def _shown(now: Fitted, outputs):

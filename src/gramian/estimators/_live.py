@@ -75,6 +75,11 @@ def edits(method: Callable) -> Callable:
     return locked
 
 
+def answered(now: Fitted, values: Any) -> Any:
+    """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
+    return now.held.rows.answer(values) if now.held.rows.answer else values
+
+
 def learned(name: str, doc: str) -> property:
     """Return a property that reads a hyper-parameter from the present choice."""
 
@@ -239,8 +244,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         With ``kernel="precomputed"``, their kernel matrix.
         """
         with self._lock:
-            rows = self._fitted().held.rows
-            return rows.answer(rows.shown()) if rows.answer else rows.shown()
+            now = self._fitted()
+            return answered(now, now.held.rows.shown())
 
     @property
     def y_fit_(self):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 from gramian.arrays import from_tensor
 from gramian.engines import Holdings
 from gramian.estimators._conformal import intervals, regions
-from gramian.estimators._live import Fitted, LiveEstimator, edits
+from gramian.estimators._live import Fitted, LiveEstimator, answered, edits
 
 
 class LiveRegressor(RegressorMixin, LiveEstimator):
@@ -41,7 +41,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     def predict(self, X):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         now, outputs = self._outputs(X)
-        return _given(now, outputs)
+        return answered(now, _shown(now, outputs))
 
     def score(self, X, y, sample_weight=None):
         """R² of `predict`."""
@@ -99,7 +99,8 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     def loo_predict(self):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
         with self._lock:
-            return _given(self._fitted(), self._loo_outputs())
+            now = self._fitted()
+            return answered(now, _shown(now, self._loo_outputs()))
 
     def loo_decision_function(self):
         """The same as `loo_predict`."""
@@ -144,12 +145,6 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _given(now: Fitted, outputs):
-    """Predictions as the caller expects them: a tensor, if the samples came as tensors."""
-    found = _shown(now, outputs)
-    return now.held.rows.answer(found) if now.held.rows.answer else found
 
 
 def _shown(now: Fitted, outputs):

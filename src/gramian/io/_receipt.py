@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import __version__
 from gramian.files import user_name
 from gramian.io._models import fingerprint
-from gramian.tables import TableModel
+from gramian.io.parts import machine_of
 
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
 """What `verify` allows, relative, by the precision of the samples."""
@@ -146,7 +146,7 @@ def forget(
     seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
     salt = secrets.token_bytes(32)
     return Receipt(
-        model=type(_estimator(model)).__name__,
+        model=type(machine_of(model)).__name__,
         ids=tuple(np.atleast_1d(np.asarray(ids)).tolist()),
         count=n_before - len(model.ids_),
         n_before=n_before,
@@ -168,7 +168,7 @@ def forget(
 
 def difference_to_refit(model: Any) -> float:
     """How far decision values on the held samples are from those of a refit, relative. O(n³)."""
-    estimator = _estimator(model)
+    estimator = machine_of(model)
     X = estimator.X_fit_
     ours, theirs = _values(estimator, X), _values(estimator.refitted(), X)
     scale = np.abs(theirs).max()
@@ -177,7 +177,7 @@ def difference_to_refit(model: Any) -> float:
 
 def default_tolerance(model: Any) -> float:
     """What the difference may be, by the precision of the samples."""
-    return TOLERANCE.get(_estimator(model).X_fit_.dtype, max(TOLERANCE.values()))
+    return TOLERANCE.get(machine_of(model).X_fit_.dtype, max(TOLERANCE.values()))
 
 
 def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[float, float | None]:
@@ -206,12 +206,8 @@ def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
     return perf_counter() - start
 
 
-def _estimator(model: Any) -> Any:
-    return model.estimator_ if isinstance(model, TableModel) else model
-
-
 def _drift(model: Any) -> float | None:
-    estimator = _estimator(model)
+    estimator = machine_of(model)
     try:
         return float(estimator.drift())
     except (AttributeError, ValueError, ArithmeticError):  # what is forgotten stays so

@@ -17,8 +17,22 @@ from gramian.kernels._distance import DistanceKernel
 from gramian.kernels._sparse_squares import scaled_features, sparse_pair_squares, sparse_squares
 
 
+class EuclideanKernel(DistanceKernel):
+    """What the two kernels share: few samples are compared directly, by a metric of SciPy."""
+
+    metric: ClassVar[str]
+
+    def _direct(self, X: Array, Y: Array) -> Array:
+        gamma = self.gamma
+        if np.ndim(gamma) or not 1e-100 < gamma < 1e100:
+            return self._exponents(X, Y)(slice(None), slice(None))
+        if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
+            return cdist(Y, X, self.metric).T * -gamma
+        return cdist(X, Y, self.metric) * -gamma
+
+
 @dataclass(frozen=True, eq=False)
-class RBF(DistanceKernel):
+class RBF(EuclideanKernel):
     """k(x, y) = exp(−gamma ‖x − y‖²), or exp(−Σ_f gamma_f (x_f − y_f)²).
 
     Parameters
@@ -34,16 +48,9 @@ class RBF(DistanceKernel):
     """
 
     name: ClassVar[str] = "rbf"
+    metric: ClassVar[str] = "sqeuclidean"
 
     gamma: Any = 1.0
-
-    def _direct(self, X: Array, Y: Array) -> Array:
-        gamma = self.gamma
-        if np.ndim(gamma) or not 1e-100 < gamma < 1e100:
-            return self._exponents(X, Y)(slice(None), slice(None))
-        if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
-            return cdist(Y, X, "sqeuclidean").T * -gamma
-        return cdist(X, Y, "sqeuclidean") * -gamma
 
     def _on_device(self, X: Any, Y: Any) -> Any:
         if np.ndim(self.gamma):
@@ -56,7 +63,7 @@ class RBF(DistanceKernel):
 
     def _distances(self, X: Any) -> Array:
         if not sparse.issparse(X):
-            return pdist(X, "sqeuclidean")
+            return pdist(X, self.metric)
         first, second = np.triu_indices(X.shape[0], 1)
         return sparse_pair_squares(X, X, first, second, 1.0)
 
@@ -73,7 +80,7 @@ class RBF(DistanceKernel):
 
 
 @dataclass(frozen=True, eq=False)
-class Exponential(DistanceKernel):
+class Exponential(EuclideanKernel):
     """k(x, y) = exp(−gamma ‖x − y‖), or exp(−√Σ_f (gamma_f (x_f − y_f))²).
 
     The Matérn kernel of smoothness ½: functions of it are rough, and an outlier reaches far.
@@ -91,16 +98,9 @@ class Exponential(DistanceKernel):
     """
 
     name: ClassVar[str] = "exponential"
+    metric: ClassVar[str] = "euclidean"
 
     gamma: Any = 1.0
-
-    def _direct(self, X: Array, Y: Array) -> Array:
-        gamma = self.gamma
-        if np.ndim(gamma) or not 1e-100 < gamma < 1e100:
-            return self._exponents(X, Y)(slice(None), slice(None))
-        if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
-            return cdist(Y, X, "euclidean").T * -gamma
-        return cdist(X, Y, "euclidean") * -gamma
 
     def _on_device(self, X: Any, Y: Any) -> Any:
         values = (X * self.gamma).through("distances", Y * self.gamma, 2.0)
@@ -123,7 +123,7 @@ class Exponential(DistanceKernel):
 
     def _distances(self, X: Any) -> Array:
         if not sparse.issparse(X):
-            return pdist(X, "euclidean")
+            return pdist(X, self.metric)
         first, second = np.triu_indices(X.shape[0], 1)
         return np.sqrt(sparse_pair_squares(X, X, first, second, 1.0))
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gramian.io.parts import machine_of
 from gramian.tables import TableModel, column_names, read_cells
 
 
@@ -28,24 +27,11 @@ def learn(model: Any, X: Any, y: Any, ids: Any) -> None:
 
 
 def relabel(model: Any, ids: list[Any], y: Any) -> None:
-    """Forget rows and learn them again with other targets; they are the last ones then."""
-    machine = machine_of(model)
+    """Give rows other targets; they are the last ones then."""
     y = np.atleast_1d(np.asarray(y))
     if len(y) != len(ids):
         raise ValueError(f"relabel needs a target for each of {len(ids)} ids, got {len(y)}.")
-    if machine is not model:
-        y = model.target_.read(y.tolist())
-    where = {name: position for position, name in enumerate(machine.ids_.tolist())}
-    unknown = [name for name in ids if name not in where]
-    if unknown:
-        raise ValueError(
-            f"relabel got id {unknown[0]!s}, which the model does not hold (it holds {len(where)} "
-            f"samples)."
-        )
-    positions = [where[name] for name in ids]
-    X, weight = machine.X_fit_[positions], machine.sample_weight_[positions]
-    machine.forget(ids)
-    machine.partial_fit(X, y, ids=np.asarray(ids), sample_weight=weight)
+    model.relabel(ids, y.tolist() if isinstance(model, TableModel) else y)
 
 
 def numbers(model: Any, ids: Any) -> bool:
