@@ -76,6 +76,17 @@ def test_a_model_on_a_device_equals_the_one_in_numpy(machine):
     assert there.refactor().score(X, y) == pytest.approx(here.score(X, y))
 
 
+def test_an_inverse_in_single_precision():
+    """Decision values of double precision, leave-one-out values of single precision."""
+    here = edited(LeastSquaresSVC(gamma=0.3, C=1.0), X, y)
+    there = edited(LeastSquaresSVC(gamma=0.3, C=1.0, factor="single", device=DEVICE), X, y)
+    values = there.decision_function(X)
+    np.testing.assert_allclose(values, here.decision_function(X), atol=1e-9)
+    left_out = there.loo_decision_function()
+    np.testing.assert_allclose(left_out, here.loo_decision_function(), atol=1e-4)
+    assert there.drift() < 1e-9
+
+
 @pytest.mark.parametrize("dispatch", [False, True])
 def test_tensors_give_tensors(dispatch):
     if dispatch:

@@ -41,7 +41,7 @@ def pseudo_inverse_values(K, Y, K_query, ridge):
 # -- eqs. (14) to (20) --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("factor", ["auto", "inverse", "cholesky", "qr"])
+@pytest.mark.parametrize("factor", ["auto", "inverse", "single", "cholesky", "qr"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 def test_equals_the_pseudo_inverse(kind, classes, factor):

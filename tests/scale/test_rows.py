@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor
+from gramian.estimators._chunked import ahead
 from tests.estimators.conftest import close_values, make_samples, values
 
 MODELS = {
@@ -132,3 +133,18 @@ def test_sparse_rows_and_dask_arrays(estimator):
     other = clone(estimator).fit(X[:40], y[:40])
     other.learn_rows(da.from_array(X[40:], chunks=(30, 3)), da.from_array(y[40:], chunks=30))
     close_values(values(other), values(whole), n=120, updates=80)
+
+
+def test_chunks_made_ahead_of_their_use():
+    """All of them in order, one made while the one before is used; errors come through."""
+    made, seen = [], []
+
+    def numbers():
+        for number in range(4):
+            made.append(number)
+            yield number
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="disk"):
+        seen.extend(ahead(numbers()))
+    assert seen == made == [0, 1, 2, 3]

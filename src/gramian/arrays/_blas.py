@@ -61,6 +61,8 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
 
 def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
     """``S += sign · (X Yᵀ + Y Xᵀ)`` in the upper triangle, in place."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("add_cross", X, Y, sign)
     (syr2k,) = get_blas_funcs(("syr2k",), (buffer,))
     updated = syr2k(sign, X, Y, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-2k update must happen in place"
@@ -71,6 +73,8 @@ def weighted_square(W: Array, weight: Array) -> Array:
 
     One symmetric rank-k update for each sign of the weights.
     """
+    if not isinstance(W, np.ndarray):
+        return W.through("weighted_square", weight)
     square = np.zeros((len(W), len(W)), order="F")
     for sign in (1.0, -1.0):
         some = np.flatnonzero(sign * weight > 0)

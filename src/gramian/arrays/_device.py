@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from scipy.special import xlogy
 
 from gramian.arrays import _torch
 from gramian.arrays._home import find_device
@@ -54,7 +55,10 @@ _UFUNCS: dict[Any, Any] = {
     np.bitwise_and: torch.bitwise_and,
     np.bitwise_or: torch.bitwise_or,
     np.sign: torch.sign,
+    xlogy: torch.xlogy,
 }
+_MIXED = (np.maximum, np.minimum, np.power)  # of which torch has none with a number
+_PLAIN = {ufunc: own for ufunc, own in _UFUNCS.items() if ufunc not in _MIXED}
 _FUNCTIONS: dict[Any, Any] = {}
 
 
@@ -178,6 +182,8 @@ class DeviceArray(NDArrayOperatorsMixin):
     # -- NumPy's protocols ----------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and ufunc in _PLAIN:
+            return DeviceArray(_PLAIN[ufunc](*[self._moved(value) for value in inputs]))
         out, where, known = kwargs.pop("out", None), kwargs.pop("where", True), {"dtype", "casting"}
         if method != "__call__" or not known.issuperset(kwargs):
             return NotImplemented
@@ -185,7 +191,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         if ufunc is np.matmul:
             kind = torch.promote_types(values[0].dtype, values[1].dtype)
             found = values[0].to(kind) @ values[1].to(kind)
-        elif ufunc in (np.maximum, np.minimum, np.power):
+        elif ufunc in _MIXED:
             found = _UFUNCS[ufunc](*(torch.as_tensor(v, device=self.tensor.device) for v in values))
         elif ufunc in _UFUNCS:
             found = _UFUNCS[ufunc](*values)
@@ -213,9 +219,12 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     def _moved(self, value: Any) -> Any:
         """The tensor of an array, on this device; a number as it is."""
-        if isinstance(value, DeviceArray):
+        kind = type(value)
+        if kind is DeviceArray:
             return value.tensor
-        if isinstance(value, np.ndarray):
+        if kind is float or kind is slice or kind is int:
+            return value
+        if kind is np.ndarray:
             return moved(value, self.tensor.device)
         return value.item() if isinstance(value, np.generic) else value
 
@@ -368,6 +377,8 @@ def _where(home: Any, condition: Any, first: Any, second: Any) -> DeviceArray:
 
 @_implements(np.einsum)
 def _einsum(home: Any, formula: str, *arrays: Any) -> DeviceArray:
+    if formula == "ij,ij->i":  # torch.einsum thinks for longer than this takes
+        return DeviceArray((moved(arrays[0], home) * moved(arrays[1], home)).sum(dim=1))
     return DeviceArray(torch.einsum(formula, *_together(home, arrays)))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 BLOCK = 2048
+MULTIPLIED = 1024
 ROTATED = 256
 SOLVED = 512
 FAR, FEW_PAIRS = 64.0, 2**22
@@ -34,10 +35,10 @@ def _write_upper(square: Tensor, values: Tensor) -> None:
 def symmetric_product(buffer: Tensor, X: Tensor, lower: bool) -> Tensor:
     """``S @ X`` for the symmetric S in one triangle."""
     S = buffer.T if lower else buffer
-    out = torch.zeros_like(X)
-    for J in _blocks(len(S)):
+    out = -S.diagonal()[:, None] * X  # which both halves of a square on the diagonal have
+    for J in _blocks(len(S), MULTIPLIED):
         upper = torch.triu(S[J, J])
-        out[J] += upper @ X[J] + torch.triu(upper, 1).T @ X[J]
+        out[J].addmm_(upper, X[J]).addmm_(upper.T, X[J])
         rest = S[J, J.stop :]
         out[J].addmm_(rest, X[J.stop :])
         out[J.stop :].addmm_(rest.T, X[J])
@@ -46,9 +47,21 @@ def symmetric_product(buffer: Tensor, X: Tensor, lower: bool) -> Tensor:
 
 def add_outer(buffer: Tensor, W: Tensor, sign: float) -> None:
     """``S += sign · W Wᵀ``."""
+    if not W.shape[1]:
+        return
     for J in _blocks(len(buffer)):
         buffer[J, J] += torch.triu(sign * (W[J] @ W[J].T))
         buffer[J, J.stop :].addmm_(W[J], W[J.stop :].T, alpha=sign)
+
+
+def add_cross(buffer: Tensor, X: Tensor, Y: Tensor, sign: float) -> None:
+    """``S += sign · (X Yᵀ + Y Xᵀ)``, below the diagonal as well."""
+    buffer.addmm_(X, Y.T, alpha=sign).addmm_(Y, X.T, alpha=sign)
+
+
+def weighted_square(W: Tensor, weight: Tensor) -> Tensor:
+    """``W diag(weight) Wᵀ``, below the diagonal as well."""
+    return (W * weight) @ W.T
 
 
 def factor_cholesky(buffer: Tensor) -> int:
@@ -172,6 +185,15 @@ def triangle_rows(buffer: Tensor, rows: Tensor, lower: bool) -> Tensor:
     """Rows (k, n) of the symmetric matrix in one triangle, with the diagonal that is stored."""
     before = torch.arange(len(buffer), device=buffer.device) < rows[:, None]
     return torch.where(before == lower, buffer[rows], buffer[:, rows].T)
+
+
+def factor_columns(
+    buffer: Tensor, diagonal: Tensor, W: Tensor, signs: Tensor, slots: Tensor
+) -> Tensor:
+    """Columns (n, k) of an upper triangle, with its diagonal, plus ``W diag(signs) Wᵀ``."""
+    out = triangle_rows(buffer, slots, False).T
+    out[slots, torch.arange(len(slots), device=slots.device)] = diagonal[slots]
+    return torch.addmm(out, W, signs[:, None] * W[slots].T)
 
 
 def distances(X: Tensor, Y: Tensor, p: float) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from gramian.engines._gram_queries import GramQueries
 from gramian.engines._holdings import Holdings
 from gramian.engines._joined import JoinedBlock, JoinedByEdits
 from gramian.gram import (
+    SINGLE,
     LiveSystem,
     Moments,
     NotPositiveDefiniteError,
@@ -44,7 +46,7 @@ class GramPlan:
     machine : Machine
     kernel : Kernel
     ridge : float
-    factor : {"auto", "inverse", "cholesky", "qr"}
+    factor : {"auto", "inverse", "single", "cholesky", "qr"}
     kind : {"signs", "fisher"}
         Targets of a classifier: ±1 or Fisher's.
     class_weight : dict, "balanced" or None
@@ -127,13 +129,16 @@ class GramEngine:
         self.plan, self.past = plan, history
         self._diagonal, self._weight = kernel.diagonal(X), weight
         self._columns = held.classes
+        # The samples, which follow the edits if the system reads them after these; else None.
+        self._present = present = SimpleNamespace(X=X)
         shift = plan.machine.shift(plan.ridge, weight)
         self.system = LiveSystem(
             self._diagonal + shift,
-            lambda rows, columns: kernel(X[rows], X[columns]),
+            lambda rows, columns: kernel(present.X[rows], present.X[columns]),
             np.column_stack([np.ones(len(weight)), targets.columns]),
             plan.machine.only_factor or plan.factor,
         )
+        present.X = X if plan.factor == SINGLE else None
         self.serves: object = held.version
         self._known: tuple[object, Any] = (None, None)  # a version, and its moments
 
@@ -174,6 +179,7 @@ class GramEngine:
         self._diagonal = np.concatenate([self._diagonal, diagonal])
         self._weight = np.concatenate([self._weight, weight])
         self._columns = after.classes
+        self._present.X = after.rows.samples() if self.plan.factor == SINGLE else None
         self.serves = after.version
         return self
 
@@ -189,6 +195,7 @@ class GramEngine:
         self._diagonal = without_rows(self._diagonal, positions)
         self._weight = without_rows(self._weight, positions)
         self._columns = after.classes
+        self._present.X = after.rows.samples() if self.plan.factor == SINGLE else None
         self.serves = after.version
         return self
 

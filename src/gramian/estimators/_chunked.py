@@ -9,22 +9,25 @@ have no ids; `forget_rows` forgets rows that are passed again. Dask is not impor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from gramian.arrays import Array
+from gramian.arrays import Array, on_device
 from gramian.engines import Holdings, make_rows
 from gramian.engines.orthogonal import BasisEngine, RowChunks, is_chunked, map_queries
 from gramian.estimators._classifier import LiveClassifier, _calibrated
 from gramian.estimators._live import Fitted, LiveEstimator, edits
 from gramian.estimators._regressor import LiveRegressor
 from gramian.estimators._samples import with_weight
+
+T = TypeVar("T")
 
 # Largest number of rows of a Dask array on which centres are chosen.
 CHOSEN_ON = 20_000
@@ -80,8 +83,8 @@ def learn_rows(self, X, y=None, sample_weight=None):
     ----------
     X : array-like or CSR matrix of shape (n_rows, n_features), or iterable of chunks
         Without y, an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for example a generator.
-        One chunk at a time is in memory. Without a device, chunks of 1,000 rows or more are best;
-        with one, of 100,000.
+        One chunk at a time is in memory, and chunks of 1,000 rows or more are best. With a device
+        there are two, since a thread makes the next one, and chunks of 100,000 rows are best.
     y : array-like of shape (n_rows,) or (n_rows, n_targets), optional
     sample_weight : array-like of shape (n_rows,), optional
 
@@ -94,7 +97,10 @@ def learn_rows(self, X, y=None, sample_weight=None):
         return self
     now = self._serving()
     held, stream, kind = now.held, now.engine.stream(), now.settings.samples
-    for rows, targets, weight in _chunks(X, y, sample_weight):
+    chunks = _chunks(X, y, sample_weight)
+    if on_device(held.rows.samples()):  # on a device, which computes while a thread makes the next
+        chunks = ahead(chunks)
+    for rows, targets, weight in chunks:
         rows, targets = kind.more(self, now.held, rows, targets)
         targets = self._check_targets(targets, now.held)
         weight = np.ones(len(targets)) if weight is None else weight
@@ -124,6 +130,16 @@ def _chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]
                 f"{type(chunk).__name__}. Give X and y as two arguments to learn one chunk."
             )
         yield (*chunk, None)[:3]
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield the items of an iterable, each taken from it by a thread while the last one is used."""
+    source, end = iter(items), object()
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, source, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, source, end)
+            yield cast(T, item)
 
 
 @edits

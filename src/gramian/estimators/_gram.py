@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramian.arrays import to_host
+from gramian.arrays import device_memory, to_host
 from gramian.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt, make_rows
 from gramian.estimators._live import learned
 from gramian.estimators._parameters import (
@@ -19,7 +19,7 @@ from gramian.estimators._parameters import (
 )
 from gramian.gram import require_memory
 from gramian.machines import Machine, feature_scales
-from gramian.selection import LinearProblem, Problem, Selection, select
+from gramian.selection import DeviceProblem, LinearProblem, Problem, Selection, select
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
 _TYPICAL = 400  # samples that are enough for a median distance
@@ -166,10 +166,13 @@ class GramSettings:
 
     def _problem(self, held: Holdings) -> Problem:
         plan = self._plan(None, 1.0)
-        X, targets = to_host(held.rows.samples()), plan.targets(held)
+        there, targets = held.rows.samples(), plan.targets(held)
+        X = to_host(there)
         if isinstance(plan, LinearPlan) and plan.sums_up(len(held), held.rows.width):
             return LinearProblem(self.machine, targets, X, plan.kernel)
-        return Problem(self.machine, targets, X, plan.kernel)
+        if device_memory(there) is None or len(X) <= Problem.largest:
+            return Problem(self.machine, targets, X, plan.kernel)
+        return DeviceProblem(self.machine, targets, X, plan.kernel, there)  # on a device
 
 
 def _start(past: GramPlan | None) -> tuple[Any, float] | None:

@@ -22,7 +22,7 @@ from gramian.estimators._parameters import (
     check_positive,
 )
 from gramian.estimators._regressor import LiveRegressor
-from gramian.gram import FACTORS
+from gramian.gram import FACTORS, SINGLE
 from gramian.machines import LS_SVM
 
 
@@ -59,11 +59,14 @@ class LeastSquaresSVC(LiveClassifier):
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
-    factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
+    factor : {"auto", "inverse", "single", "cholesky", "qr", "woodbury"}, default="auto"
         How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
         condition number of K + I/C is too large. ``"woodbury"``, for the linear kernel, stores
         (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
         2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
+        ``"single"`` stores the inverse in single precision, half the memory, and refines what it
+        solves in double: decision values keep their digits, leave-one-out values about five. The
+        first read after an edit evaluates the kernel for all pairs a few times.
     class_weight : dict or "balanced", optional
         Factors for the sample weights. ``"balanced"`` rebuilds the model in O(n³) at every edit.
     criterion : {"log", "squared", "hinge", "error"}, optional
@@ -180,11 +183,14 @@ class LeastSquaresSVR(LiveRegressor):
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
-    factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
+    factor : {"auto", "inverse", "single", "cholesky", "qr", "woodbury"}, default="auto"
         How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
         condition number of K + I/C is too large. ``"woodbury"``, for the linear kernel, stores
         (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
         2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
+        ``"single"`` stores the inverse in single precision, half the memory, and refines what it
+        solves in double: decision values keep their digits, leave-one-out values about five. The
+        first read after an edit evaluates the kernel for all pairs a few times.
     criterion : {"squared"}, optional
         Leave-one-out loss that the search minimises: the squared error.
     random_state : int, RandomState or None
@@ -281,7 +287,7 @@ def _settings(model, **own):
         LS_SVM,
         C if isinstance(C, str) else 1.0 / C,
         C=C,
-        factor=check_choice("factor", model.factor, (*FACTORS, SUMS)),
+        factor=check_choice("factor", model.factor, (*FACTORS, SINGLE, SUMS)),
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,

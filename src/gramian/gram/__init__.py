@@ -1,7 +1,8 @@
 """Gram matrices with exact appends and removals: inverses, factors, spectra and sums.
 
 This layer does not depend on labels or scikit-learn. `LiveSystem` solves ``A X = B`` while rows are
-added and removed; `LiveInverse`, `LiveResolvent`, `CholeskyFactor` and `QRFactor` store A;
+added and removed; `LiveInverse`, `SingleInverse`, `LiveResolvent`, `CholeskyFactor`
+and `QRFactor` store A;
 `Spectrum` serves a path of ridges; `LiveNormal` stores sums over samples for few features.
 """
 
@@ -13,6 +14,7 @@ from gramian.gram._memory import available_memory, require_memory
 from gramian.gram._normal import CompensatedSum, LiveNormal
 from gramian.gram._qr import QRFactor
 from gramian.gram._resolvent import LiveResolvent, check_schur
+from gramian.gram._single import SINGLE, SingleInverse
 from gramian.gram._slots import RowBlock, SlotMatrix, spare_capacity
 from gramian.gram._spectrum import Moments, Spectrum, decompose
 from gramian.gram._system import FACTORS, LiveSystem, Refactorization, factorize
@@ -20,6 +22,7 @@ from gramian.gram._thin import ThinSpectrum, thin_spectrum
 
 __all__ = [
     "FACTORS",
+    "SINGLE",
     "CholeskyFactor",
     "CompensatedSum",
     "Factor",
@@ -32,6 +35,7 @@ __all__ = [
     "QRFactor",
     "Refactorization",
     "RowBlock",
+    "SingleInverse",
     "SlotMatrix",
     "Spectrum",
     "ThinSpectrum",

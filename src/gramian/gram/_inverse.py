@@ -84,10 +84,10 @@ class LiveInverse(SlotFactor):
         """Add k samples: one pass over P for k = 1, level-3 products for more; see `Factor`."""
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
-        U = self._product(by_slot)
-        if self._uncertain(by_slot, corner, U):
+        U, stored = self._product(by_slot), corner.astype(by_slot.dtype, copy=False)
+        if self._uncertain(by_slot, stored, U):
             U = self._matrix.scatter(self.solve(cross)[0])
-        L = self._schur_root(by_slot, corner, U)
+        L = self._schur_root(by_slot, stored, U)
         U[slots] = -np.eye(len(slots))
         W = scale_by_cholesky(U, L)
         self._matrix.write(slots, cross, corner)
@@ -104,8 +104,10 @@ class LiveInverse(SlotFactor):
         if len(positions) > n // 2:
             self._keep_without(positions)
             return None
-        slots = self._matrix.slots[positions]
+        slots: Any = self._matrix.slots[positions]
         columns = self._slot_columns(slots)
+        if len(slots) == 1:  # a slice, which no device has to be told of
+            slots = slice(slots[0], slots[0] + 1)
         W = scale_by_cholesky(columns, self._leaving_root(columns[slots], positions))
         by_arrival = W[self._matrix.index]
         self._defer(W, -1.0)
@@ -219,7 +221,7 @@ class LiveInverse(SlotFactor):
         self._matrix.resize(capacity)
         self._diagonal = self._matrix.scatter(diagonal[:, None])[:, 0]
         shape, like = (capacity, self._most), self._diagonal
-        self._pending = np.zeros(shape, dtype=self.dtype, order="F", like=like)
+        self._pending = np.zeros(shape, dtype=self._matrix.buffer.dtype, order="F", like=like)
 
     def _defer(self, W: Array, sign: float) -> None:
         """Add a pending update; fold if there is no room, and apply a wide W directly."""
@@ -251,12 +253,10 @@ class LiveInverse(SlotFactor):
     def _slot_columns(self, slots: Array) -> Array:
         """Columns of P by slot, read from the upper triangle and the pending updates."""
         W, signs = self._pending[:, : len(self._signs)], self._signs
-        out = W @ (signs[:, None] * W[slots].T)
-        if not isinstance(out, np.ndarray):  # on a device
+        if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
-            out += buffer.through("triangle_rows", slots, False).T
-            out[slots, np.arange(len(slots))] += self._diagonal[slots]
-            return out
+            return buffer.through("factor_columns", self._diagonal, W, signs, slots)
+        out = W @ (signs[:, None] * W[slots].T)
         for column, j in zip(out.T, slots, strict=True):
             column[:j] += self._matrix.buffer[:j, j]
             column[j] += self._diagonal[j]

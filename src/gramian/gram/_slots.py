@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -52,16 +53,18 @@ class SlotMatrix:
     row_block : callable
         ``row_block(rows, columns)`` returns that block of A; its diagonal entries are ignored.
         Only blocks on the diagonal and to the right of it are requested.
+    single : bool
+        Whether the buffer is in single precision; otherwise it is as precise as the diagonal.
     """
 
-    def __init__(self, diagonal: Array, row_block: RowBlock) -> None:
-        n, dtype = len(diagonal), diagonal.dtype
+    def __init__(self, diagonal: Array, row_block: RowBlock, single: bool = False) -> None:
+        n, dtype = len(diagonal), np.dtype(np.float32) if single else diagonal.dtype
         capacity = spare_capacity(n)
         if n > SMALL:
             size = capacity**2 * dtype.itemsize
             require_memory(size, f"Holding the Gram matrix of {n} samples", diagonal)
         self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F", like=diagonal)
-        self.diagonal = np.zeros(capacity, dtype=dtype, like=diagonal)
+        self.diagonal = np.zeros(capacity, dtype=diagonal.dtype, like=diagonal)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
         self.index = self.slots if isinstance(self.buffer, np.ndarray) else self._at_home()
@@ -146,7 +149,9 @@ class SlotMatrix:
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
-        slots = self.slots[positions]
+        slots: Any = self.slots[positions]
+        if len(slots) == 1:  # a slice, which no device has to be told of
+            slots = slice(slots[0], slots[0] + 1)
         self.buffer[slots, :] = 0.0
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
@@ -190,7 +195,7 @@ class SlotMatrix:
         used, n = np.sort(self.slots), len(self.slots)
         dtype, like = self.buffer.dtype, self.buffer
         buffer = np.zeros((capacity, capacity), dtype=dtype, order="F", like=like)
-        diagonal = np.zeros(capacity, dtype=dtype, like=like)
+        diagonal = np.zeros(capacity, dtype=self.diagonal.dtype, like=like)
         if n and used[-1] == n - 1:
             buffer[:n, :n] = self.buffer[:n, :n]
         else:

@@ -13,6 +13,7 @@ from gramian.gram._factor import Factor, SlotFactor
 from gramian.gram._inverse import LiveInverse
 from gramian.gram._qr import QRFactor
 from gramian.gram._resolvent import LiveResolvent
+from gramian.gram._single import SINGLE, SingleInverse, TrueRows
 from gramian.gram._slots import RowBlock, SlotMatrix
 
 FACTORS = ("auto", "inverse", "cholesky", "qr")
@@ -45,7 +46,8 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
     """Factor A, given by its diagonal and its blocks, and estimate its condition number.
 
     ``"auto"`` selects the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and otherwise the
-    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``.
+    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``. What
+    ``"single"`` asks of ``row_block`` is said in `LiveSystem`.
 
     Raises
     ------
@@ -57,16 +59,21 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
     if factor == "qr":
         qr = QRFactor(diagonal, row_block)
         return qr, qr.condition()
-    return factorize_slots(SlotMatrix(diagonal, row_block), factor)
+    return factorize_slots(SlotMatrix(diagonal, row_block, factor == SINGLE), factor, row_block)
 
 
-def factorize_slots(matrix: SlotMatrix, factor: str) -> tuple[Factor, float]:
+def factorize_slots(
+    matrix: SlotMatrix, factor: str, true_rows: TrueRows | None = None
+) -> tuple[Factor, float]:
     """Factor the A stored in ``matrix``, within its storage; see `factorize`."""
     if factor == LiveResolvent.name:
         resolvent = LiveResolvent(matrix)
         return resolvent, resolvent.condition()
     cholesky = CholeskyFactor(matrix)
     condition = cholesky.condition()
+    if factor == SINGLE:
+        assert true_rows is not None
+        return SingleInverse(matrix, true_rows), condition
     most = _INVERTIBLE_ON_DEVICE if hasattr(matrix.buffer, "tensor") else _INVERTIBLE
     invertible = condition <= most / np.sqrt(np.finfo(matrix.buffer.dtype).eps)
     if factor == "inverse" or (factor == "auto" and invertible):
@@ -95,7 +102,9 @@ class LiveSystem:
     row_block : callable
         ``row_block(rows, columns)`` returns that block of A; see `SlotMatrix`.
     B : ndarray of shape (n, t)
-    factor : {"auto", "inverse", "cholesky", "qr", "resolvent"}
+    factor : {"auto", "inverse", "single", "cholesky", "qr", "resolvent"}
+        For "single", ``row_block`` must follow the edits, take positions in place of slices, and
+        return float64: see `SingleInverse`.
 
     Attributes
     ----------
@@ -115,10 +124,14 @@ class LiveSystem:
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
         else:
-            self.factor, self.condition = factorize_slots(SlotMatrix(diagonal, row_block), factor)
+            matrix = SlotMatrix(diagonal, row_block, factor == SINGLE)
+            self.factor, self.condition = factorize_slots(matrix, factor, row_block)
+        self._true_rows = row_block if factor == SINGLE else None
         self.refactorizations: list[Refactorization] = []
         self.edits = 0
         self._start()
+        if self._true_rows is not None:
+            self._solve_in_double()
 
     @property
     def n(self) -> int:
@@ -144,7 +157,7 @@ class LiveSystem:
                 f"columns, got shape {B.shape}."
             )
         W = self._edit("append", cross, corner)
-        known = np.zeros((held_rows + len(B), B.shape[1]), dtype=dtype)
+        known = np.zeros((held_rows + len(B), B.shape[1]), dtype=dtype, like=self.B)
         known[:held_rows, :held], known[held_rows:] = self.B, B
         self.B = known
         if W is None or self._X is None:
@@ -176,7 +189,9 @@ class LiveSystem:
         """Rebuild the factor from A, in its own storage; O(n³). The next read solves for X."""
         if isinstance(self.factor, SlotFactor):
             wanted = factor or self._wanted
-            self.factor, self.condition = factorize_slots(self.factor.matrix, wanted)
+            self.factor, self.condition = factorize_slots(
+                self.factor.matrix, wanted, self._true_rows
+            )
         elif isinstance(self.factor, QRFactor):
             self.factor.refactor()
             self.condition = self.factor.condition()
@@ -228,7 +243,7 @@ class LiveSystem:
         self._largest, self._dominated = 0.0, False
         # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
         # that, or when barely half of the digits of leave-one-out values would be correct.
-        eps = float(np.finfo(self.B.dtype).eps)
+        eps = float(np.finfo(np.float32 if self._wanted == SINGLE else self.B.dtype).eps)
         self._inverse_tolerance = max(1e2 * self.condition * eps, eps**0.5)
         # Where a real A gets the Cholesky factor, a complex one is refined at every read.
         self._delicate = self.factor.name == LiveResolvent.name and self.condition > 0.1 / eps**0.5
@@ -314,5 +329,26 @@ class LiveSystem:
         """Solve against the true A; rebuild the factor if the residual stays too large."""
         self._X, error = self.factor.solve(self.B, start=start)
         self._since_full_check = 0
-        if not error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes())):
+        if self._stalled(error):
             self.refactor(f"refinement stalled at a residual of {error:.1e}")
+
+    def _stalled(self, error: float) -> bool:
+        """Whether X has a residual that rounding does not explain."""
+        assert self._X is not None
+        return not error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes()))
+
+    def _solve_in_double(self) -> None:
+        """Solve by an inverse in single precision, which must be good enough for that.
+
+        Raises
+        ------
+        LinAlgError
+            If refinement does not reach the accuracy of double precision.
+        """
+        self._X, error = self.factor.solve(self.B)
+        if self._stalled(error):
+            raise np.linalg.LinAlgError(
+                f"an inverse in single precision serves up to a condition number of about 1e7; "
+                f"here it is {self.condition:.0e}, and residuals stay at {error:.0e}. Give a "
+                f'larger ridge (a smaller C), or leave factor="auto".'
+            )

@@ -110,9 +110,10 @@ class DistanceKernel(Kernel):
         """∂E/∂log gamma; for one gamma per feature, X is dense and the cost O(n² n_features)."""
         if not np.ndim(self.gamma):
             # ∂K/∂log gamma = K log K, whatever the distance; by blocks, which stay in the cache.
-            blocks = row_blocks(len(K), len(K), budget=_GRADIENT_BYTES)
+            budget = None if on_device(K) else _GRADIENT_BYTES
+            blocks = row_blocks(len(K), len(K), budget=budget, like=K)
             total = sum(np.einsum("ij,ij", G[rows], xlogy(K[rows], K[rows])) for rows in blocks)
-            return np.array([total], dtype=float)
+            return np.array([float(total)])
         if sparse.issparse(X):
             raise ValueError("the gradient by one gamma per feature needs dense samples.")
         return self._feature_gradient(K, G, X)

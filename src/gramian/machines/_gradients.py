@@ -15,7 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian.arrays import Array, factor_cholesky, invert_cholesky, mirror_upper
+from gramian.arrays import (
+    Array,
+    factor_cholesky,
+    invert_cholesky,
+    mirror_upper,
+    on_device,
+    to_host,
+)
 from gramian.machines._criteria import Criterion
 from gramian.machines._machine import Machine
 from gramian.machines._targets import Targets
@@ -45,9 +52,9 @@ def differentiate(
     Y = targets.fitted
     weight = np.ones(len(K)) if targets.weight is None else targets.weight
     A = machine.matrix(K, weight)
-    A[np.diag_indices_from(A)] += ridge / weight
+    np.fill_diagonal(A, A.diagonal() + ridge / weight)
     F, pullback = machine.pull(_inverse(A), Y, weight)
-    decisions = targets.decisions(F)
+    decisions = targets.decisions(to_host(F))
     value = float(criterion.value(decisions, targets))
     S = pullback(targets.pullback(criterion.gradient(decisions, targets)))
     gram = machine.pull_matrix(S, K, weight)
@@ -56,7 +63,7 @@ def differentiate(
 
 def _inverse(A: Array) -> Array:
     """``A⁻¹`` in full, by Cholesky; A is overwritten."""
-    buffer = A.T if A.flags.c_contiguous else A
+    buffer = A if on_device(A) or not A.flags.c_contiguous else A.T
     pivot = factor_cholesky(buffer)
     if pivot > 0:
         raise np.linalg.LinAlgError(

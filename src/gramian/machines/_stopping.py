@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,7 @@ class Shrinkage:
 
     def rss(self, ridge: Any) -> Any:
         """The squared residual, summed over the outputs; for one λ, or an array of them."""
-        return self.residual + np.square(ridge) * (
-            np.square(self._shares(ridge)) @ (self.moments / self.squares)
-        )
+        return self._rss(ridge, self._shares(ridge))
 
     def df(self, ridge: Any) -> Any:
         """Effective number of parameters of one output, the trace of the hat matrix."""
@@ -73,10 +72,13 @@ class Shrinkage:
 
     def gcv(self, ridge: Any) -> Any:
         """Generalised cross-validation, summed over the outputs; infinite if N ≤ df."""
-        left = self.total - self.df(ridge)
+        shares = self._shares(ridge)
+        left = self.total - self.free - shares @ self.squares
         # If df equals N, the difference that is left is rounding error.
         some = left > len(self.squares) * np.finfo(float).eps * self.total
-        return np.where(some, self.total * self.rss(ridge) / np.where(some, left, 1.0) ** 2, np.inf)
+        return np.where(
+            some, self.total * self._rss(ridge, shares) / np.where(some, left, 1.0) ** 2, np.inf
+        )
 
     def bic(self, ridge: float) -> float:
         """Bayesian information criterion of one output, ``N log(RSS / (N t)) + df log N``."""
@@ -93,8 +95,10 @@ class Shrinkage:
         reached if no column is related to the targets.
         """
         shares = self._shares(ridge)
-        down = float(np.square(shares) @ self.squares) * self.rss(ridge)
-        up = (self.total - self.df(ridge)) * float(shares**3 @ self.moments)
+        squared = shares * shares
+        down = float(squared @ self.squares) * self._rss(ridge, shares)
+        left = self.total - self.free - float(shares @ self.squares)
+        up = left * float((squared * shares) @ self.moments)
         ceiling = _CEILING * float(self.squares.max())
         return down / up if down < ceiling * up else ceiling
 
@@ -117,6 +121,13 @@ class Shrinkage:
                 break
             ridge = limit(ridge, once, twice)
         return float(twice)
+
+    def _rss(self, ridge: Any, shares: Array) -> Any:
+        return self.residual + np.square(ridge) * (np.square(shares) @ self._slopes)
+
+    @cached_property
+    def _slopes(self) -> Array:
+        return self.moments / self.squares
 
     def _shares(self, ridge: Any) -> Array:
         """``1 / (λ + s_j)``, with an axis for several λ before that of the columns."""

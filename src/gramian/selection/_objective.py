@@ -10,7 +10,7 @@ import numpy as np
 from gramian.arrays import Array
 from gramian.gram import Spectrum
 from gramian.machines import Criterion, differentiate
-from gramian.selection._problem import Problem
+from gramian.selection._problem import SQUARES, Problem
 from gramian.selection._result import Trace, Trial
 
 _PER_DECADE = 3
@@ -133,7 +133,7 @@ class Objective:
     def derivatives(self, gamma: Any, ridge: float) -> tuple[Trial, Array, float]:
         """One setting, with the derivatives of the objective by log gamma and log ridge, O(n³)."""
         problem = self.problem
-        problem.require_squares(8, float)  # seven at the peak of `differentiate`, and K
+        problem.require_squares(SQUARES, float)
         K = problem.gram(gamma).astype(float, copy=False)
         found = differentiate(problem.machine, self.criterion, K, problem.targets, ridge)
         kernel = problem.kernel.with_gamma(gamma)

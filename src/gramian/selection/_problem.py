@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 
-from gramian.arrays import Array
+from gramian.arrays import Array, device_memory
 from gramian.gram import Spectrum, decompose, require_memory, thin_spectrum
 from gramian.kernels import Kernel
 from gramian.machines import ClassTargets, Machine, Targets
+
+MOST = 20_000
+"""The most samples to follow slopes on, on a device."""
+SQUARES = 8
+"""So many n×n matrices there are at the peak of `differentiate`, with K."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +52,22 @@ class Problem:
     samples: Any
     kernel: Kernel
     largest: ClassVar[int] = 2048
-    """The most samples to search on, so that a search takes seconds."""
+    """The most samples to decompose a matrix of, so that a search takes seconds."""
 
     @property
     def n(self) -> int:
         """Number of samples."""
         return self.samples.shape[0]
+
+    @property
+    def home(self) -> Any:
+        """An array where matrices are computed; None in the memory of NumPy."""
+        return None
+
+    @property
+    def most(self) -> int:
+        """The most samples to follow slopes on."""
+        return self.largest
 
     @property
     def has_feature_widths(self) -> bool:
@@ -78,7 +93,7 @@ class Problem:
     def require_squares(self, number: int, dtype: Any) -> None:
         """Raise MemoryError if there is no memory for so many n×n matrices."""
         size = number * self.n**2 * np.dtype(dtype).itemsize
-        require_memory(size, f"Choosing by the leave-one-out of {self.n} samples")
+        require_memory(size, f"Choosing by the leave-one-out of {self.n} samples", self.home)
 
     def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
@@ -89,6 +104,39 @@ class Problem:
     def take(self, index: Array) -> Problem:
         """The same problem on some of the samples."""
         return type(self)(self.machine, self.targets.take(index), self.samples[index], self.kernel)
+
+
+@dataclass(frozen=True)
+class DeviceProblem(Problem):
+    """More samples than are decomposed: slopes are followed on a device, on more of them.
+
+    Parameters
+    ----------
+    there : array of shape (n, d)
+        The samples, on the device.
+    """
+
+    there: Any = None
+
+    @property
+    def most(self) -> int:
+        free = device_memory(self.there)
+        fitting = MOST if free is None else int((free / (SQUARES * 8)) ** 0.5)
+        return max(self.largest, min(MOST, fitting))
+
+    @property
+    def home(self) -> Any:
+        return self.there
+
+    def gram(self, gamma: Any) -> Array:
+        return self.kernel.with_gamma(gamma)(self.there, self.there)
+
+    def take(self, index: Array) -> Problem:
+        """The same problem on some of the samples; in the memory of NumPy if they are few."""
+        targets, samples = self.targets.take(index), self.samples[index]
+        if len(index) <= self.largest:
+            return Problem(self.machine, targets, samples, self.kernel)
+        return replace(self, targets=targets, samples=samples, there=self.there[index])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 With few samples, a grid of widths in four-fold steps around one over the median distance and then
 parabolas, each width with its whole path of ridges; with more, the ladder of `_ladder`. No more
-than `Problem.largest` samples are searched on.
+than `Problem.largest` samples are decomposed; on a device slopes are followed on more.
 """
 
 from __future__ import annotations
@@ -89,11 +89,12 @@ def select(
         stage = "all samples" if some is problem else "subsample"
         return Objective(some, rule, prior, fixed, stage, trace)
 
-    best = _search(rung, min(problem.n, problem.largest), gamma, search, start)
+    n, most = (min(problem.n, size) for size in (problem.largest, problem.most))
+    best = _search(rung, n, most, gamma, search, start)
     return trace.selection(best, rule.name)
 
 
-def _search(rung: Rungs, n: int, gamma: Any, search: str, start: tuple | None) -> Trial:
+def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tuple | None) -> Trial:
     whole = rung(n)
     if not isinstance(gamma, str):
         return whole.path(gamma)
@@ -101,16 +102,16 @@ def _search(rung: Rungs, n: int, gamma: Any, search: str, start: tuple | None) -
         return _search_features(whole, rung(SUBSAMPLE), start)
     smooth = whole.criterion.gradient is not None
     if search == "ladder" and smooth and whole.problem.n > FIRST:
-        return _climb(rung, n, start)
+        return _climb(rung, n, most, start)
     return _POLISH[search](whole, _first_trials(whole, rung(SUBSAMPLE), start))
 
 
-def _climb(rung: Rungs, n: int, start: tuple | None) -> Trial:
+def _climb(rung: Rungs, n: int, most: int, start: tuple | None) -> Trial:
     """The ladder; where another machine guides, its width and the best ridge of a path for it."""
     whole = rung(n)
     guide = whole.problem.machine.guide
     if guide is None:
-        return climb(rung, n, start)
+        return climb(rung, most, start)
 
     def guided(size: int) -> Objective:
         objective = rung(size)
