@@ -18,6 +18,7 @@ from evidence.experiments import (
     ellipsoidal,
     fisher,
     gpu,
+    gpu_peers,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,
@@ -83,10 +84,11 @@ _MODULES = (
     libraries,
     store_edits,
     gpu,
+    gpu_peers,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)
 PAGE = tuple(e for e in EXPERIMENTS if e.page)
-GPU = gpu.EXPERIMENTS
+GPU = (*gpu.EXPERIMENTS, *gpu_peers.EXPERIMENTS)
 BENCHMARKS = tuple(e for e in EXPERIMENTS if e.file and e not in GPU)
 
 

@@ -316,8 +316,8 @@ def tuned_report(records: list[Record]) -> list[Part]:
     rows = [[r["size"], r["seconds"], r["gamma"], r["C"], r["loo"]] for r in records]
     return [
         Text(
-            '`LeastSquaresSVC(device="cuda").fit(X, y)`: width and C are chosen on 2,048 samples '
-            "on the CPU, and the model is fitted to all of them on the GPU."
+            '`LeastSquaresSVC(device="cuda").fit(X, y)`: width and C are chosen by leave-one-out '
+            "on larger and larger parts of the samples, in the end on all of them, on the GPU."
         ),
         Table(["n", "fit (s)", "gamma", "C", "leave-one-out accuracy"], rows),
     ]

@@ -102,6 +102,10 @@ MADE_UP = {
     "tuning_seeds": {"nats": 10.0, "error": 5.0},
     "gpu_tuned": {"seconds": 3.0, "gamma": 0.1, "C": 10.0, "loo": 0.9},
     "gpu_agreement": {"decisions": 1e-12, "left_out": 1e-12},
+    "gpu_single": {"bytes": 1e9, "drift": 1e-13, "decisions": 1e-12, "left_out": 1e-5}
+    | dict.fromkeys(("fit", "learn", "forget", "read"), 0.1),
+    "gpu_peers": dict.fromkeys(("ours", "learn", "theirs", "fantasy"), 0.1),
+    "gpu_letter": {"seconds": 3.0, "error": 4.0, "left_out": 4.5, "gamma": 0.1, "C": 10.0},
     "dask_rows": {"found": [[1000, 0.5, 100.0]]},
     "fisher_updates": {"fit": 1.0, "learn": 0.01, "forget": 0.001},
     "fisher_leave_one_out": {"exact": 5.0, "rows": 6.0, "test": 5.5, "rms": 0.1},
