@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DEVICE_TESTS := tests/arrays/test_device.py tests/selection/test_device.py tests/estimators/test_device.py
+DEVICE_TESTS := $(wildcard tests/*/test_device.py)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help

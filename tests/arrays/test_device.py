@@ -17,6 +17,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 def n(request, monkeypatch):
     monkeypatch.setattr(_torch, "BLOCK", 16)  # several blocks, the last of them narrower
     monkeypatch.setattr(_torch, "ROTATED", 8)
+    monkeypatch.setattr(_torch, "ADDED", 8)
     return request.param
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 BLOCK = 2048
-MULTIPLIED = 1024
+ADDED = 1024
 ROTATED = 256
 SOLVED = 512
 FAR, FEW_PAIRS = 64.0, 2**22
@@ -36,7 +36,7 @@ def symmetric_product(buffer: Tensor, X: Tensor, lower: bool) -> Tensor:
     """``S @ X`` for the symmetric S in one triangle."""
     S = buffer.T if lower else buffer
     out = -S.diagonal()[:, None] * X  # which both halves of a square on the diagonal have
-    for J in _blocks(len(S), MULTIPLIED):
+    for J in _blocks(len(S)):
         upper = torch.triu(S[J, J])
         out[J].addmm_(upper, X[J]).addmm_(upper.T, X[J])
         rest = S[J, J.stop :]
@@ -49,7 +49,7 @@ def add_outer(buffer: Tensor, W: Tensor, sign: float) -> None:
     """``S += sign · W Wᵀ``."""
     if not W.shape[1]:
         return
-    for J in _blocks(len(buffer)):
+    for J in _blocks(len(buffer), ADDED):
         buffer[J, J] += torch.triu(sign * (W[J] @ W[J].T))
         buffer[J, J.stop :].addmm_(W[J], W[J.stop :].T, alpha=sign)
 
@@ -188,12 +188,17 @@ def triangle_rows(buffer: Tensor, rows: Tensor, lower: bool) -> Tensor:
 
 
 def factor_columns(
-    buffer: Tensor, diagonal: Tensor, W: Tensor, signs: Tensor, slots: Tensor
+    buffer: Tensor, diagonal: Tensor, W: Tensor, signs: Tensor, slots: list[int]
 ) -> Tensor:
     """Columns (n, k) of an upper triangle, with its diagonal, plus ``W diag(signs) Wᵀ``."""
-    out = triangle_rows(buffer, slots, False).T
-    out[slots, torch.arange(len(slots), device=slots.device)] = diagonal[slots]
-    return torch.addmm(out, W, signs[:, None] * W[slots].T)
+    if len(slots) == 1:  # mostly
+        (j,) = slots
+        out = torch.cat([buffer[:j, j], diagonal[j : j + 1], buffer[j, j + 1 :]])[:, None]
+        return out.addmm_(W, (signs * W[j])[:, None])
+    places = torch.tensor(slots, device=buffer.device)
+    out = triangle_rows(buffer, places, False).T
+    out[places, torch.arange(len(slots), device=buffer.device)] = diagonal[places]
+    return torch.addmm(out, W, signs[:, None] * W[places].T)
 
 
 def distances(X: Tensor, Y: Tensor, p: float) -> Tensor:

@@ -255,7 +255,7 @@ class LiveInverse(SlotFactor):
         W, signs = self._pending[:, : len(self._signs)], self._signs
         if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
-            return buffer.through("factor_columns", self._diagonal, W, signs, slots)
+            return buffer.through("factor_columns", self._diagonal, W, signs, slots.tolist())
         out = W @ (signs[:, None] * W[slots].T)
         for column, j in zip(out.T, slots, strict=True):
             column[:j] += self._matrix.buffer[:j, j]
