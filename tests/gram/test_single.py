@@ -84,6 +84,21 @@ def test_a_rebuild_keeps_the_precision():
     assert samples.system.factor.name == SINGLE
 
 
-def test_refuses_what_refinement_cannot_reach():
+@pytest.mark.parametrize("k", [1, 9])
+def test_a_direction_that_dominates(k):
+    """P is far off where A is largest; solutions, new samples and removals are not."""
+    samples = Samples(700, range(600), ridge=0.05, gamma=1e-3)
+    P = np.linalg.inv(samples.A)
+    far = samples.system.factor.apply_inverse(np.ones((600, 1))) - P.sum(axis=1, keepdims=True)
+    assert np.abs(far).max() > 1e-4 * np.abs(P.sum(axis=1)).max()
+    for start in range(600, 700, k)[:5]:
+        samples.append(np.arange(start, start + k))
+        samples.remove(np.arange(3, 3 + k))
+    samples.check()
+    found, expected = samples.system.inverse_diagonal(), np.linalg.inv(samples.A).diagonal()
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_refuses_what_would_leave_no_digits():
     with pytest.raises(np.linalg.LinAlgError, match="larger ridge"):
         Samples(200, range(200), ridge=5e-7, gamma=0.01)

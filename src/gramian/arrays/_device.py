@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from scipy.special import xlogy
 
 from gramian.arrays import _torch
 from gramian.arrays._home import find_device
@@ -55,7 +54,6 @@ _UFUNCS: dict[Any, Any] = {
     np.bitwise_and: torch.bitwise_and,
     np.bitwise_or: torch.bitwise_or,
     np.sign: torch.sign,
-    xlogy: torch.xlogy,
 }
 _MIXED = (np.maximum, np.minimum, np.power)  # of which torch has none with a number
 _PLAIN = {ufunc: own for ufunc, own in _UFUNCS.items() if ufunc not in _MIXED}

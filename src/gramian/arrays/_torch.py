@@ -207,6 +207,11 @@ def distances(X: Tensor, Y: Tensor, p: float) -> Tensor:
     return torch.cdist(X, Y, p=p, compute_mode=mode)
 
 
+def times_log(K: Tensor) -> Tensor:
+    """``K log K``, 0 where K is 0."""
+    return torch.xlogy(K, K)
+
+
 def squares(X: Tensor, Y: Tensor, gamma: float) -> Tensor:
     """−gamma ‖x − y‖² for all pairs.
 

@@ -84,10 +84,10 @@ class LiveInverse(SlotFactor):
         """Add k samples: one pass over P for k = 1, level-3 products for more; see `Factor`."""
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
-        U, stored = self._product(by_slot), corner.astype(by_slot.dtype, copy=False)
-        if self._uncertain(by_slot, stored, U):
+        U = self._product(by_slot)
+        if self._uncertain(by_slot, corner, U):
             U = self._matrix.scatter(self.solve(cross)[0])
-        L = self._schur_root(by_slot, stored, U)
+        L = self._schur_root(by_slot, corner, U)
         U[slots] = -np.eye(len(slots))
         W = scale_by_cholesky(U, L)
         self._matrix.write(slots, cross, corner)

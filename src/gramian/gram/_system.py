@@ -25,6 +25,8 @@ _FULL_CHECK = 64
 # The explicit inverse serves up to a condition number of this over √eps. On a device it serves
 # longer: edits of the Cholesky factor cost a hundred times as much there.
 _INVERTIBLE, _INVERTIBLE_ON_DEVICE = 0.1, 1e2
+# In single precision, solutions have all their digits there, and leave-one-out values three.
+_SINGLE = 2e7
 # A resolvent is rebuilt after edits where its condition number times eps, or the ratio of the
 # largest weight to the smallest, exceeds these.
 _FRAGILE, _SPREAD = 1e-3, 1e6
@@ -224,7 +226,12 @@ class LiveSystem:
         return self.factor.solve(np.asarray(B, dtype=self.factor.dtype, like=self.B))[0]
 
     def apply_inverse(self, B: Array) -> Array:
-        """``A⁻¹ B`` by the checked factor alone, one product; as accurate as `inverse_diagonal`."""
+        """``A⁻¹ B`` by the checked factor alone, one product; as accurate as `inverse_diagonal`.
+
+        An inverse in single precision is not good enough for that: it solves.
+        """
+        if self._true_rows is not None:
+            return self.solve(B)
         self._verify()
         return self.factor.apply_inverse(np.asarray(B, dtype=self.factor.dtype))
 
@@ -343,12 +350,12 @@ class LiveSystem:
         Raises
         ------
         LinAlgError
-            If refinement does not reach the accuracy of double precision.
+            If the condition number leaves too few digits, or the residual stays too large.
         """
         self._X, error = self.factor.solve(self.B)
-        if self._stalled(error):
+        if self.condition > _SINGLE or self._stalled(error):
             raise np.linalg.LinAlgError(
-                f"an inverse in single precision serves up to a condition number of about 1e7; "
-                f"here it is {self.condition:.0e}, and residuals stay at {error:.0e}. Give a "
-                f'larger ridge (a smaller C), or leave factor="auto".'
+                f'factor="single" serves up to a condition number of {_SINGLE:.0e}; here it is '
+                f"{self.condition:.0e}, and residuals stay at {error:.0e}. Give a larger ridge (a "
+                f'smaller C), or leave factor="auto".'
             )

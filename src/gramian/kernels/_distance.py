@@ -112,7 +112,7 @@ class DistanceKernel(Kernel):
             # ∂K/∂log gamma = K log K, whatever the distance; by blocks, which stay in the cache.
             budget = None if on_device(K) else _GRADIENT_BYTES
             blocks = row_blocks(len(K), len(K), budget=budget, like=K)
-            total = sum(np.einsum("ij,ij", G[rows], xlogy(K[rows], K[rows])) for rows in blocks)
+            total = sum(np.einsum("ij,ij", G[rows], _times_log(K[rows])) for rows in blocks)
             return np.array([float(total)])
         if sparse.issparse(X):
             raise ValueError("the gradient by one gamma per feature needs dense samples.")
@@ -121,3 +121,8 @@ class DistanceKernel(Kernel):
     @abstractmethod
     def _feature_gradient(self, K: Array, G: Array, X: Array) -> Array:
         """∂E/∂log gamma_f for each feature."""
+
+
+def _times_log(K: Any) -> Any:
+    """``K log K``, 0 where K is 0."""
+    return K.through("times_log") if on_device(K) else xlogy(K, K)
