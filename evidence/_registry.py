@@ -95,20 +95,24 @@ BENCHMARKS = tuple(e for e in EXPERIMENTS if e.file and e not in GPU)
 def select(
     names: Sequence[str] = (), experiments: Sequence[Experiment] = EXPERIMENTS
 ) -> list[Experiment]:
-    """Experiments by name or file, or by how those begin, as in ``kim2006``; all by default.
+    """Experiments by name or file, else by how those begin, as in ``kim2006``; all by default.
 
     Raises
     ------
     ValueError
         Naming those that there are.
     """
-    for name in names:
-        if not any(_matches(experiment, name) for experiment in experiments):
-            known = ", ".join(experiment.name for experiment in experiments)
-            raise ValueError(f"no experiment {name!r}. There are: {known}.")
-    return [e for e in experiments if not names or any(_matches(e, name) for name in names)]
+    chosen = [experiment for name in names for experiment in _asked(name, experiments)]
+    return [e for e in experiments if not names or e in chosen]
 
 
-def _matches(experiment: Experiment, asked: str) -> bool:
-    names = (experiment.name, experiment.file)
-    return asked in names or any(name.startswith((f"{asked}-", f"{asked}_")) for name in names)
+def _asked(name: str, experiments: Sequence[Experiment]) -> list[Experiment]:
+    exact = [e for e in experiments if name in (e.name, e.file)]
+    begun = (f"{name}-", f"{name}_")
+    found = exact or [
+        e for e in experiments if e.name.startswith(begun) or e.file.startswith(begun)
+    ]
+    if not found:
+        known = ", ".join(experiment.name for experiment in experiments)
+        raise ValueError(f"no experiment {name!r}. There are: {known}.")
+    return found

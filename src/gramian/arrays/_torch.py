@@ -4,6 +4,8 @@ Torch has no in-place symmetric product, factorisation or inverse, and a second 
 100,000 samples does not fit on a GPU. All functions here work on blocks of `BLOCK` rows and columns
 of the *upper* triangle and leave the strict lower triangle as it is, because it holds another
 matrix. Each costs n³/3 operations, or half a pass over the matrix for each of its two products.
+Factors and inverses of float32 matrices are computed in float64, a block at a time, and rounded
+when they are stored: sums over n numbers would lose digits, and such a GPU is as fast in float64.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 import torch
 
-BLOCK = 2048
+BLOCK, WIDE = 2048, 8192
 ADDED = 1024
 ROTATED = 256
 SOLVED = 512
@@ -30,6 +32,11 @@ def _blocks(n: int, size: int | None = None) -> Iterator[slice]:
 def _write_upper(square: Tensor, values: Tensor) -> None:
     """Replace the upper triangle of a square block, and keep what is below it."""
     square.copy_(torch.tril(square, -1) + torch.triu(values))
+
+
+def _double(block: Tensor) -> Tensor:
+    """A float32 block in float64; any other as it is, not a copy."""
+    return block.double() if block.dtype == torch.float32 else block
 
 
 def symmetric_product(buffer: Tensor, X: Tensor, lower: bool) -> Tensor:
@@ -67,17 +74,20 @@ def weighted_square(W: Tensor, weight: Tensor) -> Tensor:
 def factor_cholesky(buffer: Tensor) -> int:
     """Replace S by R with ``S = RᵀR``, left-looking; return 0 or the 1-based bad pivot."""
     for J in _blocks(len(buffer)):
-        above = buffer[: J.start, J]
-        square = torch.triu(buffer[J, J])
+        above = _double(buffer[: J.start, J])
+        square = _double(torch.triu(buffer[J, J]))
         square = square + torch.triu(square, 1).T - above.T @ above
         R, info = torch.linalg.cholesky_ex(square, upper=True)
         if int(info):
             _write_upper(buffer[J, J], square)
             return J.start + int(info)
         _write_upper(buffer[J, J], R)
-        rest = buffer[J, J.stop :]
-        rest.addmm_(above.T, buffer[: J.start, J.stop :], alpha=-1)
-        rest.copy_(torch.linalg.solve_triangular(R.T, rest, upper=False))
+        for start in range(J.stop, len(buffer), WIDE):
+            K = slice(start, start + WIDE)
+            rest = torch.addmm(
+                _double(buffer[J, K]), above.T, _double(buffer[: J.start, K]), alpha=-1
+            )
+            buffer[J, K] = torch.linalg.solve_triangular(R.T, rest, upper=False)
     return 0
 
 
@@ -85,22 +95,23 @@ def invert_cholesky(buffer: Tensor) -> None:
     """Replace R by ``T = R⁻¹``, then T by ``P = T Tᵀ``."""
     invert_upper(buffer)
     for J in _blocks(len(buffer)):
-        own = buffer[J, J.start :].clone()  # T[J, J:], a triangle and what is right of it
+        own = _double(buffer[J, J.start :].clone())  # T[J, J:], a triangle and what is right of it
         own[:, : J.stop - J.start] = torch.triu(own[:, : J.stop - J.start])
         for rows in _blocks(J.start):
-            buffer[rows, J] = buffer[rows, J.start :] @ own.T
+            buffer[rows, J] = (_double(buffer[rows, J.start :]) @ own.T).to(buffer.dtype)
         _write_upper(buffer[J, J], own @ own.T)
 
 
 def invert_upper(buffer: Tensor) -> None:
     """Replace R by ``R⁻¹``: block columns from the left, in each the block rows from the top."""
     for J in _blocks(len(buffer)):
-        eye = torch.eye(J.stop - J.start, dtype=buffer.dtype, device=buffer.device)
-        T = torch.linalg.solve_triangular(torch.triu(buffer[J, J]), eye, upper=True)
-        M = buffer[: J.start, J] @ T
+        square = _double(torch.triu(buffer[J, J]))
+        eye = torch.eye(len(square), dtype=square.dtype, device=buffer.device)
+        T = torch.linalg.solve_triangular(square, eye, upper=True)
+        M = _double(buffer[: J.start, J]) @ T
         for rows in _blocks(J.start):
-            product = torch.triu(buffer[rows, rows]) @ M[rows]
-            product.addmm_(buffer[rows, rows.stop : J.start], M[rows.stop :])
+            product = _double(torch.triu(buffer[rows, rows])) @ M[rows]
+            product.addmm_(_double(buffer[rows, rows.stop : J.start]), M[rows.stop :])
             buffer[rows, J] = -product
         _write_upper(buffer[J, J], T)
 

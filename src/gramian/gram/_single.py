@@ -25,8 +25,7 @@ from gramian.gram._inverse import LiveInverse, schur_cholesky
 from gramian.gram._slots import SlotMatrix
 
 SINGLE = "single"
-_STEPS, _PROBES = 24, 8
-_STALLED = 0.9  # a step that leaves more of the residual than this is the last
+_STEPS, _PROBES = 40, 8
 _GOOD = 1e-6  # of a product with P, on a few rows
 
 TrueRows = Callable[[Any, Any], Array]
@@ -117,9 +116,7 @@ class SingleInverse(LiveInverse):
             share = (Q * residual).sum(axis=0) / square
             X, residual = X + share * Z, residual - share * Q
             past.append((Z, Q, square))
-            previous, error = error, float(np.abs(residual).max(initial=0.0))
-            if not error <= _STALLED * previous:
-                break
+            error = float(np.abs(residual).max(initial=0.0))
         return X, float(np.abs(B - self.multiply(X)).max(initial=0.0))
 
     # -- inside ---------------------------------------------------------------------------------
