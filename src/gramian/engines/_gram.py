@@ -155,7 +155,8 @@ class GramEngine:
         n, X, kernel = len(before.ids), after.rows.samples(), self.plan.kernel
         weight = after.weight if self.plan.class_weight is None else self.plan.weights(after)
         weight = weight[n:].astype(X.dtype)
-        cross, corner = kernel(X[:n], X[n:]), kernel(X[n:], X[n:])
+        cross, new = kernel(X[:n], X[n:]), X[n:]
+        corner = kernel(new, new) if len(weight) > 1 else kernel.diagonal(new)[:, None]
         if isinstance(kernel, Precomputed):
             check_semidefinite(
                 corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max()
