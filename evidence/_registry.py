@@ -34,7 +34,7 @@ from evidence.experiments import (
     ours_path,
     ours_peers,
     ours_updates,
-    paper_roads,
+    paper_methods,
     ridge_path,
     saadi2004_figure_1,
     saadi2004_table_1,
@@ -42,6 +42,7 @@ from evidence.experiments import (
     service,
     small_tables,
     store_edits,
+    stream_steps,
     tuning,
 )
 
@@ -50,7 +51,7 @@ _MODULES = (
     kim2006_figure_2,
     kim2006_table_1,
     kim2006_figure_3,
-    paper_roads,
+    paper_methods,
     andelic2007_classification,
     andelic2007_sinc,
     andelic2007_regression,
@@ -82,6 +83,7 @@ _MODULES = (
     small_tables,
     libraries,
     store_edits,
+    stream_steps,
     gpu,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)

@@ -42,7 +42,7 @@ def schur_threshold(diagonal: Array, n: int) -> float:
 
 
 def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
-    """Lower Cholesky factor of the Schur complement ``S = corner − crossᵀ P cross``, n samples held.
+    """Lower Cholesky factor of the Schur complement ``S = corner − crossᵀ P cross`` with n held.
 
     Raises
     ------
@@ -52,19 +52,14 @@ def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
     L, info = small_cholesky(S)
     pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
     threshold = schur_threshold(np.diagonal(corner), n)
-    low = np.flatnonzero(~(pivots > threshold))  # a NaN counts as low
-    if len(low):
+    above = pivots > threshold  # a NaN counts as low
+    if not above.all():
+        low = np.flatnonzero(~above)
         raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold, new=True)
     if info:
         # LAPACK leaves the offending pivot in place of its square root.
         raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), threshold, new=True)
     return L
-
-
-def _uncertain(S: Array, corner: Array) -> bool:
-    """Whether a Schur complement is so small that the drift of P could explain all of it."""
-    level = 10.0 * np.sqrt(np.finfo(S.dtype).eps) * np.abs(np.diagonal(corner)).max(initial=0.0)
-    return bool((np.abs(np.diagonal(S)) < level).any())
 
 
 class LiveInverse(SlotFactor):
@@ -92,7 +87,8 @@ class LiveInverse(SlotFactor):
         by_slot = self._matrix.scatter(cross)
         U = self._product(by_slot)
         S = corner - by_slot.T @ U
-        if _uncertain(S, corner):
+        level = 10.0 * np.sqrt(np.finfo(S.dtype).eps) * np.abs(np.diagonal(corner)).max(initial=0.0)
+        if (np.abs(np.diagonal(S)) < level).any():  # so small that the drift of P could explain it
             U = self._matrix.scatter(self.solve(cross)[0])
             S = corner - by_slot.T @ U
         L = self._schur_root(S, corner)
@@ -120,7 +116,7 @@ class LiveInverse(SlotFactor):
         self._pending[slots] = 0.0
         self._diagonal[slots] = 0.0
         self._matrix.wipe(positions)
-        if len(self._diagonal) > 2 * spare_capacity(n - len(positions)):
+        if len(self._diagonal) > 2 * (n - len(positions)):
             self._shrink()
         return by_arrival
 
@@ -173,7 +169,7 @@ class LiveInverse(SlotFactor):
 
     def _schur_root(self, S: Array, corner: Array) -> Array:
         """Lower L such that ``L Lᵀ`` is the Schur complement S of new samples."""
-        return schur_cholesky(S, corner, self.n)
+        return schur_cholesky(S, corner, len(self._matrix.slots))
 
     def _leaving_root(self, block: Array, positions: Array) -> Array:
         """Lower L such that ``L Lᵀ`` is the block of P for the removed samples."""
@@ -209,10 +205,11 @@ class LiveInverse(SlotFactor):
         return np.flatnonzero(~self._matrix.occupied())[:k]
 
     def _shrink(self) -> None:
-        """Move to a smaller buffer; keep the old one if memory for both is lacking."""
+        """Move to a buffer of half the size or less; keep the old one if both do not fit."""
         capacity = spare_capacity(len(self._matrix.slots))
-        with suppress(MemoryError):
-            self._resize(capacity)
+        if len(self._diagonal) > 2 * capacity:
+            with suppress(MemoryError):
+                self._resize(capacity)
 
     def _resize(self, capacity: int) -> None:
         self.fold()

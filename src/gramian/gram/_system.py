@@ -261,10 +261,11 @@ class LiveSystem:
     def _probes(self) -> Array:
         """Positions of a few rows, different each time, spread evenly by the golden ratio."""
         n = len(self.B)
-        steps = self._probe + np.arange(min(_PROBES, n))
+        if n < 3 * _PROBES:  # with as many rows as that, no two of the positions below coincide
+            return np.arange(n)
+        steps = np.arange(self._probe, self._probe + _PROBES)
         self._probe += _PROBES
-        rows = {*(steps * 0.6180339887498949 % 1.0 * n).astype(int).tolist()}
-        return np.array(sorted(rows), dtype=int)
+        return (steps * 0.6180339887498949 % 1.0 * n).astype(int)
 
     def _wanted_residual(self) -> float:
         """The residual of X that is small enough whatever A."""

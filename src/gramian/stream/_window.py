@@ -407,21 +407,20 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 def _follow(model: Any, held: Held) -> None:
     """Bring a model to hold these samples: learn the new ones, forget those that are gone.
 
-    New ones first, since a classifier cannot be without two classes in between. A call that fails
-    leaves the model where it was.
+    In one edit, so that a call that fails leaves the model where it was.
     """
     ids = model.ids_
     if ids.shape == held.ids.shape and (ids == held.ids).all():
         return
-    new = _absent(held.ids, ids)
-    if len(new):
+    if ids.shape == held.ids.shape and (ids[1:] == held.ids[:-1]).all():  # a step by one
+        new, gone = np.array([len(ids) - 1]), ids[:1]
+    else:
+        new, gone = _absent(held.ids, ids), ids[_absent(ids, held.ids)]
+    if len(new) == 0:
+        model.forget(gone)
+    else:
         rows = held.take(new)
-        model.partial_fit(rows.X, rows.y, ids=rows.ids)
-    try:
-        model.forget(ids[_absent(ids, held.ids)])
-    except BaseException:
-        model.forget(held.ids[new])
-        raise
+        model.exchange(gone, rows.X, rows.y, new_ids=rows.ids)
 
 
 def _absent(ids: Array, among: Array) -> Array:
