@@ -14,9 +14,11 @@ from evidence.experiments import (
     conformal_times,
     dask_rows,
     data_times,
+    default_times,
     duan2008_tables,
     ellipsoidal,
     fisher,
+    flattery,
     gpu,
     kaieda2004_multiclass,
     kaieda2004_table_8,
@@ -84,6 +86,8 @@ _MODULES = (
     libraries,
     store_edits,
     stream_steps,
+    default_times,
+    flattery,
     gpu,
 )
 EXPERIMENTS: tuple[Experiment, ...] = tuple(e for m in _MODULES for e in m.EXPERIMENTS)

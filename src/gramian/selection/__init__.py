@@ -4,8 +4,18 @@
 kernel. No estimator is needed.
 """
 
+from gramian.selection._order import content_order, repeatable
 from gramian.selection._problem import LinearProblem, Problem, subsample
 from gramian.selection._result import Selection, Trial
 from gramian.selection._search import select
 
-__all__ = ["LinearProblem", "Problem", "Selection", "Trial", "select", "subsample"]
+__all__ = [
+    "LinearProblem",
+    "Problem",
+    "Selection",
+    "Trial",
+    "content_order",
+    "repeatable",
+    "select",
+    "subsample",
+]
