@@ -44,6 +44,7 @@ from evidence.experiments import (
     service,
     small_tables,
     store_edits,
+    stream_choices,
     stream_steps,
     tuning,
 )
@@ -85,6 +86,7 @@ _MODULES = (
     small_tables,
     libraries,
     store_edits,
+    stream_choices,
     stream_steps,
     default_times,
     flattery,

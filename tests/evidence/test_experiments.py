@@ -136,6 +136,7 @@ MADE_UP = {
     "store": dict.fromkeys(store_edits.TIMES, 0.1),
     "default_times": {"seconds": 1.0, "yardstick": 0.01, "score": 0.9},
     "flattery": {"left_out": 9.0, "fresh": 10.0},
+    "stream_choices": {"error": 1.0, "no_change": 2.0},
     "stream_steps": {"step": 1e-3, "refit": 1e-2, "river": 1e-4},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }

@@ -74,8 +74,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         hyper-parameters by leave-one-out, it does so on these samples.
     reselect_every : int or "alarm", optional
         Number of samples after which ``estimator_.reselect()`` chooses the hyper-parameters again.
-        With ``"alarm"``, it does so whenever the window has twice as many samples as at the last
-        choice, or when the leave-one-out error has risen beyond chance since then.
+        With ``"alarm"``, it does so when a third as many samples have come as the last choice was
+        made on, or when the leave-one-out error has risen beyond chance since then.
 
     Attributes
     ----------
@@ -326,9 +326,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return
         else:
             alarm = state.alarm
-            if alarm.rings(state.model):
+            if alarm.rings(state.model, state.next_id - state.selected_at):
                 state.model.reselect()
                 alarm = Alarm.set(state.model)
+                state = state._replace(selected_at=state.next_id)
         self._state = state._replace(alarm=alarm, looked_at=state.next_id)
 
     def _model(self):
