@@ -24,7 +24,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def run(edit: str) -> dict[str, Any]:
-    """The machine after the edit, by both roads: coefficients and intercept."""
+    """The machine after the edit, by both methods: coefficients and intercept."""
     X, y = make_twelve_points()
     adaptive = _machine().fit(X, y)
     if edit == "remove":

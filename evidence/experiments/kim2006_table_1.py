@@ -31,7 +31,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def run(data: str, partition: int) -> dict[str, Any]:
-    """Test errors of both roads, and how far their decision values are apart."""
+    """Test errors of both methods, and how far their decision values are apart."""
     part = split(data, partition)
     whole = KernelDiscriminant(random_state=SEED).fit(part.X, part.y)
     adaptive = KernelDiscriminant(gamma=whole.gamma_, ridge=whole.ridge_)
@@ -74,7 +74,7 @@ def report(records: list[Record]) -> list[Part]:
             "Test errors in %, mean and deviation over partitions. Width and ridge of each "
             "partition are chosen by exact leave-one-out on its training samples; the paper chose "
             "one of each for a set by five-fold cross-validation. It printed the same figures for "
-            "both roads. What rounding alone does is the difference between two fits to all "
+            "both methods. What rounding alone does is the difference between two fits to all "
             "samples, in their order and in the reverse one."
         ),
         Table(

@@ -43,6 +43,21 @@ finally:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_predict_loads_only_what_it_needs(model):
+    """Beyond what scikit-learn itself imports."""
+    idle = ("matplotlib", "torch", "dask", "river", "onnx", "starlette", "sklearn.model_selection")
+    ours = tuple(f"gramian.{layer}" for layer in ("plots", "data", "datasets", "export", "serve"))
+    code = f"""
+import sys
+from gramian.cli._app import app
+app(["predict", {model!r}, "new.csv", "-o", "out.csv"], obj=False, standalone_mode=False)
+print([name for name in {idle + ours} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_module_runs_as_a_program():
     command = [sys.executable, "-m", "gramian.cli", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

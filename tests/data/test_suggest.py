@@ -95,7 +95,7 @@ def test_variance_falls_by_what_a_sample_tells(name):
     assert np.all(after < before * (1 + 1e-9))
 
 
-def test_variance_of_the_linear_kernel_is_one_on_both_roads():
+def test_variance_of_the_linear_kernel_is_one_on_both_methods():
     X, y = make_samples(LeastSquaresSVR(), 20)
     options = {"kernel": "linear", "C": 10.0}
     gram = LeastSquaresSVR(factor="inverse", **options).fit(X, y)

@@ -44,6 +44,7 @@ EDITS = {
     "fit": lambda model, X, y: model.fit(X[4:14], y[4:14]),
     "partial_fit": lambda model, X, y: model.partial_fit(X[N : N + 2], y[N : N + 2]),
     "forget": lambda model, X, y: model.forget([1, 4]),
+    "exchange": lambda model, X, y: model.exchange([1, 4], X[N : N + 2], y[N : N + 2]),
     "refactor": lambda model, X, y: model.refactor(),
     "reselect": lambda model, X, y: model.reselect(fresh=True),
 }

@@ -27,7 +27,7 @@ from evidence.experiments import (
     ours_exactness,
     ours_path,
     ours_updates,
-    paper_roads,
+    paper_methods,
     ridge_path,
     saadi2004_figure_1,
     store_edits,
@@ -94,7 +94,7 @@ EXACT = {"floor": 1e-14, "live": 1e-14, "refit": 1e-14, "drift": 1e-14, "rebuilt
 MADE_UP = {
     "kim2006-table-1": {"whole": 16.0, "adaptive": 16.0, "difference": 0.0, "order": 0.0},
     "kim2006-figure-3": {"seconds": 0.1, "error": 20.0, "difference": 1e-12},
-    "paper_roads": {"theirs": 0.2, "ours": 0.1},
+    "paper_methods": {"theirs": 0.2, "ours": 0.1},
     "andelic2007-regression": {"mse": 10.0, "share": 5.0, "seconds": 1.0, **OFFICIAL},
     "orthogonal_large": {"centres": 5, "seconds": 1.0, "memory": 0.1, "learn": 1.0, "forget": 1.0},
     "gpu": {"fit": 1.0, "bytes": 1e9, "refit": 2.0, "drift": 1e-12}
@@ -139,6 +139,10 @@ MADE_UP = {
     "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": dict.fromkeys(store_edits.TIMES, 0.1),
+    "default_times": {"seconds": 1.0, "yardstick": 0.01, "score": 0.9},
+    "flattery": {"left_out": 9.0, "fresh": 10.0},
+    "stream_choices": {"error": 1.0, "no_change": 2.0},
+    "stream_steps": {"step": 1e-3, "refit": 1e-2, "river": 1e-4},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
@@ -208,7 +212,7 @@ def test_steps_stay_at_a_refit():
     assert max(record["live"], record["refit"]) < 1e-11
 
 
-def test_path_of_ridges_by_three_roads():
+def test_path_of_ridges_by_three_methods():
     cases = [{"road": road, "n": 20, "length": 3} for road in ours_path.ROADS]
     records, _ = reported(ours_path, cases)
     assert all(record["difference"] < 1e-10 for record in records)  # cond about 10⁵
@@ -260,8 +264,8 @@ def test_labels_are_flipped_to_other_classes():
     [
         (ours_updates, {"n": 40}),
         (fisher, {"n": 40}),
-        (paper_roads, {"work": "removal", "n": 20}),
-        (paper_roads, {"work": "loo", "n": 20}),
+        (paper_methods, {"work": "removal", "n": 20}),
+        (paper_methods, {"work": "loo", "n": 20}),
         (linear_svm, {"n": 200}),
         (data_times, {"task": "values", "machine": "LeastSquaresSVC", "n": 30}),
         (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
@@ -275,13 +279,13 @@ def test_small_sizes_run(module, case):
     reported(module, [case])
 
 
-def test_leave_one_out_by_three_roads():
+def test_leave_one_out_by_three_methods():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((15, 3))
     K, y = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)), np.where(X[:, 0] > 0, 1, -1)
-    roads = [loo(K, y) for loo in kim2006_figure_3.LOO.values()]
-    for values in roads[1:]:
-        np.testing.assert_allclose(values, roads[0], rtol=1e-10)  # cond below 10³
+    methods = [loo(K, y) for loo in kim2006_figure_3.LOO.values()]
+    for values in methods[1:]:
+        np.testing.assert_allclose(values, methods[0], rtol=1e-10)  # cond below 10³
 
 
 # --- parts --------------------------------------------------------------------------------------

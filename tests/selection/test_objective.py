@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import norm
 
 from gramian import (
@@ -11,10 +12,10 @@ from gramian import (
     machines,
 )
 from gramian.gram import Spectrum
-from gramian.kernels import make_kernel
+from gramian.kernels import GramSamples, make_kernel
 from gramian.machines import ClassTargets
 from gramian.machines._criteria import CRITERIA
-from gramian.selection import Problem
+from gramian.selection import Problem, content_order
 from gramian.selection._objective import Objective, WidthPrior, ridge_grid
 from gramian.selection._problem import nested, subsample
 from gramian.selection._result import Trace
@@ -146,3 +147,41 @@ def test_equal_samples_do_not_count_for_the_typical_width():
     assert problem.kernel.typical_gamma(problem.samples) == pytest.approx(0.25)
     same = Problem(machines.LS_SVM, problem.targets, np.ones((12, 1)), rbf)
     assert same.kernel.typical_gamma(same.samples) == 1.0
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse", "precomputed"])
+def test_without_a_seed_subsamples_depend_on_the_samples_alone(form):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)).astype("float32" if form == "float32" else float)
+    X[:, 1] *= rng.random(200) < 0.5
+    X[0, 1] = -0.0
+    y, moved = (X[:, 0] > 0).astype(int), rng.permutation(200)
+    rows = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)) if form == "precomputed" else X
+
+    def drawn(order):
+        samples = rows[order]
+        if form == "sparse":
+            samples = sparse.csr_matrix(samples)
+        elif form == "precomputed":
+            samples = GramSamples(samples[:, order])
+        taken = content_order(samples)
+        part = subsample(Problem(machines.LS_SVM, ClassTargets(y[order], 2), samples, rbf), 50)
+        return order[taken], part.targets.labels.mean()
+
+    (first, share), (second, other) = drawn(np.arange(200)), drawn(moved)
+    np.testing.assert_array_equal(first, second)
+    assert share == other
+    assert abs(share - y.mean()) < 0.02
+    assert not np.array_equal(first, np.arange(200))
+
+
+def test_dense_and_sparse_samples_have_one_order():
+    X = np.random.default_rng(0).standard_normal((50, 4)).round(0)
+    np.testing.assert_array_equal(content_order(X), content_order(sparse.csr_matrix(X)))
+
+
+def test_the_order_looks_random():
+    """Samples on a line do not stay neighbours, and equal ones keep their order."""
+    order = content_order(np.arange(1000.0)[:, None])
+    assert abs(np.corrcoef(order, np.arange(1000))[0, 1]) < 0.1  # 3 standard deviations
+    assert content_order(np.zeros((5, 2))).tolist() == [0, 1, 2, 3, 4]

@@ -23,10 +23,11 @@ def test_it_rings_for_more_samples_and_for_more_error():
     X = np.random.default_rng(0).standard_normal((80, 1))
     model = LeastSquaresSVR(gamma=0.01, C=100.0).fit(X[:40], X[:40, 0])
     alarm = Alarm.set(model)
-    assert not alarm.rings(model)
-    assert alarm.rings(model.partial_fit(X[40:], X[40:, 0]))
+    assert not alarm.rings(model, 13)
+    assert alarm.rings(model, 14)  # a third of 40
+    assert not alarm.rings(model.partial_fit(X[40:], X[40:, 0]), 13)
     fast = LeastSquaresSVR(gamma=0.01, C=100.0).fit(X[:40], np.sin(20 * X[:40, 0]))
-    assert alarm.rings(fast)
+    assert alarm.rings(fast, 0)
 
 
 def test_window_finds_another_width_when_the_concept_changes():

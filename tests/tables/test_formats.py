@@ -69,9 +69,9 @@ def test_marks_are_checked(options, match):
         (
             ["57,9", "60,1", "3", "", "x"] * 9,
             r"^75 % of the cells of 'w' are numbers with a decimal comma \(such as '57,9'\). They "
-            r"are taken as text; to read them as numbers: decimal=',' \(--decimal\)\.$",
+            r"are taken as text; to read them as numbers: decimal=',' \(--decimal ,\)\.$",
         ),
-        (["57.9 kg", "60.1 kg"], r"100 % .* the unit 'kg' .*units=\['w'\] \(--unit\)"),
+        (["57.9 kg", "60.1 kg"], r"100 % .* the unit 'kg' .*units=\['w'\] \(--unit w\)"),
         (["5 %", "6.5 %"], r"the unit '%'"),
         (["57,9 kg", "60,1 kg"], r"a decimal comma and the unit 'kg'"),
         (["1.234,5", "12.000,0"], r"a decimal comma and '\.' between thousands"),

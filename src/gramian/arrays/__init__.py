@@ -23,6 +23,7 @@ from gramian.arrays._blas import (
     solve_upper,
     subtract_outer,
     symmetric_product,
+    triangle_rows,
     weighted_square,
 )
 from gramian.arrays._blocks import BLOCK_BYTES, row_blocks, without_rows
@@ -65,6 +66,7 @@ __all__ = [
     "symmetric_product",
     "to_device",
     "to_host",
+    "triangle_rows",
     "weighted_square",
     "without_rows",
 ]

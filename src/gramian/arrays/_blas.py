@@ -8,6 +8,8 @@ be lost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,26 +26,48 @@ _UNBLOCKED = 32
 _MIRRORED = 128
 
 
+@cache
+def _blas(name: str, dtype: np.dtype) -> Callable:
+    """A routine of BLAS: looking it up costs as much as a small call."""
+    return get_blas_funcs(name, dtype=dtype)
+
+
+@cache
+def _lapack(name: str, dtype: np.dtype) -> Callable:
+    """A routine of LAPACK."""
+    return get_lapack_funcs(name, dtype=dtype)
+
+
 def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
     """``S @ X`` for the symmetric S in one triangle of ``buffer``; half a pass per few columns."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("symmetric_product", X, lower=lower)
     if X.shape[1] == 0:
         return np.zeros_like(X, order="F")
-    is_complex = np.iscomplexobj(buffer)
+    is_complex = buffer.dtype.kind == "c"
     if X.shape[1] > (_FEW_COMPLEX_COLUMNS if is_complex else _FEW_COLUMNS):
-        (symm,) = get_blas_funcs(("symm",), (buffer,))
+        symm = _blas("symm", buffer.dtype)
         return symm(1.0, buffer, X, lower=lower)
-    symv = _complex_symv if is_complex else get_blas_funcs(("symv",), (buffer,))[0]
+    symv = _complex_symv if is_complex else _blas("symv", buffer.dtype)
     out = np.empty(X.shape, dtype=buffer.dtype, order="F")
     for j in range(X.shape[1]):
         out[:, j] = symv(1.0, buffer, X[:, j], lower=lower)
     return out
 
 
+def triangle_rows(buffer: Array, rows: Array, *, lower: bool = False) -> Array:
+    """Rows (k, n) of the symmetric matrix in one triangle, with the diagonal that is stored."""
+    if not isinstance(buffer, np.ndarray):
+        return buffer.through("triangle_rows", rows, lower)
+    stored, out = buffer if lower else buffer.T, np.empty((len(rows), len(buffer)), buffer.dtype)
+    for row, j in zip(out, rows.tolist(), strict=True):
+        row[:j], row[j:] = stored[j, :j], stored[j:, j]
+    return out
+
+
 def _complex_symv(alpha: float, buffer: Array, x: Array, *, lower: bool) -> Array:
     """``S x`` as ``T x + Tᵀ x``, because BLAS lacks this product for complex symmetric S."""
-    (trmv,) = get_blas_funcs(("trmv",), (buffer,))
+    trmv = _blas("trmv", buffer.dtype)
     both = trmv(buffer, x, lower=lower) + trmv(buffer, x, lower=lower, trans=1)
     return alpha * (both - buffer.diagonal() * x)
 
@@ -54,7 +78,7 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
         return buffer.through("add_outer", W, sign)
     if W.shape[1] == 0:
         return
-    (syrk,) = get_blas_funcs(("syrk",), (buffer,))
+    syrk = _blas("syrk", buffer.dtype)
     updated = syrk(sign, W, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-k update must happen in place"
 
@@ -63,7 +87,7 @@ def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
     """``S += sign · (X Yᵀ + Y Xᵀ)`` in the upper triangle, in place."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("add_cross", X, Y, sign)
-    (syr2k,) = get_blas_funcs(("syr2k",), (buffer,))
+    syr2k = _blas("syr2k", buffer.dtype)
     updated = syr2k(sign, X, Y, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-2k update must happen in place"
 
@@ -99,7 +123,7 @@ def factor_cholesky(buffer: Array) -> int:
     """Replace S by R with ``S = RᵀR`` in the upper triangle; return 0 or the 1-based bad pivot."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("factor_cholesky")
-    (potrf,) = get_lapack_funcs(("potrf",), (buffer,))
+    potrf = _lapack("potrf", buffer.dtype)
     factor, info = potrf(buffer, lower=0, clean=0, overwrite_a=1)
     assert factor.ctypes.data == buffer.ctypes.data, "the factorisation must happen in place"
     return int(info)
@@ -109,7 +133,7 @@ def invert_cholesky(buffer: Array) -> None:
     """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("invert_cholesky")
-    (potri,) = get_lapack_funcs(("potri",), (buffer,))
+    potri = _lapack("potri", buffer.dtype)
     inverse, info = potri(buffer, lower=0, overwrite_c=1)
     assert info == 0 and inverse.ctypes.data == buffer.ctypes.data
 
@@ -118,7 +142,7 @@ def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
     """Replace R by the R of ``RᵀR + rowsᵀ rows``: a backward-stable update by Householder."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("add_rows_to_cholesky", rows)
-    (tpqrt,) = get_lapack_funcs(("tpqrt",), (buffer,))
+    tpqrt = _lapack("tpqrt", buffer.dtype)
     block = min(32, buffer.shape[0])
     factor, _, _, info = tpqrt(
         0, block, buffer, np.asfortranarray(rows), overwrite_a=1, overwrite_b=1
@@ -132,7 +156,7 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
         return buffer.through("solve_upper", X, transposed)
     if X.shape[1] == 0 or buffer.shape[0] == 0:
         return np.array(X, dtype=buffer.dtype, order="F")
-    (trsm,) = get_blas_funcs(("trsm",), (buffer,))
+    trsm = _blas("trsm", buffer.dtype)
     return trsm(1.0, buffer, X, lower=0, trans_a=int(transposed))
 
 
@@ -156,7 +180,7 @@ def invert_upper(R: Array) -> Array:
     if not isinstance(R, np.ndarray):
         R.through("invert_upper")
         return R
-    (trtri,) = get_lapack_funcs(("trtri",), (R,))
+    trtri = _lapack("trtri", R.dtype)
     inverse, info = trtri(R, lower=0, overwrite_c=1)
     assert info == 0
     return inverse
@@ -166,7 +190,7 @@ def reciprocal_condition(buffer: Array, norm: float) -> float:
     """Estimate of ``1 / (‖S‖₁ ‖S⁻¹‖₁)`` from the Cholesky factor in the upper triangle, O(n²)."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("reciprocal_condition", norm)
-    (pocon,) = get_lapack_funcs(("pocon",), (buffer,))
+    pocon = _lapack("pocon", buffer.dtype)
     rcond, info = pocon(buffer, norm)
     assert info == 0
     return float(rcond)
@@ -177,7 +201,9 @@ def small_cholesky(S: Array) -> tuple[Array, int]:
     if not isinstance(S, np.ndarray):  # small: faster by LAPACK, whatever the way there
         L, info = small_cholesky(np.asarray(S))
         return np.asarray(L, like=S), info
-    (potrf,) = get_lapack_funcs(("potrf",), (S,))
+    if S.size == 1 and S[0, 0] > 0:
+        return np.sqrt(S), 0
+    potrf = _lapack("potrf", S.dtype)
     L, info = potrf(S, lower=1, clean=1)
     return L, int(info)
 
@@ -216,7 +242,9 @@ def scale_by_cholesky(U: Array, L: Array) -> Array:
     """``U L⁻ᵀ``, so that ``W Wᵀ = U (L Lᵀ)⁻¹ Uᵀ`` for the result W."""
     if not isinstance(U, np.ndarray):
         return U.through("scale_by_cholesky", L)
-    (trsm,) = get_blas_funcs(("trsm",), (U,))
+    if L.size == 1:
+        return U / L
+    trsm = _blas("trsm", U.dtype)
     return trsm(1.0, L, U, side=1, lower=1, trans_a=1)
 
 
@@ -224,5 +252,7 @@ def solve_lower(L: Array, X: Array) -> Array:
     """``L⁻¹ X`` for a small lower triangular L."""
     if not isinstance(L, np.ndarray):
         return L.through("solve_lower", X)
-    (trsm,) = get_blas_funcs(("trsm",), (L,))
+    if L.size == 1:
+        return X / L
+    trsm = _blas("trsm", L.dtype)
     return trsm(1.0, L, X, lower=1)

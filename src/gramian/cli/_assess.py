@@ -1,4 +1,4 @@
-"""What a model says of itself: its choices, its exact leave-one-out error, its doubts."""
+"""What a model says of itself: its choices, its exact leave-one-out error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
+from sklearn.metrics import confusion_matrix, roc_auc_score
 
+from gramian.cli._errors import errors
 from gramian.io.parts import machine_of
-from gramian.plots import loo_losses
 from gramian.tables import CategoryColumn, DateColumn, TableModel
 
 Facts = dict[str, Any]
@@ -91,7 +91,7 @@ def leave_one_out(model: Any) -> Facts:
         return errors(y, predicted)
     facts = {
         "error": float(np.mean(predicted != y)),
-        "log_loss": float(sample_losses(machine).mean()),
+        "log_loss": _log_loss(machine),
         "classes": machine.classes_.tolist(),
         "confusion": confusion_matrix(y, predicted, labels=machine.classes_).tolist(),
     }
@@ -102,31 +102,7 @@ def leave_one_out(model: Any) -> Facts:
     return facts
 
 
-def errors(y: Any, predicted: Any) -> Facts:
-    """Of a regression."""
-    return {
-        "rmse": float(np.sqrt(np.mean((y - predicted) ** 2))),
-        "mean_absolute_error": float(np.mean(np.abs(y - predicted))),
-        "r2": float(r2_score(y, predicted)),
-    }
-
-
-def sample_losses(machine: Any) -> np.ndarray:
-    """Leave-one-out loss of each sample: −log of its own class's probability, or |error|."""
-    if is_classifier(machine):
-        return loo_losses(machine)
-    return np.abs(machine.y_fit_ - machine.loo_predict())
-
-
-def doubtful(model: Any, count: int) -> list[Facts]:
-    """The samples with the largest leave-one-out loss: likely errors of label or measurement."""
-    machine = machine_of(model)
-    losses, ids = sample_losses(machine), machine.ids_.tolist()
-    y, predicted = machine.y_fit_.tolist(), machine.loo_predict().tolist()
-    worst = np.argsort(-losses, kind="stable")[:count].tolist()
-    name = "probability" if is_classifier(machine) else "error"
-    values = np.exp(-losses) if is_classifier(machine) else losses
-    return [
-        {"id": ids[i], "target": y[i], "others_say": predicted[i], name: float(values[i])}
-        for i in worst
-    ]
+def _log_loss(machine: Any) -> float:
+    """Mean of −log of the probability of each sample's own class by the model without it."""
+    own = np.searchsorted(machine.classes_, machine.y_fit_)[:, None]
+    return float(-np.log(np.take_along_axis(machine.loo_predict_proba(), own, axis=1)).mean())

@@ -10,7 +10,7 @@ from gramian.cli import _assess
 from gramian.cli._models import load_model
 from gramian.cli._show import say, table
 from gramian.cli._tables import write_table
-from gramian.data import label_issues
+from gramian.data import doubtful, label_issues
 
 _FEW = 20
 
@@ -23,7 +23,7 @@ def run(*, model, top, output, quiet) -> dict[str, Any]:
         doubts = label_issues(fitted, top=top).to_dict()
     else:
         names = {"id": "id", "target": "given", "others_say": "suggested", "error": "error"}
-        rows = _assess.doubtful(fitted, top or _FEW)
+        rows = doubtful(fitted, top or _FEW)
         doubts = {name: [row[key] for row in rows] for key, name in names.items()}
     if output:
         write_table(output, doubts)

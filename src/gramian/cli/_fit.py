@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import gramian
+from gramian import data
 from gramian.cli import _assess
 from gramian.cli._machine import choose_machine, expected_seconds, make_estimator
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
@@ -54,7 +55,7 @@ def run(
         "target": {"column": target, "held": _assess.targets(model)},
         "chosen": _assess.chosen(model),
         "leave_one_out": _assess.leave_one_out(model),
-        "doubtful": _assess.doubtful(model, doubtful),
+        "doubtful": data.doubtful(model, doubtful),
     }
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 

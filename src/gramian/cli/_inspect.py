@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gramian import data
 from gramian.cli import _assess
 from gramian.cli._models import facts_of, load_model
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
@@ -29,7 +30,7 @@ def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
-        facts["doubtful"] = _assess.doubtful(fitted, doubtful)
+        facts["doubtful"] = data.doubtful(fitted, doubtful)
     return facts
 
 

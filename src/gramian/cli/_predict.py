@@ -8,7 +8,7 @@ import click
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.cli import _assess
+from gramian.cli._errors import errors
 from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
 from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
@@ -94,9 +94,9 @@ def _compared(
     known = np.isfinite(values)
     if known.sum() < 2:
         return None
-    errors = _assess.errors(values[known], np.array(predicted)[known])
+    found_errors = errors(values[known], np.array(predicted)[known])
     covered = _coverage(found, [(i, values[i]) for i in np.flatnonzero(known).tolist()])
-    return {"rows": int(known.sum()), **errors, **covered}
+    return {"rows": int(known.sum()), **found_errors, **covered}
 
 
 def _coverage(found: Conformal, answers: list[tuple[int, Any]]) -> dict[str, float]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sklearn.base import is_classifier
+
 from gramian.cli import _html, _inspect, _yardsticks
 from gramian.cli._assess import machine_of
 from gramian.cli._figures import figures
@@ -60,13 +62,24 @@ def _leave_one_out(facts: dict[str, Any]) -> Iterator[str]:
     yield _html.table(*confusion_rows(facts))
 
 
+# docs/benchmarks/flattery.md, `python -m evidence bench flattery`
+_MEASURED = {
+    "classes": "Over 23 data sets with classes, fresh rows were wrong more often by 0.1 ± 0.5 "
+    "points with 100 rows, 0.0 ± 0.3 with 300 and 0.0 ± 0.2 with 1,000.",
+    "numbers": "Over 8 data sets with numbers, the squared error of fresh rows was higher by "
+    "4.9 ± 2.2 % of the variance of the target with 100 rows, 0.5 ± 1.7 % with 300, and not "
+    "higher with 1,000.",
+}
+
+
 def _flattery(fitted: Any) -> str:
     """What the leave-one-out error does not know."""
     if not fitted.seen_by_:
         return "Nothing was chosen on these rows, so this error does not flatter the model."
+    kind = "classes" if is_classifier(machine_of(fitted)) else "numbers"
     return (
-        f"Chosen on these same rows: {', '.join(fitted.seen_by_)}. So this error flatters the "
-        f"model a little; rows that it has never seen tell by how much."
+        f"Chosen on these same rows: {', '.join(fitted.seen_by_)}. So this error may flatter the "
+        f"model; rows that it has never seen tell by how much. {_MEASURED[kind]}"
     )
 
 

@@ -5,7 +5,7 @@ refit. A `TableModel` is accepted wherever an estimator is.
 """
 
 from gramian.data._curves import Curve, forgetting_curve, labelling_curve
-from gramian.data._labels import LabelIssues, label_issues
+from gramian.data._labels import LabelIssues, doubtful, label_issues
 from gramian.data._suggest import Suggestions, suggest
 from gramian.data._values import SampleValues, sample_values
 
@@ -14,6 +14,7 @@ __all__ = [
     "LabelIssues",
     "SampleValues",
     "Suggestions",
+    "doubtful",
     "forgetting_curve",
     "label_issues",
     "labelling_curve",

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from gramian.arrays import Array
-from gramian.data._models import classifier_of
+from gramian.data._models import classifier_of, machine_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +96,42 @@ def label_issues(model: Any, *, top: int | None = None) -> LabelIssues:
     order, best = np.argsort(-wrong, kind="stable"), np.argmax(P, axis=1)
     ranked = order[best[order] != labels[order]] if top is None else order[:top]
     return LabelIssues(ids[ranked], y[ranked], classes[best[ranked]], wrong[ranked], labels, P)
+
+
+def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
+    """The held samples that fit worst to the model without them, likely errors first.
+
+    Parameters
+    ----------
+    model : estimator or TableModel
+    top : int
+        Number of samples.
+
+    Returns
+    -------
+    list of dict
+        The ``id`` of a sample, its ``target``, what the ``others_say``, and the ``probability`` of
+        its own label, or the ``error`` of a number: the root mean square over several targets.
+
+    Examples
+    --------
+    >>> from gramian import LeastSquaresSVR
+    >>> from gramian.data import doubtful
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> model = LeastSquaresSVR(gamma=1.0, C=100.0).fit(X, [*X[:19, 0], 9.0])
+    >>> [row["id"] for row in doubtful(model, 1)]
+    [19]
+    """
+    machine = machine_of(model)
+    with machine._lock:
+        ids, y, predicted = machine.ids_, machine.y_fit_, machine.loo_predict()
+        P = machine.loo_predict_proba() if is_classifier(machine) else None
+    if P is not None:
+        values = P[np.arange(len(y)), np.searchsorted(machine.classes_, y)]
+        order, name = np.argsort(values, kind="stable"), "probability"
+    else:
+        values = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))
+        order, name = np.argsort(-values, kind="stable"), "error"
+    columns = ids.tolist(), y.tolist(), predicted.tolist(), values.tolist()
+    names = ("id", "target", "others_say", name)
+    return [dict(zip(names, (c[i] for c in columns), strict=True)) for i in order[:top].tolist()]

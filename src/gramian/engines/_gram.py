@@ -160,7 +160,8 @@ class GramEngine:
         n, X, kernel = len(before.ids), after.rows.samples(), self.plan.kernel
         weight = after.weight if self.plan.class_weight is None else self.plan.weights(after)
         weight = weight[n:].astype(X.dtype)
-        cross, corner = kernel(X[:n], X[n:]), kernel(X[n:], X[n:])
+        block = kernel(X, X[n:])
+        cross, corner = block[:n], block[n:]
         if isinstance(kernel, Precomputed):
             check_semidefinite(
                 corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max()
@@ -170,7 +171,8 @@ class GramEngine:
         columns, order = self._columns_of(after, n)
         serves, self.serves = self.serves, None
         try:
-            self.system.append(cross, corner, np.column_stack([np.ones(len(columns)), columns]))
+            ones = np.ones((len(columns), 1))
+            self.system.append(cross, corner, np.concatenate([ones, columns], axis=1))
         except NotPositiveDefiniteError:  # raised before anything was changed
             self.serves = serves
             raise

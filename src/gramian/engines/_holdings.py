@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -57,31 +57,33 @@ class Holdings:
 
     def appended(self, X: Any, y: Array, weight: Array, ids: Array, next_id: int) -> Holdings:
         """Return holdings with more samples at the end and the same classes."""
-        return replace(
-            self,
-            rows=self.rows.appended(X),
-            y=np.concatenate([self.y, y.astype(np.result_type(self.y, y), copy=False)]),
-            weight=np.concatenate([self.weight, weight]),
-            ids=np.concatenate([self.ids, ids]),
-            next_id=next_id,
-            version=object(),
+        return Holdings(
+            self.rows.appended(X),
+            np.concatenate([self.y, y]),
+            np.concatenate([self.weight, weight]),
+            np.concatenate([self.ids, ids]),
+            next_id,
+            self.classes,
+            self.declared,
         )
 
     def without(self, positions: Array) -> Holdings:
         """Return holdings without the samples at these positions and with the same classes."""
-        return replace(
-            self,
-            rows=self.rows.without(positions),
-            y=trimmed(without_rows(self.y, positions)),
-            weight=without_rows(self.weight, positions),
-            ids=trimmed(without_rows(self.ids, positions)),
-            version=object(),
+        y, ids = without_rows(self.y, positions), without_rows(self.ids, positions)
+        return Holdings(
+            self.rows.without(positions),
+            trimmed(y) if y.dtype.kind == "U" else y,
+            without_rows(self.weight, positions),
+            trimmed(ids) if ids.dtype.kind == "U" else ids,
+            self.next_id,
+            self.classes,
+            self.declared,
         )
 
 
 def trimmed(array: Array) -> Array:
     """Narrow a string dtype to its longest entry, so the width reveals no removed string."""
-    if array.dtype.kind != "U" or len(array) == 0:
+    if len(array) == 0:
         return array
     longest = max(1, int(np.char.str_len(array).max()))
     return array.astype(f"U{longest}") if 4 * longest < array.dtype.itemsize else array

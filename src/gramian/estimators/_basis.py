@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
-from sklearn.utils import check_random_state
 
 from gramian.arrays import to_host
 from gramian.engines import Holdings
@@ -114,7 +113,7 @@ class BasisSettings:
         targets: Targets = Responses(held.y.reshape(len(held), -1), weight)
         if held.classes is not None:
             targets = ClassTargets(held.labels, len(held.classes), weight=weight)
-        problem = subsample(Problem(LS_SVM, targets, X, kernel), _SEARCHED, check_random_state(0))
+        problem = subsample(Problem(LS_SVM, targets, X, kernel), _SEARCHED)
         return select(problem).gamma * _NEIGHBOURS
 
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[BasisChoice, BasisEngine]:

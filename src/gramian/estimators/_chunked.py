@@ -17,7 +17,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state
 
 from gramian.arrays import Array, on_device
 from gramian.engines import Holdings, make_rows
@@ -26,6 +25,7 @@ from gramian.estimators._classifier import LiveClassifier, _calibrated
 from gramian.estimators._live import Fitted, LiveEstimator, edits
 from gramian.estimators._regressor import LiveRegressor
 from gramian.estimators._samples import with_weight
+from gramian.selection import repeatable
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ def begin(self, X, y, sample_weight, ids, classes):
         LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
         return
     settings, chunks = self._settings(), _aligned(X, y, sample_weight, ids)
-    random = check_random_state(settings.plan.random_state)
+    random = repeatable(settings.plan.random_state)
     numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
     X, y, names = settings.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
     weight = np.ones(len(y)) if weight is None else weight

@@ -169,8 +169,8 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     # -- inside ---------------------------------------------------------------------------------
 
     def _check_targets(self, y, held: Holdings | None):
-        plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind == "i"
-        if plain and held is not None and held.y.dtype.kind == "i":  # labels as they are held
+        plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ib"
+        if plain and held is not None and held.y.dtype.kind == y.dtype.kind:  # as they are held
             return y
         y = column_or_1d(y, warn=True)
         if y.dtype.kind not in "biuf":
@@ -187,7 +187,10 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         if before is None:
             known = np.unique(after.y)
         else:
-            known = np.union1d(before.classes, after.y[len(before.ids) :])
+            new = after.y[len(before.ids) :]
+            if not classes and {*new.tolist()} <= {*before.classes.tolist()}:
+                return after  # mostly no class is new
+            known = np.union1d(before.classes, new)
         if declared:
             declared = tuple(sorted(set(declared)))
             known = np.union1d(known, np.asarray(declared))

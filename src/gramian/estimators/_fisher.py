@@ -71,7 +71,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Leave-one-out loss that the search minimises; the log-loss by default, the error rate in the
         paper.
     random_state : int, RandomState or None
-        Draws the subsample on which the leave-one-out search starts.
+        Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
+        samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
     device : str or torch.device, optional

@@ -72,7 +72,8 @@ class LeastSquaresSVC(LiveClassifier):
     criterion : {"log", "squared", "hinge", "error"}, optional
         Leave-one-out loss that the search minimises; the log-loss by default.
     random_state : int, RandomState or None
-        Draws the subsample on which the leave-one-out search starts.
+        Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
+        samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
     device : str or torch.device, optional
@@ -194,7 +195,8 @@ class LeastSquaresSVR(LiveRegressor):
     criterion : {"squared"}, optional
         Leave-one-out loss that the search minimises: the squared error.
     random_state : int, RandomState or None
-        Draws the subsample on which the leave-one-out search starts.
+        Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
+        samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
     device : str or torch.device, optional

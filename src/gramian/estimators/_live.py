@@ -20,9 +20,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.arrays import Array
 from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.estimators._relabel import built_after, relabelled
+from gramian.estimators._relabel import relabelled
 from gramian.estimators._samples import placed, with_weight
 from gramian.estimators._tuning import tuned_apart
 from gramian.gram import NotPositiveDefiniteError
@@ -56,8 +57,31 @@ class Fitted:
     cache: dict[str, Any] = field(default_factory=dict)
 
     def moved(self, held: Holdings, engine: Engine) -> Fitted:
-        """Return the model after an edit."""
-        return replace(self, held=held, engine=engine, cache={})
+        """Return the model with other holdings, and an engine for them."""
+        return Fitted(self.settings, self.choice, held, engine, self.names)
+
+    def appended(self, after: Holdings) -> Fitted:
+        """Return the model with the samples that ``after`` has in addition.
+
+        Samples that an update refuses may still be learned from scratch; else its error is raised.
+        """
+        try:
+            engine = self.engine.append(self.held, after)
+        except NotPositiveDefiniteError as refused:
+            try:
+                reason = f"learning by an update was refused: {refused}"
+                engine = self.engine.fresh(after, reason)
+            except np.linalg.LinAlgError:
+                raise refused from None
+        return Fitted(self.settings, self.choice, after, engine, self.names)
+
+    def removed(self, after: Holdings, positions: Array) -> Fitted:
+        """Return the model without these samples; the others can always be refitted."""
+        try:
+            engine = self.engine.remove(self.held, after, positions)
+        except np.linalg.LinAlgError as error:
+            engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
+        return Fitted(self.settings, self.choice, after, engine, self.names)
 
 
 def edits(method: Callable) -> Callable:
@@ -156,11 +180,40 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if len(positions) == 0:
             return self
         after = self._left(now.held, now.held.without(positions))
-        try:
-            engine = now.engine.remove(now.held, after, positions)
-        except np.linalg.LinAlgError as error:  # the remaining samples can always be refitted
-            engine = now.engine.fresh(after, f"forgetting by an update failed: {error}")
-        self._now = replace(now, held=after, engine=engine, cache={})
+        self._now = now.removed(after, positions)
+        after.rows.scrub()
+        return self
+
+    @edits
+    def exchange(self, ids, X, y, new_ids=None, sample_weight=None):
+        """Learn samples and forget others, as one edit.
+
+        The result is that of `partial_fit` and then `forget`, at less cost: the model is never in
+        between, and if it fails, it is as it was. A sliding window moves on by it.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+            Samples to forget.
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Samples to learn.
+        y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
+        new_ids : array-like of shape (n_samples,), optional
+            Ids of the samples to learn, other than those held; the next free numbers by default.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        now = self._serving()
+        positions = positions_of(now.held.ids, ids, "exchange")
+        if len(positions) == 0:
+            self._learn(X, y, sample_weight, new_ids)
+            return self
+        both = self._enlarged(now, X, y, sample_weight, new_ids, ())
+        after = self._left(both, both.without(positions))
+        self._now = now.appended(both).removed(after, positions)
         after.rows.scrub()
         return self
 
@@ -360,6 +413,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             self._begin(X, y, sample_weight, ids, classes)
             return
         now = self._serving()
+        self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes))
+
+    def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
+        """Return the holdings with more samples, which are checked."""
         kind, before = now.settings.samples, now.held
         X, y = kind.more(self, before, X, y)
         y, weight = self._check_targets(y, before), np.ones(X.shape[0])
@@ -370,12 +427,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_new(before.ids, own)
         if sample_weight is not None:
             X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
-        after = self._joined(before, before.appended(X, y, weight, own, next_id), classes)
-        try:
-            engine = now.engine.append(before, after)
-        except NotPositiveDefiniteError as refused:
-            engine = built_after(refused, now.engine, after)
-        self._now = now.moved(after, engine)
+        return self._joined(before, before.appended(X, y, weight, own, next_id), classes)
 
     # -- reading --------------------------------------------------------------------------------
 

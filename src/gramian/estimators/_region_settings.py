@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
 from gramian.arrays import Array
 from gramian.engines import (
@@ -24,6 +23,7 @@ from gramian.engines import (
 from gramian.estimators._parameters import KernelSettings, check_choice, check_positive
 from gramian.kernels import GramSamples, default_gamma
 from gramian.machines import kernel_normalize
+from gramian.selection import repeatable
 
 CV = "cv"
 # Parameters of each distance, in the order in which "cv" chooses them (kaieda2004, §8).
@@ -135,7 +135,7 @@ class RegionSettings:
         if "gamma" in asked:
             values["gamma"] = default_gamma("scale", held.rows.samples(), held.weight)
             candidates["gamma"] *= values["gamma"]
-        folds = stratified_folds(held.y, check_random_state(self.random_state))
+        folds = stratified_folds(held.y, repeatable(self.random_state))
         return self.chosen(
             *choose_in_turn(partial(self.fold_score, held, folds), values, candidates)
         )

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.engines import Engine, Holdings, make_rows
+from gramian.engines import Holdings, make_rows
 from gramian.estimators._ids import positions_of
-from gramian.gram import NotPositiveDefiniteError
 
 
 def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
@@ -37,23 +36,7 @@ def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
             f"{len(before)} are too many at once: {error} Relabel some of them first."
         ) from error
     after = model._joined(between, replace(moved, classes=between.classes), ())
-    try:
-        engine = now.engine.remove(before, between, positions)
-    except np.linalg.LinAlgError as error:
-        engine = now.engine.fresh(between, f"forgetting by an update failed: {error}")
-    try:
-        engine = engine.append(between, after)
-    except NotPositiveDefiniteError as refused:
-        engine = built_after(refused, engine, after)
-    return now.moved(after, engine)
-
-
-def built_after(refused: NotPositiveDefiniteError, engine: Engine, after: Holdings) -> Engine:
-    """Build the engine from scratch with samples that an update refused; else raise its error."""
-    try:
-        return engine.fresh(after, f"learning by an update was refused: {refused}")
-    except np.linalg.LinAlgError:
-        raise refused from None
+    return now.removed(between, positions).appended(after)
 
 
 def _aligned(held: Array, ids: Any, y: Array) -> Array:

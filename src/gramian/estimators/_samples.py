@@ -250,10 +250,10 @@ def _ready(model: Any, held: Holdings, X: Any) -> bool:
 
 
 def _plain(y: Any) -> bool:
-    """Whether y needs no conversion: an array of integers, texts or finite numbers."""
+    """Whether y needs no conversion: an array of integers, texts, truths or finite numbers."""
     if type(y) is not np.ndarray or y.ndim == 0:
         return False
-    return y.dtype.kind in "iU" or (y.dtype == np.float64 and bool(np.isfinite(y.sum())))
+    return y.dtype.kind in "iUb" or (y.dtype == np.float64 and bool(np.isfinite(y.sum())))
 
 
 def _paired_targets(X: Any, y: Any) -> Any:

@@ -45,7 +45,8 @@ class StackedKernelClassifier(LiveClassifier):
     criterion : {"log", "squared", "hinge", "error"}, optional
         Leave-one-out loss that the search of each part minimises; the log-loss by default.
     random_state : int, RandomState or None
-        Draws the subsample on which each search starts.
+        Draws the subsample on which each search starts; None draws it by a hash of the samples,
+        whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
 
@@ -136,7 +137,8 @@ class StackedKernelRegressor(LiveRegressor):
     criterion : {"squared"}, optional
         Leave-one-out loss that the search of each part minimises: the squared error.
     random_state : int, RandomState or None
-        Draws the subsample on which each search starts.
+        Draws the subsample on which each search starts; None draws it by a hash of the samples,
+        whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
 

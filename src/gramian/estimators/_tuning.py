@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from gramian.engines import Holdings, make_rows
 from gramian.engines.orthogonal import is_chunked
 from gramian.estimators._ids import check_ids
 from gramian.estimators._parameters import is_number
 from gramian.estimators._samples import with_weight
+from gramian.selection import repeatable
 
 
 def tuned_apart(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any, tune_on: Any) -> tuple:
@@ -51,7 +51,7 @@ def tuning_mask(tune_on: Any, n: int, random_state: Any) -> Any:
     if is_number(tune_on):
         k = round(float(tune_on) * n) if 0.0 < tune_on < 1.0 else 0
         # Not by a permutation: samples may have been shuffled with that of the same seed.
-        mask = np.argsort(np.argsort(check_random_state(random_state).uniform(size=n))) < k
+        mask = np.argsort(np.argsort(repeatable(random_state).uniform(size=n))) < k
     else:
         mask = np.asarray(tune_on)
     if mask.shape != (n,) or mask.dtype != bool or mask.all() or not mask.any():

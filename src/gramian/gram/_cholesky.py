@@ -54,7 +54,7 @@ class CholeskyFactor(SlotFactor):
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
         half = solve_upper(self._matrix.buffer, by_slot, transposed=True)
-        L = schur_cholesky(half, corner, half)
+        L = schur_cholesky(corner - half.T @ half, corner, len(half))
         self._matrix.write(slots, cross, corner)
         first, last = slots[0], slots[-1] + 1
         self._matrix.buffer[:first, first:last] = half[:first]

@@ -26,6 +26,7 @@ from gramian.arrays import (
     scale_by_cholesky,
     small_cholesky,
     symmetric_product,
+    triangle_rows,
 )
 from gramian.gram._errors import NotPositiveDefiniteError
 from gramian.gram._factor import SlotFactor, check_positions
@@ -40,20 +41,20 @@ def schur_threshold(diagonal: Array, n: int) -> float:
     return 4.0 * max(n, 1) ** 0.5 * float(np.finfo(diagonal.dtype).eps) * largest
 
 
-def schur_cholesky(cross: Array, corner: Array, inverse_cross: Array) -> Array:
-    """Lower Cholesky factor of the Schur complement ``corner − crossᵀ P cross`` of new samples.
+def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
+    """Lower Cholesky factor of the Schur complement ``S = corner − crossᵀ P cross`` with n held.
 
     Raises
     ------
     NotPositiveDefiniteError
         Names the first new sample whose pivot is not above `schur_threshold`.
     """
-    S = corner - cross.T @ inverse_cross
     L, info = small_cholesky(S)
     pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
-    threshold = schur_threshold(np.diagonal(corner), len(cross))
-    low = np.flatnonzero(~(pivots > threshold))  # a NaN counts as low
-    if len(low):
+    threshold = schur_threshold(np.diagonal(corner), n)
+    above = pivots > threshold  # a NaN counts as low
+    if not above.all():
+        low = np.flatnonzero(~above)
         raise NotPositiveDefiniteError(int(low[0]), float(pivots[low[0]]), threshold, new=True)
     if info:
         # LAPACK leaves the offending pivot in place of its square root.
@@ -85,9 +86,12 @@ class LiveInverse(SlotFactor):
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
         U = self._product(by_slot)
-        if self._uncertain(by_slot, corner, U):
+        S = corner - by_slot.T @ U
+        level = 10.0 * np.sqrt(np.finfo(S.dtype).eps) * np.abs(np.diagonal(corner)).max(initial=0.0)
+        if (np.abs(np.diagonal(S)) < level).any():  # so small that the drift of P could explain it
             U = self._matrix.scatter(self.solve(cross)[0])
-        L = self._schur_root(by_slot, corner, U)
+            S = corner - by_slot.T @ U
+        L = self._schur_root(S, corner)
         U[slots] = -np.eye(len(slots))
         W = scale_by_cholesky(U, L)
         self._matrix.write(slots, cross, corner)
@@ -114,7 +118,7 @@ class LiveInverse(SlotFactor):
         self._pending[slots] = 0.0
         self._diagonal[slots] = 0.0
         self._matrix.wipe(positions)
-        if len(self._diagonal) > 2 * spare_capacity(n - len(positions)):
+        if len(self._diagonal) > 2 * (n - len(positions)):
             self._shrink()
         return by_arrival
 
@@ -165,16 +169,9 @@ class LiveInverse(SlotFactor):
             self._take(whole)
             raise
 
-    def _uncertain(self, cross: Array, corner: Array, U: Array) -> bool:
-        """Whether a Schur complement is so small that the drift of P could explain all of it."""
-        diagonal = np.diagonal(corner)
-        schur = np.abs(diagonal - np.einsum("ij,ij->j", cross, U))
-        level = 10.0 * np.sqrt(np.finfo(diagonal.dtype).eps) * np.abs(diagonal).max(initial=0.0)
-        return bool(np.any(schur < level))
-
-    def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
-        """Lower L such that ``L Lᵀ`` is the Schur complement of new samples."""
-        return schur_cholesky(cross, corner, inverse_cross)
+    def _schur_root(self, S: Array, corner: Array) -> Array:
+        """Lower L such that ``L Lᵀ`` is the Schur complement S of new samples."""
+        return schur_cholesky(S, corner, len(self._matrix.slots))
 
     def _leaving_root(self, block: Array, positions: Array) -> Array:
         """Lower L such that ``L Lᵀ`` is the block of P for the removed samples."""
@@ -210,10 +207,11 @@ class LiveInverse(SlotFactor):
         return np.flatnonzero(~self._matrix.occupied())[:k]
 
     def _shrink(self) -> None:
-        """Move to a smaller buffer; keep the old one if memory for both is lacking."""
+        """Move to a buffer of half the size or less; keep the old one if both do not fit."""
         capacity = spare_capacity(len(self._matrix.slots))
-        with suppress(MemoryError):
-            self._resize(capacity)
+        if len(self._diagonal) > 2 * capacity:
+            with suppress(MemoryError):
+                self._resize(capacity)
 
     def _resize(self, capacity: int) -> None:
         self.fold()
@@ -233,7 +231,7 @@ class LiveInverse(SlotFactor):
         else:
             held = len(self._signs)
             self._pending[:, held : held + k] = W
-            self._signs = np.append(self._signs, np.full(k, sign, dtype=self._signs.dtype))
+            self._signs = np.concatenate([self._signs, np.full(k, sign, self._signs.dtype)])
 
     def _add(self, W: Array, sign: float) -> None:
         """``P₀ += sign · W Wᵀ``, with the diagonal stored separately."""
@@ -257,8 +255,6 @@ class LiveInverse(SlotFactor):
             buffer: Any = self._matrix.buffer
             return buffer.through("factor_columns", self._diagonal, W, signs, slots.tolist())
         out = W @ (signs[:, None] * W[slots].T)
-        for column, j in zip(out.T, slots, strict=True):
-            column[:j] += self._matrix.buffer[:j, j]
-            column[j] += self._diagonal[j]
-            column[j + 1 :] += self._matrix.buffer[j, j + 1 :]
+        out += triangle_rows(self._matrix.buffer, slots).T
+        out[slots, np.arange(len(slots))] += self._diagonal[slots]
         return out

@@ -71,7 +71,7 @@ class QRFactor(Factor):
         """Append by inserting the columns, then the rows, by Givens rotations; see `Factor`."""
         n, k = cross.shape
         # The pivots of R have no sign; the Schur complement shows whether A stays definite.
-        schur_cholesky(cross, corner, self.apply_inverse(cross))
+        schur_cholesky(corner - cross.T @ self.apply_inverse(cross), corner, len(cross))
         require_memory(3 * (n + k) ** 2 * self.dtype.itemsize, "Growing the Gram matrix")
         Q, R = qr_insert(self._Q, self._R, cross, n, which="col")  # kim2006, Alg. 1
         rows = np.hstack([cross.T, corner])

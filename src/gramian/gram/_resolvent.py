@@ -42,8 +42,8 @@ class LiveResolvent(LiveInverse):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _schur_root(self, cross: Array, corner: Array, inverse_cross: Array) -> Array:
-        L = complex_cholesky(corner - cross.T @ inverse_cross)
+    def _schur_root(self, S: Array, corner: Array) -> Array:
+        L = complex_cholesky(S)
         entering = np.arange(len(L))
         check_schur(np.diagonal(L) ** 2, np.diagonal(corner), entering, self.n, new=True)
         return L

@@ -76,7 +76,7 @@ class SingleInverse(LiveInverse):
         off = np.abs(self.rows(some) @ U - cross[some]).max(initial=0.0)
         if not off <= _GOOD * np.abs(cross).max(initial=0.0):
             U, _ = self.solve(cross)
-        L = schur_cholesky(cross, corner, U)
+        L = schur_cholesky(corner - cross.T @ U, corner, self.n)
         W = scale_by_cholesky(np.concatenate([U, -np.eye(len(slots))]), L)
         self._matrix.write(slots, cross, corner)
         self._defer(self._matrix.scatter(W), 1.0)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array, row_blocks, symmetric_product, without_rows
+from gramian.arrays import Array, row_blocks, symmetric_product, triangle_rows, without_rows
 from gramian.gram._memory import require_memory
 
 RowBlock = Callable[[slice, slice], Array]
@@ -109,18 +109,10 @@ class SlotMatrix:
 
     def rows(self, positions: Array) -> Array:
         """Rows of A in order of arrival, O(n) each."""
-        if not isinstance(self.buffer, np.ndarray):  # on a device
-            slots = self.slots[positions]
-            found = self.buffer.through("triangle_rows", slots, True)
-            found[np.arange(len(slots)), slots] = self.diagonal[slots]
-            return found[:, self.index]
-        shape = (len(positions), len(self.slots))
-        out = np.empty(shape, dtype=self.buffer.dtype, like=self.buffer)
-        for row, j in zip(out, self.slots[positions], strict=True):
-            row[:] = np.concatenate(
-                [self.buffer[j, :j], self.diagonal[j : j + 1], self.buffer[j + 1 :, j]]
-            )[self.index]
-        return out
+        slots = self.slots[positions]
+        found = triangle_rows(self.buffer, slots, lower=True)
+        found[np.arange(len(slots)), slots] = self.diagonal[slots]
+        return found[:, self.index]
 
     def norm(self) -> float:
         """``‖A‖₁``, the largest absolute row sum: one pass."""

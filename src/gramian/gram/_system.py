@@ -283,10 +283,15 @@ class LiveSystem:
     def _probes(self) -> Array:
         """Positions of a few rows, different each time, spread evenly by the golden ratio."""
         n = len(self.B)
-        steps = self._probe + np.arange(min(_PROBES, n))
+        if n < 3 * _PROBES:  # with as many rows as that, no two of the positions below coincide
+            return np.arange(n)
+        steps = np.arange(self._probe, self._probe + _PROBES)
         self._probe += _PROBES
-        rows = {*(steps * 0.6180339887498949 % 1.0 * n).astype(int).tolist()}
-        return np.array(sorted(rows), dtype=int)
+        return (steps * 0.6180339887498949 % 1.0 * n).astype(int)
+
+    def _wanted_residual(self) -> float:
+        """The residual of X that is small enough whatever A."""
+        return 2**12 * float(np.finfo(self.B.dtype).eps * np.abs(self.B).max(initial=0.0))
 
     def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
         """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.
@@ -294,12 +299,11 @@ class LiveSystem:
         Where weights differ by many orders of magnitude, the largest rows of A meet the smallest
         of X. ``spread`` says to look at what they add up to, ``|A| |X|``, which is then less.
         """
-        wanted = 2**12 * np.abs(self.B).max(initial=0.0)
-        sizes = np.abs(rows)
-        reached = sizes.sum(axis=1).max(initial=0.0) * np.abs(X).max(initial=0.0)
+        wanted, eps, sizes = self._wanted_residual(), np.finfo(self.B.dtype).eps, np.abs(rows)
+        reached = eps * sizes.sum(axis=1).max(initial=0.0) * np.abs(X).max(initial=0.0)
         if spread and reached > wanted:
-            reached = min(reached, 4.0 * (sizes @ np.abs(X)).max(initial=0.0))
-        return float(np.finfo(self.B.dtype).eps * max(wanted, reached))
+            reached = min(reached, 4.0 * eps * (sizes @ np.abs(X)).max(initial=0.0))
+        return float(max(wanted, reached))
 
     def _verify(self) -> None:
         """Bring X within tolerance of the true system, and P within its own tolerance."""
@@ -329,7 +333,8 @@ class LiveSystem:
         elif self._X is not None:
             residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
             due = self._since_full_check >= _FULL_CHECK or self._delicate
-            if due or not residual <= self._tolerance(self._X, rows, spread=True):
+            exact = residual <= self._wanted_residual()
+            if due or not (exact or residual <= self._tolerance(self._X, rows, spread=True)):
                 self._refine(self._X)
 
     def _refine(self, start: Array | None) -> None:

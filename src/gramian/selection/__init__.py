@@ -4,6 +4,7 @@
 kernel. No estimator is needed.
 """
 
+from gramian.selection._order import content_order, repeatable
 from gramian.selection._problem import DeviceProblem, LinearProblem, Problem, subsample
 from gramian.selection._result import Selection, Trial
 from gramian.selection._search import select
@@ -14,6 +15,8 @@ __all__ = [
     "Problem",
     "Selection",
     "Trial",
+    "content_order",
+    "repeatable",
     "select",
     "subsample",
 ]

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_random_state
 
 from gramian.arrays import Array, device_memory
 from gramian.gram import Spectrum, decompose, require_memory, thin_spectrum
 from gramian.kernels import Kernel
 from gramian.machines import ClassTargets, Machine, Targets
+from gramian.selection._order import content_order
 
 MOST = 20_000
 """The most samples to follow slopes on, on a device."""
@@ -155,20 +157,21 @@ class LinearProblem(Problem):
         return thin_spectrum(X.astype(float, copy=False), weight)
 
 
-def subsample(problem: Problem, size: int, rng: np.random.RandomState) -> Problem:
-    """About ``size`` samples at random, classes in proportion, at least two of each.
+def subsample(problem: Problem, size: int, random_state: Any = None) -> Problem:
+    """About ``size`` samples, classes in proportion, at least two of each; see `nested`.
 
     The problem itself when it is no larger.
     """
-    return nested(problem, rng)(size)
+    return nested(problem, random_state)(size)
 
 
-def nested(problem: Problem, rng: np.random.RandomState) -> Callable[[int], Problem]:
+def nested(problem: Problem, random_state: Any = None) -> Callable[[int], Problem]:
     """The function that gives a subsample of about some size; each holds the smaller ones.
 
-    Classes are in proportion, after the first two samples of each.
+    Classes are in proportion, after the first two samples of each. The samples are drawn at random,
+    or by `content_order` if there is no ``random_state``.
     """
-    order, first = _stratified(problem, rng)
+    order, first = _stratified(problem, random_state)
 
     def part(size: int) -> Problem:
         size = max(size, first)
@@ -177,9 +180,12 @@ def nested(problem: Problem, rng: np.random.RandomState) -> Callable[[int], Prob
     return part
 
 
-def _stratified(problem: Problem, rng: np.random.RandomState) -> tuple[Array, int]:
+def _stratified(problem: Problem, random_state: Any) -> tuple[Array, int]:
     """An order of the samples, and how many come first because their class has few."""
-    order = rng.permutation(problem.n)
+    if random_state is None:
+        order = content_order(problem.samples)
+    else:
+        order = check_random_state(random_state).permutation(problem.n)
     if not isinstance(problem.targets, ClassTargets):
         return order, 0
     labels = problem.targets.labels[order]

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from gramian.machines import CRITERIA, ClassTargets, Criterion
 from gramian.selection._ladder import FIRST, WIDTHS, Rungs, climb
@@ -62,7 +61,8 @@ def select(
     start : (gamma, ridge), optional
         Where to start the search; it then uses all samples from the beginning.
     random_state : int, RandomState or None
-        Seed of the subsamples; None is a fixed one, so that a search is repeatable.
+        Seed of the subsamples. None draws them by a hash of each sample, so that a search is
+        repeatable and does not depend on the order of the samples.
     callback : callable, optional
         Called with a `Trial` after every evaluation.
 
@@ -77,8 +77,7 @@ def select(
     _check(problem, gamma, ridge, search)
     trace, rule = Trace(callback), _criterion(criterion, problem, gamma, search)
     fixed = None if isinstance(ridge, str) else float(ridge)
-    seed = 0 if random_state is None else random_state
-    part = nested(problem, check_random_state(seed))
+    part = nested(problem, random_state)
     prior = None
     if isinstance(gamma, str):
         few = part(SUBSAMPLE)

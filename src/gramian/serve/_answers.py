@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from gramian import data
 from gramian.arrays import Array
 from gramian.io.parts import machine_of
 from gramian.machines import nonconformity
@@ -103,26 +104,8 @@ def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
 
 def doubtful(shown: Shown, count: int) -> dict[str, Any]:
     """The samples whose own target is least likely to the model without them."""
-    machine = machine_of(shown.model)
-    y, predicted = machine.y_fit_, machine.loo_predict()
-    if is_classifier(machine):
-        own = np.searchsorted(machine.classes_, y)
-        values = machine.loo_predict_proba()[np.arange(len(y)), own]
-        order, name = np.argsort(values, kind="stable"), "probability"
-    else:
-        values = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))
-        order, name = np.argsort(-values, kind="stable"), "error"
-    ids = machine.ids_
-    samples = [
-        {
-            "id": ids[i].item(),
-            "target": y[i].tolist(),
-            "others_say": predicted[i].tolist(),
-            name: float(values[i]),
-        }
-        for i in order[:count]
-    ]
-    return {"version": shown.version, "n": len(ids), "samples": samples}
+    held = len(machine_of(shown.model).ids_)
+    return {"version": shown.version, "n": held, "samples": data.doubtful(shown.model, count)}
 
 
 def drift(store: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """When the hyper-parameters of a window should be chosen again: its own leave-one-out error says.
 
 They were chosen on n samples with a mean loss e₀, each sample left out: the squared error of a
-number, or 1 for a wrong label. They are due when the window holds twice as many samples as then, or
-when the mean loss e has risen beyond chance::
+number, or 1 for a wrong label. They are due when n/3 new samples have come since then, or when the
+mean loss e has risen beyond chance::
 
     e − e₀ > 2 √(s²/n + s₀²/n₀),    s² the variance of the losses
 
@@ -18,6 +18,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.arrays import Array
+
+SHARE = 1 / 3
+"""New samples after which a choice is due, in units of those that it was made on."""
 
 LOOKS = 4
 """How often the error is looked at while as many samples come as the window holds."""
@@ -38,10 +41,10 @@ class Alarm:
         losses = loo_losses(model)
         return cls(len(losses), float(losses.mean()), float(losses.var() / len(losses)))
 
-    def rings(self, model: Any) -> bool:
-        """Whether the model's hyper-parameters should be chosen again; O(n²) at most."""
+    def rings(self, model: Any, new: int) -> bool:
+        """Whether to choose the hyper-parameters again, so many samples later; O(n²) at most."""
         losses = loo_losses(model)
-        if len(losses) >= 2 * self.n:
+        if new >= SHARE * self.n:
             return True
         spread = np.sqrt(losses.var() / len(losses) + self.uncertainty)
         return bool(losses.mean() - self.mean > 2.0 * spread)

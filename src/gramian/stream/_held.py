@@ -61,7 +61,7 @@ class Held:
             type(y) is np.ndarray
             and y.shape == (n, *self.y.shape[1:])
             and y.dtype == self.y.dtype
-            and (y.dtype.kind in "iU" or (y.dtype.kind == "f" and bool(np.isfinite(y.sum()))))
+            and (y.dtype.kind in "iUb" or (y.dtype.kind == "f" and bool(np.isfinite(y.sum()))))
         )
 
 

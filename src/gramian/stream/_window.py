@@ -74,8 +74,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         hyper-parameters by leave-one-out, it does so on these samples.
     reselect_every : int or "alarm", optional
         Number of samples after which ``estimator_.reselect()`` chooses the hyper-parameters again.
-        With ``"alarm"``, it does so whenever the window has twice as many samples as at the last
-        choice, or when the leave-one-out error has risen beyond chance since then.
+        With ``"alarm"``, it does so when a third as many samples have come as the last choice was
+        made on, or when the leave-one-out error has risen beyond chance since then.
 
     Attributes
     ----------
@@ -326,9 +326,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return
         else:
             alarm = state.alarm
-            if alarm.rings(state.model):
+            if alarm.rings(state.model, state.next_id - state.selected_at):
                 state.model.reselect()
                 alarm = Alarm.set(state.model)
+                state = state._replace(selected_at=state.next_id)
         self._state = state._replace(alarm=alarm, looked_at=state.next_id)
 
     def _model(self):
@@ -407,21 +408,20 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 def _follow(model: Any, held: Held) -> None:
     """Bring a model to hold these samples: learn the new ones, forget those that are gone.
 
-    New ones first, since a classifier cannot be without two classes in between. A call that fails
-    leaves the model where it was.
+    In one edit, so that a call that fails leaves the model where it was.
     """
     ids = model.ids_
     if ids.shape == held.ids.shape and (ids == held.ids).all():
         return
-    new = _absent(held.ids, ids)
-    if len(new):
+    if ids.shape == held.ids.shape and (ids[1:] == held.ids[:-1]).all():  # a step by one
+        new, gone = np.array([len(ids) - 1]), ids[:1]
+    else:
+        new, gone = _absent(held.ids, ids), ids[_absent(ids, held.ids)]
+    if len(new) == 0:
+        model.forget(gone)
+    else:
         rows = held.take(new)
-        model.partial_fit(rows.X, rows.y, ids=rows.ids)
-    try:
-        model.forget(ids[_absent(ids, held.ids)])
-    except BaseException:
-        model.forget(held.ids[new])
-        raise
+        model.exchange(gone, rows.X, rows.y, new_ids=rows.ids)
 
 
 def _absent(ids: Array, among: Array) -> Array:

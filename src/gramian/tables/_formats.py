@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from shlex import quote
 from typing import Any
 
 from gramian.tables._cells import MISSING, TableError, number, text
@@ -175,12 +176,14 @@ def _differences(other: NumberFormat, asked: NumberFormat, column: str) -> list[
     found = []
     if other.decimal != asked.decimal:
         mark = {",": "a decimal comma", ".": "a decimal point"}[other.decimal]
-        found.append((mark, f"decimal={other.decimal!r} (--decimal)"))
+        found.append((mark, f"decimal={other.decimal!r} (--decimal {other.decimal})"))
     if other.thousands != asked.thousands:
         mark = f"{other.thousands!r} between thousands" if other.thousands else "no groups"
-        found.append((mark, f"thousands={other.thousands!r} (--thousands)"))
+        found.append(
+            (mark, f"thousands={other.thousands!r} (--thousands {quote(other.thousands)})")
+        )
     if other.unit != asked.unit:
-        found.append((f"the unit {other.unit!r}", f"units=[{column!r}] (--unit)"))
+        found.append((f"the unit {other.unit!r}", f"units=[{column!r}] (--unit {quote(column)})"))
     return found
 
 

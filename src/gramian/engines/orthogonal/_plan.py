@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from gramian.arrays import Array, beside, to_host
 from gramian.engines._holdings import Holdings
@@ -14,6 +13,7 @@ from gramian.engines._rows import make_rows
 from gramian.engines.orthogonal._basis import Centres, FixedBasis
 from gramian.kernels import Kernel
 from gramian.machines import Axes, ForwardRules, basis_features, forward_select, least
+from gramian.selection import repeatable
 
 # Limits of a trial: number of centres and of samples; then the numbers of cross-validation folds.
 TRIED_WITH, TRIED_ON = 200, 2_000
@@ -85,7 +85,7 @@ class BasisPlan:
             n_kernels=len(kernels),
             weight=weight.astype(X.dtype),
             start=None if start is None else (start.samples, start.which),
-            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
+            rng=np.random.default_rng(repeatable(self.random_state).randint(2**31)),
         )
         points = X[found.samples]
         centres = Centres(kernels, points, found.kernels, found.samples, self.rules.epsilon)
@@ -119,7 +119,7 @@ class Trials:
         limit = min(plan.rules.max_basis or TRIED_WITH, TRIED_WITH)
         self._plan = replace(plan, rules=replace(plan.rules, max_basis=limit))
         self._held, self._outputs = held, np.concatenate(plan.groups(held))
-        self._some = check_random_state(plan.random_state).permutation(len(held))[:TRIED_ON]
+        self._some = repeatable(plan.random_state).permutation(len(held))[:TRIED_ON]
         n_parts = _FEW_PARTS if len(self._some) > _FEW else _PARTS
         self._parts = np.array_split(self._some, min(n_parts, len(self._some)))
 

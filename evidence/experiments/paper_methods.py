@@ -23,7 +23,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def run(work: str, n: int) -> dict[str, Any]:
-    """Seconds of one piece of work, by both roads."""
+    """Seconds of one piece of work, by both methods."""
     X, y = samples(n + CALLS if work == "removal" else n)
     K = make_kernel("rbf", gamma=GAMMA)(X, X)
     theirs, ours = {"removal": removal, "loo": leave_one_out}[work](K, X, y)
@@ -62,4 +62,6 @@ def report(records: list[Record]) -> list[Part]:
     ]
 
 
-EXPERIMENTS = (benchmark("paper_roads", "Against the paper's own algorithms", cases, run, report),)
+EXPERIMENTS = (
+    benchmark("paper_methods", "Against the paper's own algorithms", cases, run, report),
+)
