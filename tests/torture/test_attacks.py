@@ -3,7 +3,7 @@
 import pytest
 
 from tests.estimators.conftest import ONE_OF_EACH
-from tests.torture import edits, numbers, signals, soak, store, threads, trace
+from tests.torture import chunks, edits, numbers, signals, soak, store, threads, trace
 from tests.torture.__main__ import table
 
 
@@ -16,6 +16,15 @@ def test_edits():
 @pytest.mark.parametrize("case", [name for name in numbers.CASES if "00 " not in name])
 def test_numbers(case):
     wrong = list(numbers.attempt(ONE_OF_EACH["kda"], numbers.CASES[case], 0))
+    assert not wrong, wrong[0]
+
+
+@pytest.mark.parametrize("case", chunks.CASES)
+def test_dask(case):
+    dask = pytest.importorskip("dask", reason="Dask is not installed")
+    with dask.config.set(scheduler="synchronous"):
+        model, make = chunks.MODELS["classifier"], chunks.CASES[case]
+        wrong = list(chunks.attempt(model, make, 0, methods=("partial_fit",)))
     assert not wrong, wrong[0]
 
 

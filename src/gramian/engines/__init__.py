@@ -12,7 +12,7 @@ from gramian.engines._gram import (
     Unbuilt,
     check_semidefinite,
 )
-from gramian.engines._holdings import Holdings, trimmed
+from gramian.engines._holdings import Holdings, check_weight, trimmed
 from gramian.engines._joined import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._stack import StackEngine, StackPlan, require_stack
@@ -51,6 +51,7 @@ __all__ = [
     "Tuning",
     "Unbuilt",
     "check_semidefinite",
+    "check_weight",
     "in_double",
     "make_rows",
     "noted",
