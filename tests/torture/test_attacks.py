@@ -3,7 +3,7 @@
 import pytest
 
 from tests.estimators.conftest import ONE_OF_EACH
-from tests.torture import chunks, edits, numbers, signals, soak, store, threads, trace
+from tests.torture import chunks, edits, injection, numbers, signals, soak, store, threads, trace
 from tests.torture.__main__ import table
 
 
@@ -26,6 +26,14 @@ def test_dask(case):
         model, make = chunks.MODELS["classifier"], chunks.CASES[case]
         wrong = list(chunks.attempt(model, make, 0, methods=("partial_fit",)))
     assert not wrong, wrong[0]
+
+
+def test_injection():
+    for package in ("click", "fastapi", "httpx", "matplotlib", "prometheus_client"):
+        pytest.importorskip(package)
+    tried, failures = injection.main(0, n=2)
+    assert tried > 50
+    assert not failures, failures[0]
 
 
 def test_signals():
