@@ -9,6 +9,7 @@ from gramian.engines._gram import (
     GramEngine,
     GramPlan,
     MinimumNormEngine,
+    Owed,
     Unbuilt,
     check_semidefinite,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "LinearPlan",
     "LinearReader",
     "MinimumNormEngine",
+    "Owed",
     "Reader",
     "RegionsEngine",
     "RegionsReader",

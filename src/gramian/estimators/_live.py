@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.estimators._relabel import built_after, relabelled
+from gramian.estimators._relabel import built_after, built_without, relabelled
 from gramian.estimators._samples import placed, with_weight
 from gramian.estimators._tuning import tuned_apart
 from gramian.gram import NotPositiveDefiniteError
@@ -151,15 +151,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now = self._serving()
+        now = vars(self).get("_now") or self._fitted()
         positions = positions_of(now.held.ids, ids)
         if len(positions) == 0:
             return self
         after = self._left(now.held, now.held.without(positions))
         try:
-            engine = now.engine.remove(now.held, after, positions)
-        except np.linalg.LinAlgError as error:  # the remaining samples can always be refitted
-            engine = now.engine.fresh(after, f"forgetting by an update failed: {error}")
+            engine = self._serving().engine.remove(now.held, after, positions)
+        except np.linalg.LinAlgError as error:
+            engine = built_without(error, now, after)
         self._now = replace(now, held=after, engine=engine, cache={})
         after.rows.scrub()
         return self

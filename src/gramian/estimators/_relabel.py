@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays import Array
-from gramian.engines import Engine, Holdings, make_rows
+from gramian.engines import Engine, Holdings, Owed, make_rows
 from gramian.estimators._ids import positions_of
 from gramian.gram import NotPositiveDefiniteError
 
@@ -54,6 +54,17 @@ def built_after(refused: NotPositiveDefiniteError, engine: Engine, after: Holdin
         return engine.fresh(after, f"learning by an update was refused: {refused}")
     except np.linalg.LinAlgError:
         raise refused from None
+
+
+def built_without(error: Exception, now: Any, after: Holdings) -> Any:
+    """Build the engine without samples that an update could not remove; they leave in any case.
+
+    If that fails, too, the model holds what is left and is built when it is used.
+    """
+    try:
+        return now.engine.fresh(after, f"forgetting by an update failed: {error}")
+    except np.linalg.LinAlgError:
+        return Owed(now.choice, now.engine.history)
 
 
 def _aligned(held: Array, ids: Any, y: Array) -> Array:
