@@ -29,8 +29,8 @@ coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the 
 	$(BIN)/coverage report
 	$(BIN)/coverage report --fail-under=100 --include='*/gramian/gram/*,*/gramian/machines/*,*/gramian/engines/*,*/gramian/estimators/*'
 
-torture: $(VENV)/test.stamp ## attack what the documentation promises: about 20 minutes; SEED=1 for others
-	$(BIN)/python -m tests.torture --seed $(or $(SEED),0)
+torture: $(VENV)/test.stamp ## attack what the documentation promises: about 20 minutes; SEED=1 for others; writes docs/reliability.md
+	$(BIN)/python -m tests.torture --seed $(or $(SEED),0) --page
 
 lint: $(VENV)/test.stamp ## check style, types and import layers
 	$(BIN)/ruff check .

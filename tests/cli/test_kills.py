@@ -10,4 +10,4 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes by fo
 
 
 def test_killed_commands():
-    assert commands.kills(seed=1, n=12) == []
+    assert commands.kills(seed=1, n=12) == (12, [])

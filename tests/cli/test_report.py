@@ -67,6 +67,17 @@ def test_same_model_same_page(gramian, model, folder):
     assert pages[0] == pages[1]
 
 
+def test_controls_and_marks_of_direction_are_written_out(gramian, folder):
+    write_csv("train.csv", [[*row[:4], f"\x1b\u202e{row[4]}$"] for row in make_rows()])
+    fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    gramian(*fit, "--gamma", "0.3", "--ridge", "0.1")
+    gramian("report", "model.gram", "-o", "report.html")
+    page = read(folder / "report.html")
+    assert r"said \x1b\u202ecat$" in page.words
+    for address in page.addresses:
+        ElementTree.fromstring(base64.b64decode(address.split(",", 1)[1]))
+
+
 def test_text_of_the_table_is_escaped(gramian, folder):
     write_csv("train.csv", [[*row[:4], f"<b>{row[4]}</b>"] for row in make_rows()])
     fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")

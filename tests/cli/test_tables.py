@@ -30,6 +30,12 @@ def test_cells_with_separators_and_line_breaks(tmp_path):
     assert read_table(str(path)) == {"a": ['1, or "2"'], "b": ["one\ntwo"]}
 
 
+def test_marks_within_quotes_separate_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'"a;b;c|d|e","f"\r\n"x\ry","z\nz"\r\n')
+    assert read_table(str(path)) == {"a;b;c|d|e": ["x\ry"], "f": ["z\nz"]}
+
+
 def test_table_without_rows(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n")
     assert read_table(str(tmp_path / "t.csv")) == {"a": [], "b": []}

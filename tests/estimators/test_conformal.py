@@ -262,3 +262,10 @@ def test_asking_changes_nothing(name):
     found, expected = model.loo_decision_function(), twin.loo_decision_function()
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(ask(X[-2:]), first, rtol=1e-9, atol=1e-9)
+
+
+def test_the_prediction_is_inside_at_any_confidence():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, X[:, 0])
+    found = model.predict_interval(X[:5], confidence=1e-17)
+    assert (found[:, 0] <= found[:, 1]).all()

@@ -7,16 +7,19 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, ScaleWarning
-from gramian.gram import _memory, _slots
+from gramian.engines import GramEngine, GramPlan
+from gramian.gram import NotPositiveDefiniteError, _memory, _slots
 from tests.estimators.conftest import (
     ESTIMATORS,
     SQUARE,
     assert_same_model,
     assert_unchanged,
+    close_values,
     make_samples,
     queries,
     refit,
     snapshot,
+    values,
 )
 
 
@@ -371,3 +374,27 @@ def test_columns_on_very_different_scales_are_warned_of(table):
     model.set_params(gamma=1.0).fit(sparse.csr_array(X), y)
     X[0, 1] = 1e200  # its square overflows
     model.fit(X, y)
+
+
+def test_forget_never_fails(monkeypatch):
+    """Where no engine can be built for what is left, the samples leave; a later use builds it."""
+    model = KernelDiscriminant(gamma=0.5, ridge=0.1)
+    X, y = make_samples(model, 20)
+    model.fit(X, y)
+
+    def refuse(*args):
+        raise NotPositiveDefiniteError(3, 0.0, 0.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GramEngine, "remove", refuse)
+        patch.setattr(GramPlan, "engine", refuse)
+        model.forget([4])
+        assert 4 not in model.ids_
+        assert len(model.X_fit_) == 19
+        with pytest.raises(NotPositiveDefiniteError, match="Schur complement"):
+            model.predict(X)
+        model.forget([5])
+    assert len(model.ids_) == 18
+    stay = np.delete(np.arange(20), [4, 5])
+    close_values(values(model), values(clone(model).fit(X[stay], y[stay])), n=18)
+    model.partial_fit(X[4:6], y[4:6]).forget([0])

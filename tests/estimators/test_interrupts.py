@@ -23,9 +23,9 @@ def samples(model, n=N + 4):
     return X, y
 
 
-def start(name):
+def start(name, **parameters):
     """A fitted model that has been edited and read, with its engine alive."""
-    model = clone(ESTIMATORS[name])
+    model = clone(ESTIMATORS[name]).set_params(**parameters)
     X, y = samples(model)
     model.fit(X[: N - 1], y[: N - 1]).partial_fit(X[N - 1 : N], y[N - 1 : N])
     seen(model)

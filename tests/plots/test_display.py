@@ -4,10 +4,12 @@ import subprocess
 import sys
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
-from gramian.plots import DriftDisplay
-from gramian.plots._display import COLORS, MARKERS, Display, class_color, class_marker
+from gramian import KernelDiscriminant
+from gramian.plots import DriftDisplay, LeaveOneOutBoundaryDisplay, draw_svg
+from gramian.plots._display import COLORS, MARKERS, Display, class_color, class_marker, drawn
 
 
 def test_axes_are_made_or_taken():
@@ -37,3 +39,29 @@ def test_importing_loads_neither_matplotlib_nor_river():
 def test_colours_and_markers_repeat():
     assert class_color(len(COLORS)) == COLORS[0]
     assert class_marker(len(MARKERS) + 1) == MARKERS[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cat", "cat"),
+        ("$\\frac{", r"\$\frac{"),
+        ("a$b$", r"a\$b\$"),
+        ("_x", " _x"),
+        ("\x1b\u202e", r"\x1b\u202e"),
+        (3, "3"),
+        ("a" * 100, "a" * 39 + "…"),
+    ],
+)
+def test_names_from_the_data_are_text(name, expected):
+    from matplotlib.cbook import is_math_text
+
+    assert drawn(name) == expected
+    assert not is_math_text(drawn(name))
+
+
+def test_labels_that_look_like_formulas_are_drawn():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    labels = np.array(["_$\\frac{", "_$x^"])[(X[:, 0] > 0).astype(int)]
+    model = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, labels)
+    draw_svg(lambda f: LeaveOneOutBoundaryDisplay.from_estimator(model, ax=f.subplots()), (6, 4))

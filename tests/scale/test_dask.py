@@ -197,6 +197,71 @@ def test_bad_arrays(estimator):
         assert not hasattr(estimator, "_now")
 
 
+def test_chunks_without_rows_or_weight(estimator):
+    X, y, weight = samples(estimator)
+    weight[25:50] = 0.0
+    empty = (0, 25, 0, 95, 0)
+    dX, dy, dw = (da.from_array(a, chunks=(empty, *a.shape[1:])) for a in (X, y, weight))
+    model = clone(estimator).fit(dX, dy, sample_weight=dw)
+    close_values(values(model), values(estimator.fit(X, y, sample_weight=weight)), n=120)
+    assert model.n_rows_ == 95
+    lazy = model.predict(dX)
+    assert lazy.shape == model.predict(X).shape
+    np.testing.assert_allclose(lazy.compute(), model.predict(X), rtol=1e-12)
+    assert model.loo_decision_function(dX, dy, dw).compute().shape[0] == 120
+
+
+def test_a_class_without_weight_is_none():
+    model = clone(MODELS["shared"])
+    X, y, _ = samples(model)
+    dX, dy, dw = chunked(X, y, (y != 1) * 1.0)
+    np.testing.assert_array_equal(model.fit(dX, dy, sample_weight=dw).classes_, [0, 2])
+
+
+def test_chunks_that_are_not_what_they_say(estimator):
+    X, y, weight = samples(estimator)
+    estimator.fit(X, y)
+    before = values(estimator)
+    dX, dy, dw = chunked(X, y, weight)
+
+    def lying(array, change):
+        meta = np.empty((0,) * array.ndim, array.dtype)
+        return array.map_blocks(change, dtype=array.dtype, chunks=array.chunks, meta=meta)
+
+    for arrays, match in [
+        ((lying(dX, lambda a: a[1:]), dy, dw), "a chunk of X has shape"),
+        ((lying(dX, lambda a: a[:, 1:]), dy, dw), "a chunk of X has shape"),
+        ((dX, lying(dy, lambda a: a[:1]), dw), "a chunk of .* has shape"),
+        ((dX, dy, lying(dw, lambda a: a[:1])), "a chunk of sample_weight has shape"),
+        ((dX, dy, 1e300 * dw), "between 1e-30 and 1e\\+30"),
+        ((dX, dy, -dw), "between 1e-30 and 1e\\+30, got -"),
+        ((dX, dy, 0 * dw), "got zeros only"),
+        ((dX, dy, dw[:50]), "X and sample_weight must have as many rows, got 120 and 50"),
+        ((dX, dy, dw[:, None]), "sample_weight must have one dimension"),
+        ((dX, dy, dw[dw > 0]), "compute_chunk_sizes"),
+        ((dX, None, dw), "y must be a Dask array"),
+        ((dX, dy[0], dw), "y must have one dimension"),
+        ((dX[:0], dy[:0], dw[:0]), "one row or more"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            estimator.partial_fit(arrays[0], arrays[1], sample_weight=arrays[2])
+        np.testing.assert_array_equal(values(estimator), before)
+
+
+def test_labels_of_two_kinds_do_not_merge():
+    model = clone(MODELS["shared"])
+    X, y, _ = samples(model)
+    texts = np.array(["0", "1", "2"], dtype=object)[y]
+    model.fit(X, texts)
+    dX, dy = chunked(X, texts)
+    mixed = dy.map_blocks(
+        lambda a, block_info: a if block_info[0]["chunk-location"][0] else a.astype(int),
+        dtype=object,
+    )
+    with pytest.raises(ValueError, match="strings alone or numbers alone"):
+        model.partial_fit(dX, mixed)
+
+
 # -- workers ------------------------------------------------------------------------------------
 
 

@@ -128,6 +128,12 @@ def test_pages_need_nothing_from_elsewhere(client):
     assert "http" not in page.replace("httpx", "")
 
 
+@pytest.mark.parametrize("path", ["/", MODEL, "/metrics", "/no-such-path", "/docs"])
+def test_no_browser_may_guess_what_an_answer_is(client, path):
+    answer = client.get(path)
+    assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
+
+
 def test_the_schema_is_sound(client):
     schema = client.get("/openapi.json").json()
     text = json.dumps(schema)

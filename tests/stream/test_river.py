@@ -1,5 +1,7 @@
 """The River models: River's own checks, and the window inside against a refit."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ pytest.importorskip("river", reason="River is not installed (extra: river)")
 from river import preprocessing
 from river.checks import yield_checks
 
-from gramian import KernelDiscriminant, LeastSquaresSVR
+from gramian import KernelDiscriminant, LeastSquaresSVR, load, save
 from gramian.stream import RiverClassifier, RiverRegressor
 from gramian.stream._river import FeatureOrder
 from tests.stream.conftest import assert_equals_refit, make_stream
@@ -132,3 +134,56 @@ def test_default_estimators_in_a_pipeline():
         for x, target in zip(rows(X), targets.tolist(), strict=True):
             model.learn_one(x, target)
         assert type(model.predict_one(rows(X)[0])) is type(targets.tolist()[0])
+
+
+@pytest.mark.parametrize("cls", [RiverClassifier, RiverRegressor])
+def test_a_sample_can_be_forgotten(cls):
+    X, labels, responses = make_stream()
+    model, targets = (
+        (RiverClassifier(KDA, min_samples=5), labels)
+        if cls is RiverClassifier
+        else (RiverRegressor(SVR, min_samples=5), responses)
+    )
+    for x, target in zip(rows(X[:20]), targets[:20].tolist(), strict=True):
+        model.learn_one(x, target)
+    model.forget_one(rows(X)[7], targets[7].item())
+    fresh = cls(model.estimator, min_samples=5)
+    for k in np.delete(np.arange(20), 7):
+        fresh.learn_one(rows(X)[k], targets[k].item())
+    for x in rows(X):
+        if cls is RiverClassifier:
+            assert model.predict_proba_one(x) == pytest.approx(fresh.predict_proba_one(x), abs=1e-5)
+        else:
+            assert model.predict_one(x) == pytest.approx(fresh.predict_one(x), rel=1e-9)
+    for x, target in [
+        (rows(X)[7], targets[7].item()),
+        ({**rows(X)[3], "d": 1.0}, targets[3].item()),
+    ]:
+        with pytest.raises(ValueError, match="forget_one got a sample that the window does not"):
+            model.forget_one(x, target)
+    with pytest.raises(ValueError, match="forget_one got a sample"):
+        cls(model.estimator).forget_one({"a": 1.0}, 1.0)
+
+
+def test_labels_and_names_leave_with_their_last_sample(tmp_path):
+    model = RiverClassifier(KDA, max_samples=10, min_samples=4)
+    for i in range(12):
+        x, label = ({"secret": 1.0, "a": 2.0}, "rare") if i == 1 else ({"a": i}, "xy"[i % 2])
+        model.learn_one(x, label)
+    assert set(model.predict_proba_one({"a": 1.0})) == {"x", "y"}
+    assert model._features.places == {"a": 0, ("", 1): 1}
+    assert b"rare" not in pickle.dumps(model)
+    assert b"secret" not in pickle.dumps(model)
+    save(model, tmp_path / "m.gram")
+    assert b"rare" not in (tmp_path / "m.gram").read_bytes()
+    twin = load(tmp_path / "m.gram")
+    for one in (model, twin):
+        one.learn_one({"a": 3.0, "new": 1.0}, None)  # takes the free place and number
+        one.learn_one({"b": 3.0}, "z")
+        assert one._features.places == {"a": 0, "new": 1, "b": 2}
+        assert set(one.predict_proba_one({})) == {"x", "y", None, "z"}
+    for x in ({"a": 1.0}, {"new": 2.0}, {"b": 1.0}):
+        assert model.predict_proba_one(x) == twin.predict_proba_one(x)
+    model.forget_one({"b": 3.0}, "z")
+    assert set(model.predict_proba_one({})) == {"x", "y", None}
+    assert "b" not in model._features.places

@@ -1,8 +1,8 @@
 """Commands that are killed or that run at the same time: no edit is lost, and no receipt lies.
 
 ``kills(seed, n)`` kills ``gramian forget`` at random moments; ``pairs(seed, n)`` runs ``learn`` and
-``forget`` on one file at once. Both return what went wrong. Processes are forked, so that a command
-takes milliseconds.
+``forget`` on one file at once. Both return the number of attempts and what went wrong. Processes
+are forked, so that a command takes milliseconds.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import gramian
 from gramian.cli._app import app
 from gramian.files import remove_leftovers
 from gramian.io._ledger import DONE, PENDING, VOID, check_record, read_records
+from tests.torture.common import Clock
 
 FORK = multiprocessing.get_context("fork")
 
@@ -49,13 +50,14 @@ def _command(words):
         app(words, standalone_mode=False)
 
 
-def kills(seed=0, n=1000, folder=None):
+def kills(seed=0, n=1000, seconds=None, folder=None):
     """Kill ``n`` commands; each time the next one must find a sound model and true receipts."""
-    rng, failures = random.Random(seed), []
+    rng, failures, clock, attempt = random.Random(seed), [], Clock(seconds, n), 0
     with tempfile.TemporaryDirectory(dir=folder) as name:
         model, receipts = Path(name) / "m.gram", Path(name) / "r.jsonl"
         number = size = 0
-        for attempt in range(n):
+        while clock.goes_on():
+            attempt += 1
             if number >= size - 12:
                 number, size = 0, 60
                 receipts.unlink(missing_ok=True)
@@ -70,7 +72,7 @@ def kills(seed=0, n=1000, folder=None):
             failures += [f"attempt {attempt}: {what}" for what in _faults(after, model, receipts)]
             number += 2
         failures += _leftovers(Path(name))
-    return failures
+    return attempt, failures
 
 
 def _faults(after, model, receipts):
@@ -95,13 +97,14 @@ def _leftovers(folder):
     return [f"{path.name} is left" for path in folder.glob(".gramian-*")]
 
 
-def pairs(seed=0, n=300, folder=None):
+def pairs(seed=0, n=300, seconds=None, folder=None):
     """Learn and forget at the same time, ``n`` times; both edits must be there."""
-    rng, failures = random.Random(seed), []
+    rng, failures, clock, i = random.Random(seed), [], Clock(seconds, n), -1
     with tempfile.TemporaryDirectory(dir=folder) as name:
         model, row = Path(name) / "m.gram", Path(name) / "row.csv"
         make_model(model, n + 20)
-        for i in range(n):
+        while clock.goes_on():
+            i += 1
             row.write_text(f"name,x,label\nnew{i},{rng.gauss(0, 1):.6f},{rng.choice('ab')}\n")
             both = [start(["learn", model, row]), start(["forget", model, "--id", f"r{i}"])]
             for process in both:
@@ -111,11 +114,11 @@ def pairs(seed=0, n=300, folder=None):
                 failures.append(f"pair {i}: a command failed")
             if f"new{i}" not in held or f"r{i}" in held:
                 failures.append(f"pair {i}: an edit was lost")
-    return failures
+    return i + 1, failures
 
 
 if __name__ == "__main__":
     arguments = [int(word) for word in sys.argv[1:3]]
-    wrong = [*kills(*arguments), *pairs(*arguments)]
+    wrong = [*kills(*arguments)[1], *pairs(*arguments)[1]]
     print(*wrong, f"{len(wrong)} failures", sep="\n")
     sys.exit(bool(wrong))

@@ -28,6 +28,8 @@ ESTIMATORS = {
     "oks": gramian.OrthogonalKernelClassifier,
     "okr": gramian.OrthogonalKernelRegressor,
     "fuzzy": gramian.EllipsoidalFuzzyClassifier,
+    "stack-c": gramian.StackedKernelClassifier,
+    "stack-r": gramian.StackedKernelRegressor,
 }
 EDITS = 25  # in a script
 FEATURES = 4
@@ -47,6 +49,10 @@ def make_estimator(name, rng):
         options["C"] = 1.0 / ridge
     elif name in ("oks", "okr"):
         options |= {"ridge": ridge, "max_basis": 12}
+    elif name in ("stack-c", "stack-r"):
+        kernels = tuple(rng.choice(["rbf", "laplacian", "exponential"], 2, replace=False).tolist())
+        weight = float(rng.uniform(0.1, 0.9))
+        options = {"kernel": kernels, "gamma": options["gamma"], "C": 1 / ridge, "weights": weight}
     else:
         options |= {"tune": False, "transductive": None, "epsilon": 1e-3}
     return ESTIMATORS[name](**options)
@@ -189,12 +195,12 @@ def run_script(name, seed):
     return script.edits, [f"edits {name} seed {seed}: {text}" for text in script.failures]
 
 
-def main(seed=0, seconds=None, n=None, names=tuple(ESTIMATORS)):
-    """Run scripts for so many seconds, or ``n`` of them; the number of edits, and failures."""
+def main(seed=0, seconds=None, n=None, names=tuple(ESTIMATORS), most=np.inf):
+    """Scripts for so many seconds, ``n`` of them, or ``most`` edits; how many edits, failures."""
     clock, tried, failures, at = Clock(seconds, n), 0, [], seed * 1_000_000
     while True:
         for name in names:
-            if not clock.goes_on():
+            if tried >= most or not clock.goes_on():
                 return tried, failures
             edits, wrong = run_script(name, at)
             tried += edits

@@ -1,6 +1,8 @@
-"""Structurally altered model files with fitting checksums: refused, or good for use.
+"""Altered model files: refused, or good for use.
 
-``main(seed, n)`` makes ``n`` of them and says how many were refused, how many answered, and what
+In one way (`attempt`) the structure is altered and the checksums fit; such a file may be a model.
+In the other (`mutation`) bytes are changed blindly; then what loads must be the original model.
+``main(seed, n)`` makes ``n`` files and says how many were refused, how many answered, and what
 failed. A crash of the interpreter is a failure too, so that the work is done in another process.
 """
 
@@ -13,6 +15,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -27,6 +30,7 @@ from gramian.io._archive import describe, read_archive, write_archive
 from gramian.io._arrays import array_bytes, array_from_bytes
 from gramian.io._models import _body
 from gramian.tables import TableModel
+from tests.torture.common import Clock
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "tests" / "io" / "models_0_1_0"
@@ -186,9 +190,7 @@ def attempt(seed, originals, path):
     try:
         model = gramian.load(path)
     except ModelFileError as error:
-        text = str(error)
-        bad = [c for c in text if not c.isprintable()] or len(text) > 700 + len(str(path))
-        return f"{name}: message {text[:300]!r}" if bad else "refused"
+        return _of_message(name, str(error), path)
     except Exception as error:
         return f"{name}: load raised {error!r}"
     try:
@@ -196,6 +198,65 @@ def attempt(seed, originals, path):
     except Exception as error:
         return f"{name}: use raised {error!r}"
     return "used"
+
+
+def mutated(content, other, rng):
+    """The bytes with one to three blind changes."""
+    data = bytearray(content)
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        start, length = rng.randrange(len(data) + 1), rng.choice([1, 1, 4, 100, 4000])
+        part = bytes(data[start : start + length])
+        data[start : start + length] = rng.choice(
+            [
+                bytes(byte ^ (1 << rng.randrange(8)) for byte in part),
+                rng.randbytes(len(part)),
+                bytes(len(part)),
+                b"",
+                part + rng.randbytes(length),
+                part + part,
+                other[start : start + length],
+            ]
+        )
+    if rng.random() < 0.1:
+        data = data[: rng.randrange(len(data) + 1)]
+    if rng.random() < 0.1:
+        data += rng.choice([b"\0", b"\n", rng.randbytes(8), bytes(content)])
+    return bytes(data)
+
+
+def mutation(seed, originals, path):
+    """What became of one blindly altered file; "used" if it is the original model still."""
+    rng = random.Random(seed)
+    name, other = rng.choice(sorted(originals)), rng.choice(sorted(originals))
+    content, mark = originals[name]
+    changed = mutated(content, originals[other][0], rng)
+    path.write_bytes(changed)
+    try:
+        model = gramian.load(path)
+    except ModelFileError as error:
+        return _of_message(name, str(error), path)
+    except Exception as error:
+        return f"{name}: load raised {error!r:.300}"
+    same = gramian.io.fingerprint(model) == mark  # times and attributes of zip may differ
+    if not same or len(changed) != len(content):
+        return f"{name}: {'bytes more or less' if same else 'another model'} went unnoticed"
+    return "used"
+
+
+def _of_message(name, text, path):
+    bad = [c for c in text if not c.isprintable()] or len(text) > 700 + len(str(path))
+    return f"{name}: message {text[:300]!r}" if bad else "refused"
+
+
+def read_contents(folder):
+    """Bytes and fingerprints of whole files of the same models."""
+    found = {}
+    for name, (document, members) in read_originals().items():
+        path = Path(folder) / "original.gram"
+        with open(path, "wb") as stream:
+            write_archive(stream, {key: document[key] for key in ("model", "members")}, members)
+        found[name] = (path.read_bytes(), gramian.io.fingerprint(gramian.load(path)))
+    return found
 
 
 def read_originals():
@@ -231,22 +292,28 @@ def _more_models():
     yield "table", TableModel(machine, target="y", id_column="n").fit(table)
 
 
-def work(first, count):
+def work(first, count, way, seconds):
     """The attempts of some seeds, one line of JSON for each; the seed goes out before the work."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    originals = read_originals()
+    clock = Clock(seconds)
     with tempfile.TemporaryDirectory() as folder:
+        blind = way == "mutation"
+        originals = read_contents(folder) if blind else read_originals()
         for seed in range(first, first + count):
+            if not clock.goes_on():
+                print(json.dumps({"late": True}), flush=True)
+                return
             print(json.dumps({"seed": seed}), flush=True)
-            result = attempt(seed, originals, Path(folder) / "altered.gram")
+            result = (mutation if blind else attempt)(seed, originals, Path(folder) / "a.gram")
             print(json.dumps({"seed": seed, "result": result}), flush=True)
 
 
-def main(seed=0, n=10_000):
+def main(seed=0, n=10_000, way="attempt", seconds=1e6):
     """Try ``n`` files from ``seed`` on, in another process; returns counts and failures."""
-    counts, failures, at, end = Counter(), [], seed, seed + n
-    while at < end:
-        command = [sys.executable, "-m", "tests.torture.files", "--work", str(at), str(end - at)]
+    counts, failures, at, end, clock = Counter(), [], seed, seed + n, Clock(seconds)
+    while at < end and clock.goes_on():
+        words = [str(at), str(end - at), way, str(clock.end - time.monotonic())]
+        command = [sys.executable, "-m", "tests.torture.files", "--work", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         results = {line["seed"]: line["result"] for line in lines if "result" in line}
@@ -254,7 +321,7 @@ def main(seed=0, n=10_000):
             counts[result if result in ("refused", "used") else "failed"] += 1
             if result not in ("refused", "used"):
                 failures.append(f"seed {number}: {result}")
-        if len(results) == end - at:
+        if len(results) == end - at or (lines and "late" in lines[-1]):
             break
         last = lines[-1]["seed"] if lines else at
         failures.append(f"seed {last}: exit {done.returncode} {done.stderr[-300:]}")
@@ -265,7 +332,7 @@ def main(seed=0, n=10_000):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
-        work(*map(int, sys.argv[2:4]))
+        work(*map(int, sys.argv[2:4]), sys.argv[4], float(sys.argv[5]))
     else:
         found, wrong = main(*map(int, sys.argv[1:3]))
         print(dict(found), *wrong, sep="\n")

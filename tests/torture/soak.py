@@ -11,7 +11,7 @@ import numpy as np
 import gramian
 from tests.torture.common import distance, permuted, values
 
-N = 500
+N = 1_000
 PAGE = 4096
 
 

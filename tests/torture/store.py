@@ -25,6 +25,7 @@ import numpy as np
 import gramian
 from gramian.io import difference_to_refit
 from gramian.store import Store, _database, audit
+from tests.torture.common import Clock
 
 FORK = multiprocessing.get_context("fork")
 STEPS = ("changed", "begun", "row", "receipt", "commit", "committed", "erased", "seen")
@@ -125,9 +126,9 @@ def _version(path):
         return store.version
 
 
-def kills(seed=0, n=300, folder=None, steps=STEPS, times=3, calls=True):
+def kills(seed=0, n=300, folder=None, steps=STEPS, times=3, calls=True, seconds=None):
     """``n`` kills at random moments, one at each step, and one before each system call."""
-    rng, failures, tried = random.Random(seed), [], 0
+    rng, failures, tried, clock = random.Random(seed), [], 0, Clock(seconds)
     with tempfile.TemporaryDirectory(dir=folder) as name:
         path = Path(name) / "a.store"
         make_store(path, np.random.default_rng(seed))
@@ -144,13 +145,14 @@ def kills(seed=0, n=300, folder=None, steps=STEPS, times=3, calls=True):
             time.sleep(rng.uniform(0.0, 0.03))
             os.kill(process.pid, signal.SIGKILL)
 
-        for i in range(n):
-            attempt(f"kill {i}", later, after=2)
         for step in steps:
             for k in range(times):
                 attempt(f"kill at {step!r} {k}", step=step, times=k)
         if calls and shutil.which("strace"):
             tried += _kills_by_call(path, failures)
+        for i in range(n):
+            if clock.goes_on():
+                attempt(f"kill {i}", later, after=2)
         left = [file.name for file in Path(name).iterdir() if file.name.startswith(".gramian")]
         failures += [f"{file} is left" for file in left]
     return tried, failures
@@ -299,16 +301,18 @@ def _small_store(path):
     return None
 
 
-def flips(seed=0, every=1, first=0, folder=None):
+def flips(seed=0, every=1, first=0, folder=None, seconds=None):
     """Alter every ``every``-th byte of a small store: found, or nothing has changed."""
-    rng, failures, found, tried = random.Random(seed), [], 0, 0
+    rng, failures, found, tried, clock = random.Random(seed), [], 0, 0, Clock(seconds)
     with tempfile.TemporaryDirectory(dir=folder) as name:
         path, altered = Path(name) / "a.store", Path(name) / "altered" / "a.store"
         key = _small_store(path)
         good, facts = path.read_bytes(), _facts(path)
         altered.parent.mkdir()
         assert Store.open(path, readonly=True).audit(key).passed
-        for position in range(first, len(good), every):
+        for position in _spread(range(first, len(good), every)):
+            if not clock.goes_on():
+                break
             for left in altered.parent.iterdir():  # a log, if the byte says that there is one
                 left.unlink()
             content = bytearray(good)
@@ -320,6 +324,11 @@ def flips(seed=0, every=1, first=0, folder=None):
             elif _facts(altered) != facts:
                 failures.append(f"byte {position}: altered, and not found")
     return tried, failures, f"{found:,} found, {tried - found:,} changed nothing that is stored"
+
+
+def _spread(positions):
+    """The same positions, such that the first of them are spread over all."""
+    return [k for start in range(16) for k in positions[start::16]]
 
 
 def _is_found(path, key):

@@ -3,8 +3,20 @@
 import pytest
 
 from tests.estimators.conftest import ONE_OF_EACH
-from tests.torture import edits, numbers, signals, soak, store, threads, trace
-from tests.torture.__main__ import table
+from tests.torture import (
+    chunks,
+    edits,
+    files,
+    injection,
+    lines,
+    numbers,
+    signals,
+    soak,
+    store,
+    threads,
+    trace,
+)
+from tests.torture.__main__ import ATTACKS, BEGIN, END, PAGE, Result, described, put, table
 
 
 def test_edits():
@@ -17,6 +29,35 @@ def test_edits():
 def test_numbers(case):
     wrong = list(numbers.attempt(ONE_OF_EACH["kda"], numbers.CASES[case], 0))
     assert not wrong, wrong[0]
+
+
+@pytest.mark.parametrize("case", chunks.CASES)
+def test_dask(case):
+    dask = pytest.importorskip("dask", reason="Dask is not installed")
+    with dask.config.set(scheduler="synchronous"):
+        model, make = chunks.MODELS["classifier"], chunks.CASES[case]
+        wrong = list(chunks.attempt(model, make, 0, methods=("partial_fit",)))
+    assert not wrong, wrong[0]
+
+
+def test_lines():
+    tried, failures = lines.main(0, n=150)
+    assert tried == 150
+    assert not failures, failures[0]
+
+
+def test_blindly_altered_files():
+    counts, failures = files.main(5, 150, "mutation")
+    assert sum(counts.values()) == 150
+    assert not failures, failures[0]
+
+
+def test_injection():
+    for package in ("click", "fastapi", "httpx", "matplotlib", "prometheus_client"):
+        pytest.importorskip(package)
+    tried, failures = injection.main(0, n=2)
+    assert tried > 50
+    assert not failures, failures[0]
 
 
 def test_signals():
@@ -73,5 +114,17 @@ def test_store_drops():
 
 
 def test_table():
-    rows = [("edits", ("promise", "attack", "edits", 1.0), 1234, ["one"])]
-    assert table(rows).splitlines()[-1] == "| promise | `edits`: attack | 1,234 edits | 1 |"
+    results = [Result("pairs", 1234, ["one"], 1.0, "said")]
+    promise = f"{ATTACKS['pairs'].promise} | `pairs`: {ATTACKS['pairs'].attack}"
+    assert table(results).splitlines()[-1] == f"| {promise} | 300 | 1,234 pairs | 1 |"
+    text = described(results, 3, 0.5, 60.0)
+    assert "`python -m tests.torture --seed 3 --minutes 0.5`, 1 minutes" in text
+    assert text.endswith("- `pairs`: said.\n\nFailures:\n\n- one")
+
+
+def test_the_table_is_put_into_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"above\n{BEGIN}\nold\n{END}\nbelow\n")
+    put("new", page)
+    assert page.read_text() == f"above\n{BEGIN}\n\nnew\n\n{END}\nbelow\n"
+    assert PAGE.read_text(encoding="utf-8").count(BEGIN) == 1

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as _escape
 from typing import Any
 
 from gramian.cli._show import number
+from gramian.files import without_controls
 
 _DOCUMENT = """<!doctype html>
 <html lang="en">
@@ -33,6 +34,11 @@ td.number, th.number { text-align: right; }
 .code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; } figcaption { color: #555; } img { max-width: 100%; height: auto; }
 """
+
+
+def escape(text: str) -> str:
+    """The text as HTML, with its control characters and marks of direction written out."""
+    return _escape(without_controls(text, "\n"))
 
 
 def document(title: str, style: str, parts: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,8 @@ Table = dict[str, list[Any]]
 
 DEFAULT = "utf-8-sig"
 _DELIMITERS = ",;\t|"
+_QUOTED = re.compile('"[^"]*"')
+_LONGEST = 1_000_000  # characters in which the first line is looked for
 _PARQUET = (".parquet", ".pq")
 
 
@@ -54,8 +57,8 @@ def read_table(path: str) -> Table:
     with naming(path):
         if path.lower().endswith(_PARQUET):
             return _read_parquet(path)
-        with click.open_file(path, encoding=encoding()) as stream:
-            return parse_csv(stream.read())
+        with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
+            return parse_csv(stream.read().decode(encoding()))
 
 
 def write_table(path: str, table: Table) -> None:
@@ -76,8 +79,8 @@ def to_csv(table: Table) -> str:
 
 def parse_csv(text: str) -> Table:
     """The columns of CSV text, by name."""
-    first_line = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=first_line.count)
+    names_alone = _QUOTED.sub("", text[:_LONGEST]).splitlines()  # a quoted name may have any mark
+    delimiter = max(_DELIMITERS, key=names_alone[0].count) if names_alone else ","
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         rows = [line for line in lines if line]

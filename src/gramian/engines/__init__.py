@@ -9,10 +9,11 @@ from gramian.engines._gram import (
     GramEngine,
     GramPlan,
     MinimumNormEngine,
+    Owed,
     Unbuilt,
     check_semidefinite,
 )
-from gramian.engines._holdings import Holdings, trimmed
+from gramian.engines._holdings import Holdings, check_weight, trimmed
 from gramian.engines._joined import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
 from gramian.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.engines._stack import StackEngine, StackPlan, require_stack
@@ -39,6 +40,7 @@ __all__ = [
     "LinearPlan",
     "LinearReader",
     "MinimumNormEngine",
+    "Owed",
     "Reader",
     "RegionsEngine",
     "RegionsReader",
@@ -51,6 +53,7 @@ __all__ = [
     "Tuning",
     "Unbuilt",
     "check_semidefinite",
+    "check_weight",
     "in_double",
     "make_rows",
     "noted",

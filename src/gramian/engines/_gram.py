@@ -437,6 +437,22 @@ class Unbuilt:
         return dict(self.saved)
 
 
+@dataclass(frozen=True, eq=False)
+class Owed:
+    """Placeholder for an engine that could not be built for the samples that are left.
+
+    It holds no sample. Every use of the model tries to build the engine again.
+    """
+
+    plan: Any
+    history: tuple[Refactorization, ...] = ()
+    serves: object = None
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> Any:
+        """Build the engine."""
+        return self.plan.engine(held, self.history)
+
+
 def _check_distinct(K: Array) -> None:
     """Raise ValueError if two samples coincide in feature space, which ridge 0 forbids."""
     norms = np.diagonal(K)

@@ -11,6 +11,19 @@ import numpy as np
 from gramian.arrays import Array, without_rows
 from gramian.engines._rows import Rows
 
+LARGEST_WEIGHT = 1e30
+"""Weights and their inverses are numbers in single precision too."""
+
+
+def check_weight(weight: Array) -> None:
+    """Raise ValueError unless every weight is 0 or within `LARGEST_WEIGHT` and its inverse."""
+    beyond = (weight != 0) & ~((weight >= 1.0 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
+    if beyond.any():
+        raise ValueError(
+            f"sample_weight must be 0 or between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, "
+            f"got {weight[beyond][0]:g}."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Holdings:

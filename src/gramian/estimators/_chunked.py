@@ -38,7 +38,7 @@ def begin(self, X, y, sample_weight, ids, classes):
     if not is_chunked(X):
         LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
         return
-    settings, chunks = self._settings(), _aligned(X, y, sample_weight, ids)
+    settings, chunks = self._settings(), _aligned(self, X, y, sample_weight, ids)
     random = repeatable(settings.plan.random_state)
     numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
     X, y, names = settings.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
@@ -49,7 +49,7 @@ def begin(self, X, y, sample_weight, ids, classes):
     some = self._joined(None, some, _labels_of(self, chunks, None))
     choice = settings.choose(some, None)
     engine, held = choice.engine(some), _without_rows(some, version=object())
-    sums = chunks.add_up(engine.chunk_sums(rows, X.dtype), len(engine.bases))
+    sums = _added_up(chunks, engine, rows, X.dtype)
     estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
     engine = engine.over(held, sums, estimate)
     if some.classes is not None:
@@ -62,11 +62,11 @@ def learn(self, X, y, sample_weight, ids, classes=()):
     if not (is_chunked(X) and self.__sklearn_is_fitted__()):
         LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
         return
-    now, chunks = self._serving(), _aligned(X, y, sample_weight, ids)
+    now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
     held = replace(now.held, next_id=now.held.next_id + len(chunks), version=object())
     held = self._joined(now.held, held, _labels_of(self, chunks, now.held))
     engine = now.engine.with_classes(held)
-    sums = chunks.add_up(engine.chunk_sums(None, held.rows.dtype), len(engine.bases))
+    sums = _added_up(chunks, engine, None, held.rows.dtype)
     self._now = now.moved(held, engine.with_sums(held, sums, len(chunks)))
 
 
@@ -188,7 +188,7 @@ def loo_decision_function(self, X=None, y=None, sample_weight=None):
         return (LiveClassifier if is_classifier(self) else LiveRegressor).loo_decision_function(
             self
         )
-    now, chunks = self._serving(), RowChunks.align(X, y, sample_weight)
+    now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
     dtype, width = now.held.rows.dtype, width_of(now)
     return chunks.map_rows(partial(_left_out, now.engine, dtype, width is None), width, dtype)
 
@@ -227,10 +227,18 @@ def _without_rows(held: Holdings, **changes: Any) -> Holdings:
     return replace(held, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
 
 
-def _aligned(X: Any, y: Any, sample_weight: Any, ids: Any) -> RowChunks:
+def _aligned(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> RowChunks:
     if ids is not None:
         raise ValueError("rows of Dask arrays are not held and have no ids; leave `ids` out.")
-    return RowChunks.align(X, y, sample_weight)
+    return RowChunks.align(X, y, sample_weight, numeric=not is_classifier(model))
+
+
+def _added_up(chunks: RowChunks, engine: BasisEngine, rows: Array | None, dtype: Any) -> Any:
+    """Sums over all chunks, one for each basis; ValueError if no row has a weight."""
+    sums = chunks.add_up(engine.chunk_sums(rows, dtype), len(engine.bases))
+    if sums[0].rows == 0:
+        raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
+    return sums
 
 
 def _labels_of(model: Any, chunks: RowChunks, held: Holdings | None) -> tuple:

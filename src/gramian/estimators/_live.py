@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays import Array
-from gramian.engines import Engine, Holdings, Unbuilt, make_rows, noted
+from gramian.engines import Engine, Holdings, Owed, Unbuilt, make_rows, noted
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.estimators._relabel import relabelled
 from gramian.estimators._samples import placed, with_weight
@@ -76,11 +76,20 @@ class Fitted:
         return Fitted(self.settings, self.choice, after, engine, self.names)
 
     def removed(self, after: Holdings, positions: Array) -> Fitted:
-        """Return the model without these samples; the others can always be refitted."""
+        """Return the model without these samples, which leave in any case."""
         try:
             engine = self.engine.remove(self.held, after, positions)
         except np.linalg.LinAlgError as error:
+            return self.left(after, error)
+        return Fitted(self.settings, self.choice, after, engine, self.names)
+
+    def left(self, after: Holdings, error: Exception) -> Fitted:
+        """Return the model of what is left, built from scratch; if that fails, when it is used."""
+        engine: Any
+        try:
             engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
+        except np.linalg.LinAlgError:
+            engine = Owed(self.choice, self.engine.history)
         return Fitted(self.settings, self.choice, after, engine, self.names)
 
 
@@ -175,12 +184,17 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now = self._serving()
+        now = vars(self).get("_now") or self._fitted()
         positions = positions_of(now.held.ids, ids)
         if len(positions) == 0:
             return self
         after = self._left(now.held, now.held.without(positions))
-        self._now = now.removed(after, positions)
+        try:
+            now = self._serving()
+        except np.linalg.LinAlgError as error:
+            self._now = now.left(after, error)
+        else:
+            self._now = now.removed(after, positions)
         after.rows.scrub()
         return self
 

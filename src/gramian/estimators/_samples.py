@@ -21,13 +21,9 @@ from sklearn.utils.validation import (
 )
 
 from gramian.arrays import from_tensor, to_device
-from gramian.engines import DenseRows, Holdings, check_semidefinite
+from gramian.engines import DenseRows, Holdings, check_semidefinite, check_weight
 
 _FLOATS = [np.float64, np.float32]
-LARGEST_WEIGHT = 1e30
-"""Weights and their inverses are numbers in single precision too."""
-
-
 _TOO_LARGE = "X has a number that is too large for float64."
 # A column's standard deviation may be so many times another one's whole range.
 _UNEVEN = 100.0
@@ -209,13 +205,8 @@ def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tupl
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
     weighed = np.empty((X.shape[0], 1))  # as many rows, in the memory of NumPy
     weight = _check_sample_weight(sample_weight, weighed, dtype=float, ensure_non_negative=True)
+    check_weight(weight)
     some = weight > 0
-    beyond = some & ((weight < 1.0 / LARGEST_WEIGHT) | (weight > LARGEST_WEIGHT))
-    if beyond.any():
-        raise ValueError(
-            f"sample_weight must be 0 or between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, "
-            f"got {weight[beyond][0]:g}."
-        )
     if some.all():
         return X, y, weight, ids
     return kind.keep(X, some), y[some], weight[some], ids[some]

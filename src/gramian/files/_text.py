@@ -6,7 +6,9 @@ import re
 from typing import Any
 
 # C0 and C1 controls, DEL, and the marks that change the direction or the lines of what follows.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _KEPT_IN_CELLS = "\t\n"
 
 

@@ -126,7 +126,8 @@ def conformal_regions(
     confidence : float
     """
     total = 1.0 + weight.sum()
-    need = (1.0 - confidence) * (1.0 + _ROUNDING) * total - 1.0
+    share = min((1.0 - confidence) * (1.0 + _ROUNDING), 1.0 - _ROUNDING)  # f(x) is inside
+    need = share * total - 1.0
     if need < 0:
         return [np.array([[-np.inf, np.inf]])] * len(centre)
     low, high, outside = _roots(offset, slope, centre[:, None])

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays import Array
-from gramian.plots._display import BLUE, GREY, ORANGE, Display
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, drawn
 from gramian.plots._left_out import labels_of
 
 _NORMAL = 1.96  # two-sided 95 %
@@ -119,7 +119,7 @@ class CalibrationDisplay(Display):
             name: reliability(*_events(probability, labels, column), n_bins)
             for name, (probability, labels) in samples.items()
         }
-        what = "the predicted class" if column is None else f"class {model.classes_[column]}"
+        what = "the predicted class" if column is None else f"class {drawn(model.classes_[column])}"
         return cls(curves, what).plot(ax=ax)
 
     def plot(self, ax=None):

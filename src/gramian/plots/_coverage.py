@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays import Array
 from gramian.machines import accepted
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, drawn
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 _LEFT_OUT = 100  # samples that are left out and asked for
@@ -128,7 +128,7 @@ class CoverageDisplay(Display):
         if 1 < len(found.by_class) <= 7:
             for k, (name, values) in enumerate(found.by_class.items()):
                 style = {"color": class_color(k + 1), "linewidth": 0.8}
-                ax.plot(found.confidences, values, label=f"class {name}", **style)
+                ax.plot(found.confidences, values, label=f"class {drawn(name)}", **style)
         label = f"{found.count:,} {self.name}"
         ax.plot(found.confidences, found.coverage, "o-", color=BLUE, label=label)
         for x, y, size in zip(found.confidences, found.coverage, found.size, strict=True):
@@ -209,7 +209,7 @@ class IntervalDisplay(Display):
             self.x, *self.intervals.T, color=ORANGE, alpha=0.3, linewidth=0, label=label
         )
         ax.plot(self.x, self.prediction, color=BLUE, label="prediction")
-        ax.set_xlabel(self.feature)
+        ax.set_xlabel(drawn(self.feature))
         ax.set_ylabel("target")
         self._legend_above()
         return self

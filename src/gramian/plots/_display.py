@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gramian.files import shown
+
 # Okabe and Ito's colours, which stay apart for colour-blind readers; yellow left out: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 BLUE, ORANGE, GREEN, RED = COLORS[0], COLORS[1], COLORS[2], COLORS[5]
@@ -11,6 +13,7 @@ GREY = "#666666"
 MARKERS = "os^Dv<>P"
 
 _SIZE = (6.0, 4.0)
+_NAME = 40  # characters of a name at most
 _LINE, _HANDLE = 68, 8  # characters: of a line over the axes, and that a legend's handle takes
 
 
@@ -56,6 +59,18 @@ class Display:
             frameon=False,
             borderaxespad=0.2,
         )
+
+
+def drawn(name: Any) -> str:
+    r"""A name from the data, as text: cut, without control characters, a dollar is a dollar.
+
+    Examples
+    --------
+    >>> drawn("$x$")
+    '\\$x\\$'
+    """
+    text = shown(name, _NAME).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text  # a legend leaves _x out
 
 
 def class_color(index: int) -> str:

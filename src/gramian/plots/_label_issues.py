@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.data import label_issues
-from gramian.plots._display import BLUE, GREY, RED, Display
+from gramian.plots._display import BLUE, GREY, RED, Display, drawn
 
 
 class LabelIssuesDisplay(Display):
@@ -57,9 +57,9 @@ class LabelIssuesDisplay(Display):
             if mine.any():
                 ax.barh(places[mine], issues.probability[mine], color=color, label=label)
         for row in np.flatnonzero(doubted):
-            words = f" {issues.given[row]} → {issues.suggested[row]}"
+            words = f" {drawn(issues.given[row])} → {drawn(issues.suggested[row])}"
             ax.text(issues.probability[row], row, words, va="center", color=GREY)
-        ax.set_yticks(places, [str(name) for name in issues.ids])
+        ax.set_yticks(places, [drawn(name) for name in issues.ids])
         ax.set_ylim(len(places) - 0.5, -0.5)
         ax.set_xlim(0.0, 1.25)
         ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.plots._display import Display, class_color, class_marker
+from gramian.plots._display import Display, class_color, class_marker, drawn
 from gramian.plots._left_out import labels_of
 from gramian.plots._plane import legend_title, plane_of, unnamed
 
@@ -100,9 +100,9 @@ class MembershipDisplay(Display):
             top = [1.0, float(self.newness.max())]
             ax.contourf(*self.grid, self.newness, levels=top, colors=["0.5"], alpha=0.25)
         for index, label in enumerate(self.classes):
-            self._draw_class(ax, index, str(label))
-        ax.set_xlabel(self.feature_names[0])
-        ax.set_ylabel(self.feature_names[1])
+            self._draw_class(ax, index, drawn(label))
+        ax.set_xlabel(drawn(self.feature_names[0]))
+        ax.set_ylabel(drawn(self.feature_names[1]))
         self._legend_above(legend_title(self.n_fixed))
         return self
 

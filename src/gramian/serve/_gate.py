@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -19,6 +19,7 @@ PATH = "gramian.path"
 """Where a route leaves its path, for the measurements."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
 
 
 class Access:
@@ -65,6 +66,7 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message = {**message, "headers": _plainly(message.get("headers", ()))}
             await send(message)
 
         try:
@@ -109,6 +111,11 @@ class Gate:
 
     def _too_large(self) -> Problem:
         return Problem(413, f"the body is larger than {self._limits.body} bytes; send fewer rows.")
+
+
+def _plainly(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, which no browser may take for another kind than it says."""
+    return [*(pair for pair in headers if pair[0] != _NOSNIFF[0]), _NOSNIFF]
 
 
 @lru_cache(maxsize=64)

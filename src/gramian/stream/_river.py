@@ -18,10 +18,11 @@ except ImportError as error:
 
 
 class FeatureOrder:
-    """Places of named features in a vector: once given they stay, and new names go to the end.
+    """Places of named features in a vector: they stay while a sample has the feature.
 
     The vector has room to spare, which doubles when it is full. An empty place is zero in every
-    sample, so that it changes no distance and no scalar product.
+    sample, so that it changes no distance and no scalar product. The name of a place that has
+    become empty is forgotten; ``("", place)`` stands for it until another name takes the place.
     """
 
     def __init__(self, places: dict[Hashable, int] | None = None) -> None:
@@ -35,8 +36,18 @@ class FeatureOrder:
     def extended(self, names: Iterable[Hashable]) -> FeatureOrder:
         """With places for new names, in an order that does not depend on how they came."""
         new = sorted((name for name in names if name not in self.places), key=str)
-        numbers = range(len(self.places), len(self.places) + len(new))
-        return FeatureOrder({**self.places, **dict(zip(new, numbers, strict=True))})
+        free = [place for name, place in self.places.items() if name == ("", place)]
+        places = [*free, *range(len(self.places), len(self.places) + len(new))]
+        named = {place: name for name, place in self.places.items()}
+        named |= dict(zip(places, new, strict=False))
+        return FeatureOrder({name: place for place, name in named.items()})
+
+    def used(self, X: Array) -> FeatureOrder:
+        """Without the names of features that are zero in all of these samples."""
+        some = (X != 0).sum(axis=0)
+        return FeatureOrder(
+            {name if some[place] else ("", place): place for name, place in self.places.items()}
+        )
 
     def vector(self, x: Mapping[Any, Any]) -> Array:
         """Features as an array of shape (1, width); absent ones are 0, unknown ones left out."""
@@ -83,7 +94,29 @@ class _River:
             window = self._new_window()
         elif features.width > self._features.width:
             window = self._widened(window, features.width)
+        held = 0 if self._window is None else len(self._window.ids_)
         self._window, self._features = window.partial_fit(vector, [target]), features
+        if len(self._window.ids_) <= held:  # one has left
+            self._drop_names(self._window)
+
+    def _forget(self, x: dict[Any, Any], target: Any) -> None:
+        """Forget the last sample with these features and this target."""
+        window, names = self._window, self._features.places.keys()
+        found: list[int] = []
+        if window is not None and not any(x[name] for name in x.keys() - names):
+            same = (self._features.vector(x) == window.X_).all(axis=1)
+            found = window.ids_[same & (window.y_ == target)].tolist()
+        if window is None or not found:
+            raise ValueError(
+                "forget_one got a sample that the window does not hold. Give the features and the "
+                "target as they were learned."
+            )
+        self._window = window.forget(found[-1:])
+        self._drop_names(self._window)
+
+    def _drop_names(self, window: SlidingWindow) -> None:
+        """Forget the names of features that no held sample has."""
+        self._features = self._features.used(window.X_)
 
     def _new_window(self) -> SlidingWindow:
         return SlidingWindow(
@@ -109,7 +142,8 @@ class _River:
         return self._window is not None
 
     def _get_state(self) -> dict[str, Any]:
-        return {"window": self._window, "features": list(self._features.places)}
+        places = self._features.places
+        return {"window": self._window, "features": sorted(places, key=lambda name: places[name])}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         places = {name: place for place, name in enumerate(state["features"])}
@@ -175,38 +209,56 @@ class RiverClassifier(_River, base.Classifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learn one sample, and forget the oldest if the window is full."""
-        code = self._codes.get(y, len(self._codes))
+        taken = set(self._codes.values())
+        code = self._codes.get(y, min(set(range(len(taken) + 1)) - taken))
         self._learn(x, code)
         self._codes[y] = code
+        self._drop_labels()
+
+    def forget_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Forget a sample of the window, given as it was learned; ValueError if there is none."""
+        self._forget(x, self._codes.get(y))
+        self._drop_labels()
+
+    def _drop_labels(self) -> None:
+        """Forget the labels that no held sample has."""
+        held = set(np.unique(self._held_targets()).tolist())
+        if len(held) < len(self._codes):
+            self._codes = {label: code for label, code in self._codes.items() if code in held}
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The label; None before the first sample."""
         if (model := self._model()) is None:
             return super().predict_one(x, **kwargs)
-        return self._labels[int(model.predict(self._features.vector(x))[0])]
+        return self._labels()[int(model.predict(self._features.vector(x))[0])]
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The probability of every label seen so far; empty before the first sample."""
-        probability = dict.fromkeys(self._labels, 0.0)
+        """The probability of every label of the window; empty before the first sample."""
+        labels = self._labels()
+        probability = dict.fromkeys(labels.values(), 0.0)
         if (model := self._model()) is not None:
             codes, values = model.classes_, model.predict_proba(self._features.vector(x))[0]
         else:
             codes, counts = np.unique(self._held_targets(), return_counts=True)
             values = counts / counts.sum()
         for code, value in zip(codes.tolist(), values.tolist(), strict=True):
-            probability[self._labels[int(code)]] = value
+            probability[labels[int(code)]] = value
         return probability
 
-    @property
-    def _labels(self) -> list[Any]:
-        return list(self._codes)
+    def _labels(self) -> dict[int, Any]:
+        """The label of each number that stands for one in the window."""
+        return {code: label for label, code in self._codes.items()}
 
     def _get_state(self) -> dict[str, Any]:
-        return {**super()._get_state(), "labels": self._labels}
+        labels = self._labels()  # a number that is free for now has no label
+        listed = [labels.get(code) for code in range(max(labels, default=-1) + 1)]
+        return {**super()._get_state(), "labels": listed}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
-        self._codes = {label: code for code, label in enumerate(state["labels"])}
+        held = set(np.unique(self._held_targets()).tolist())
+        labels = enumerate(state["labels"])
+        self._codes = {label: code for code, label in labels if code in held}
 
     def _default_estimator(self) -> KernelDiscriminant:
         return KernelDiscriminant(random_state=0)
@@ -249,6 +301,10 @@ class RiverRegressor(_River, base.Regressor):
     def learn_one(self, x: dict[Any, Any], y: float) -> None:
         """Learn one sample, and forget the oldest if the window is full."""
         self._learn(x, float(y))
+
+    def forget_one(self, x: dict[Any, Any], y: float) -> None:
+        """Forget a sample of the window, given as it was learned; ValueError if there is none."""
+        self._forget(x, float(y))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The prediction; 0 before the first sample."""

@@ -99,7 +99,7 @@ def target_columns(y: Array, outputs: Array, classified: bool) -> Array:
     """Targets of these outputs, of shape (n, t): ±1 for classes, or columns of numbers."""
     if classified:
         return np.where(y.reshape(-1, 1) == outputs, 1.0, -1.0)
-    return y.reshape(len(y), -1)[:, outputs].astype(float, copy=False)
+    return (y[:, None] if y.ndim == 1 else y)[:, outputs].astype(float, copy=False)
 
 
 class Trials:
