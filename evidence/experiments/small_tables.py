@@ -25,7 +25,7 @@ from gramian import (
     StackedKernelRegressor,
 )
 
-N_TRAIN, PARTITIONS = 400, 2
+N_TRAIN, PARTITIONS = 1000, 3
 DEFAULT, STACK = "least squares SVM", "stack"
 OURS = {
     (DEFAULT, True): LeastSquaresSVC,

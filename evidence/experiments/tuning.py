@@ -32,7 +32,7 @@ SETS = (
     "optdigits",
     "satimage",
 )
-LARGE_SET = "ida_waveform"
+LARGE_SETS = tuple(name for name in SETS if name not in ("ida_image", "ida_splice"))
 N, N_LARGE, N_TEST = 1000, 3000, 2000
 LADDER, PATH, PEER = "ladder", "path", "GridSearchCV(SVC)"
 SEEDS = 20
@@ -48,11 +48,10 @@ class WholeProblem(Problem):
 def cases(quick: bool) -> list[Parameters]:
     sets, partitions = (SETS[1:2], (0,)) if quick else (SETS, (0, 1, 2))
     n = 300 if quick else N
-    ours = [(name, n, k, m) for name in sets for k in partitions for m in (LADDER, PATH)]
-    peer = [(name, n, 0, PEER) for name in sets]
-    large = [] if quick else [(LARGE_SET, N_LARGE, 0, m) for m in (LADDER, PATH)]
+    small = [(name, n, k, m) for name in sets for k in partitions for m in METHODS]
+    large = [] if quick else [(name, N_LARGE, 0, m) for name in LARGE_SETS for m in (LADDER, PATH)]
     names = ("data", "n", "partition", "method")
-    return [dict(zip(names, case, strict=True)) for case in (*ours, *peer, *large)]
+    return [dict(zip(names, case, strict=True)) for case in (*small, *large)]
 
 
 def run(data: str, n: int, partition: int, method: str) -> dict[str, Any]:
@@ -105,8 +104,7 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "`LeastSquaresSVC` tuned by `select(search=…)` on standardised samples: means over "
-            f"three random partitions (one for {PEER} and for n = 3,000), CPU seconds of one "
-            "thread with the fit. `path` is the search of version 0.1: spectra of all samples. "
+            "three random partitions (one for n = 3,000), CPU seconds of one thread with the fit. `path` is the search of version 0.1: spectra of all samples. "
             f"{PEER} has 36 settings and five folds. Ratios of the seconds and differences of the "
             "errors, in points and ± their standard error, are over the partitions of both."
         ),

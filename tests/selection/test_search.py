@@ -183,7 +183,7 @@ class Bowl:
 @pytest.mark.parametrize("x", [[0.5, 1.0], [-2.0, -4.0], [1.0, np.log(1e-3)]])
 def test_a_rung_goes_down_to_what_is_promised(x, guess):
     bowl = Bowl(x, [[9.0, -4.0], [-4.0, 6.0]])
-    place = _descend(bowl, Place(np.zeros(2), np.array(guess), 100), 0.1)
+    place = _descend(bowl, Place(np.zeros(2), np.array(guess), 100), 0.1, 6)
     assert bowl.calls <= 7
     assert place.nats < 0.5
     assert place.x[1] >= np.log(1e-3)
@@ -191,7 +191,7 @@ def test_a_rung_goes_down_to_what_is_promised(x, guess):
 
 def test_a_rung_stays_above_the_least_ridge():
     bowl = Bowl([0.0, -9.0], np.eye(2))
-    place = _descend(bowl, Place(np.array([1.0, -6.5]), np.eye(2), 100), 0.1)
+    place = _descend(bowl, Place(np.array([1.0, -6.5]), np.eye(2), 100), 0.1, 6)
     np.testing.assert_allclose(place.x, [0.0, np.log(1e-3)], atol=1e-6)
 
 

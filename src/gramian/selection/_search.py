@@ -106,17 +106,24 @@ def _search(rung: Rungs, n: int, gamma: Any, search: str, start: tuple | None) -
 
 
 def _climb(rung: Rungs, n: int, start: tuple | None) -> Trial:
-    """The ladder; where another machine guides, its width and the best ridge of a path for it."""
+    """The ladder; where another machine guides, from its width on by paths of ridges."""
     whole = rung(n)
-    guide = whole.problem.machine.guide
+    machine = whole.problem.machine
+    guide = machine.guide
     if guide is None:
         return climb(rung, n, start)
 
+    fixed = None if whole.ridge is None else machine.guide_ridge(whole.ridge)
+
     def guided(size: int) -> Objective:
         objective = rung(size)
-        return replace(objective, problem=replace(objective.problem, machine=guide))
+        problem = replace(objective.problem, machine=guide)
+        return replace(objective, problem=problem, ridge=fixed)
 
-    return whole.path(climb(guided, n, start).gamma)
+    begin = None if start is None else (start[0], machine.guide_ridge(start[1]))
+    width = climb(guided, n, begin).gamma
+    trials = [whole.path(multiple * width) for multiple in machine.guided]
+    return refine(whole, trials) if len(trials) > 1 else trials[0]
 
 
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
