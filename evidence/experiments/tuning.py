@@ -104,7 +104,8 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "`LeastSquaresSVC` tuned by `select(search=…)` on standardised samples: means over "
-            "three random partitions (one for n = 3,000), CPU seconds of one thread with the fit. `path` is the search of version 0.1: spectra of all samples. "
+            "three random partitions (one for n = 3,000), CPU seconds of one thread with the fit. "
+            "`path` is the search of version 0.1: spectra of all samples. "
             f"{PEER} has 36 settings and five folds. Ratios of the seconds and differences of the "
             "errors, in points and ± their standard error, are over the partitions of both."
         ),

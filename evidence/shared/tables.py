@@ -28,10 +28,14 @@ PACKED = {
     "Computers": ("Ecdat", "price"),
     "Housing": ("Ecdat", "price"),
     "Wages": ("Ecdat", "lwage"),
-    "BudgetUK": ("Ecdat", "wfood"),
     "Griliches": ("Ecdat", "lw"),
     "diamonds": ("ggplot2", "price"),
     "quakes": ("datasets", "stations"),
+    "Males": ("Ecdat", "wage"),
+    "Cigar": ("Ecdat", "sales"),
+    "Crime": ("Ecdat", "crmrte"),
+    "nlschools": ("MASS", "lang"),
+    "Workinghours": ("Ecdat", "hours"),
 }
 """Tables of the package pydataset: their folder in it, and what is to be predicted."""
 NUMBERS = (

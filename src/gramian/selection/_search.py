@@ -48,8 +48,8 @@ def select(
     ----------
     problem : Problem
     gamma : {"loo", "loo-ard"}, number, array or None
-        ``"loo"`` chooses one width, ``"loo-ard"`` one for each feature of an RBF kernel. Other
-        values are used as given.
+        ``"loo"`` chooses one width, ``"loo-ard"`` one for each feature. Other values
+        are used as given.
     ridge : "loo" or number
     criterion : {"log", "squared", "hinge", "error"}, optional
         By default the log-loss for classes and the squared error for responses.
@@ -60,7 +60,8 @@ def select(
         ``"nelder-mead"`` (the simplex of saadi2004) and ``"gradient"`` (L-BFGS) search for both
         together on all samples. ``"loo-ard"`` always uses ``"gradient"``.
     start : (gamma, ridge), optional
-        Where to start the search; it then uses all samples from the beginning.
+        Where to start the search; it then uses all samples from the beginning. For ``"loo-ard"``,
+        one width stands for the search for the best common one, and the others begin there.
     random_state : int, RandomState or None
         Seed of the subsamples; None is a fixed one, so that a search is repeatable.
     callback : callable, optional
@@ -136,12 +137,17 @@ def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> lis
 
 
 def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
-    """One width per feature: from the best common width, on a subsample and then on all."""
+    """One width per feature: from a common one on a subsample and then on all, or from ``start``.
+
+    A start with one width stands for the search for the best common one.
+    """
     each = np.ones(whole.problem.samples.shape[1])
-    if start is not None:
-        return descend(whole, start[0] * each, start[1], steps=_MANY_STEPS)
-    common = refine(part, _first_trials(part, part, None))
-    best = descend(part, common.gamma * each, common.ridge, steps=_MANY_STEPS)
+    if start is not None and np.ndim(start[0]):
+        return descend(whole, start[0], start[1], steps=_MANY_STEPS)
+    if start is None:
+        common = refine(part, _first_trials(part, part, None))
+        start = common.gamma, common.ridge
+    best = descend(part, start[0] * each, start[1], steps=_MANY_STEPS)
     return (
         best
         if part.problem.n == whole.problem.n
@@ -232,8 +238,6 @@ def _check_width(problem: Problem, gamma: str, ridge: Any) -> None:
         raise ValueError(
             f'gamma={gamma!r} needs a kernel with a width, "rbf" or "laplacian". Give a number.'
         )
-    if gamma == "loo-ard" and not problem.has_feature_widths:
-        raise ValueError('gamma="loo-ard" needs the "rbf" kernel and dense samples.')
     if not isinstance(ridge, str) and not ridge > 0:
         raise ValueError(f'gamma={gamma!r} needs a ridge > 0 or "loo", got {ridge!r}.')
 
