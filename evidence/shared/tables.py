@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tarfile
 from functools import lru_cache
+from importlib.metadata import distribution
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +24,23 @@ CLASSES = (
     *("ann_thyroid", "letter", "optdigits", "pendigits", "satimage", "usps"),
     *("breast_cancer", "digits", "iris", "wine"),
 )
+PACKED = {
+    "Computers": ("Ecdat", "price"),
+    "Housing": ("Ecdat", "price"),
+    "Wages": ("Ecdat", "lwage"),
+    "Griliches": ("Ecdat", "lw"),
+    "diamonds": ("ggplot2", "price"),
+    "quakes": ("datasets", "stations"),
+    "Males": ("Ecdat", "wage"),
+    "Cigar": ("Ecdat", "sales"),
+    "Crime": ("Ecdat", "crmrte"),
+    "nlschools": ("MASS", "lang"),
+    "Workinghours": ("Ecdat", "hours"),
+}
+"""Tables of the package pydataset: their folder in it, and what is to be predicted."""
 NUMBERS = (
     *("abalone", "boston", "diabetes", "friedman1", "friedman2", "friedman3"),
-    *("sparse_linear", "sinc2"),
+    *("sparse_linear", "sinc2", *PACKED),
 )
 
 
@@ -60,12 +76,29 @@ def fold(data: str, partition: int, n_train: int) -> Fold:
 def _table(data: str) -> tuple[Any, Any]:
     if data in MADE:
         return MADE[data]()
+    if data in PACKED:
+        return _packed(data)
     whole = dataset(data)
     X = np.asarray(whole.X, dtype=float)
     y = whole.y
     if data in CLASSES:
         _, y = np.unique(y, return_inverse=True)
     return X, y
+
+
+def _packed(data: str) -> tuple[Any, Any]:
+    """Numbers as they are, a column for each category but the first; logarithms of prices."""
+    import pandas
+
+    folder, target = PACKED[data]
+    archive = distribution("pydataset").locate_file("pydataset/resources.tar.gz")
+    with tarfile.open(str(archive)) as files:
+        table = pandas.read_csv(
+            files.extractfile(f"resources/rdata/csv/{folder}/{data}.csv"), index_col=0
+        )
+    y = table.pop(target).to_numpy(float)
+    X = pandas.get_dummies(table, drop_first=True).to_numpy(float)
+    return X, np.log(y) if target == "price" else y
 
 
 def _sinc2() -> tuple[Any, Any]:

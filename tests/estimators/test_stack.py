@@ -14,6 +14,7 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
+from gramian.engines import GramPlan
 from gramian.gram import NotPositiveDefiniteError, _memory
 from tests.estimators.conftest import make_samples, queries, values
 
@@ -22,6 +23,12 @@ GIVEN = {"gamma": [0.5, 0.2, 0.4], "C": [10.0, 3.0, 5.0]}
 STACKS = {
     "classes": StackedKernelClassifier(PARTS, **GIVEN),
     "numbers": StackedKernelRegressor(PARTS, **GIVEN),
+}
+
+
+CHOSEN = {
+    "classes": StackedKernelClassifier(random_state=0),
+    "numbers": StackedKernelRegressor(random_state=0),
 }
 
 
@@ -63,10 +70,13 @@ def test_the_stack_is_the_sum_of_its_parts(stack):
     assert_exact(stack.refitted())
 
 
+@pytest.mark.parametrize(
+    "kind", [STACKS["classes"], *CHOSEN.values()], ids=["given", "classes", "numbers"]
+)
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.one_of(st.integers(1, 3), st.just(0)), min_size=3, max_size=8), st.randoms())
-def test_any_script_of_edits(script, random):
-    model = clone(STACKS["classes"])
+def test_any_script_of_edits(kind, script, random):
+    model = clone(kind)
     X, y = make_samples(model, 60, classes=3)
     model.fit(X[:20], y[:20])
     at = 20
@@ -76,11 +86,13 @@ def test_any_script_of_edits(script, random):
             at += step
         else:
             model.forget(random.choice(model.ids_.tolist()))
-    if len(model.classes_) == 3:
+    if not is_classifier(model) or len(model.classes_) == 3:
         assert_exact(model)
 
 
-def test_leave_one_out_is_that_of_refits_with_the_weights_held(stack):
+@pytest.mark.parametrize("kind", [*STACKS.values(), *CHOSEN.values()], ids=str)
+def test_leave_one_out_is_that_of_refits_with_the_weights_held(kind):
+    stack = clone(kind)
     X, y = make_samples(stack, 18)
     stack.fit(X[:12], y[:12]).partial_fit(X[12:], y[12:]).forget(2)
     X, y = stack.X_fit_, stack.y_fit_
@@ -123,7 +135,8 @@ def test_a_stack_is_better_than_its_parts():
     left = np.mean((model.loo_predict() - y) ** 2)
     assert left <= min(squares) * (1 + 1e-9)  # a weight of 1 for the best part is among the stacks
     assert model.seen_by_ == ("gamma", "C", "metric", "weights")
-    assert [part["metric"] is None for part in model.parts_] == [True, True, False, False]
+    assert [part["metric"] is None for part in model.parts_] == [True, True, False]
+    assert [np.ndim(part["gamma"]) for part in model.parts_] == [1, 0, 0]
 
 
 def test_reselect_chooses_weights_and_parts_again(stack):
@@ -157,6 +170,46 @@ def test_parts_that_differ_by_their_metric_share_a_search():
     assert calls["stack"] == calls["alone"]
 
 
+@pytest.mark.parametrize(("name", "built"), [("classes", 5), ("numbers", 4)])
+def test_every_engine_is_built_once(name, built, monkeypatch):
+    """One for each part, and one for the slopes of "exponential"."""
+    versions = []
+    build = GramPlan.engine
+
+    def counted(plan, held, history=()):
+        versions.append(held.version)
+        return build(plan, held, history)
+
+    monkeypatch.setattr(GramPlan, "engine", counted)
+    model = clone(CHOSEN[name])
+    X, y = make_samples(model, 40)
+    model.fit(X, y)
+    assert len(versions) == built
+    assert set(versions) == {model._now.held.version}
+    model.reselect()
+    assert len(versions) == 2 * built
+    model.refitted()
+    assert len(versions) == 2 * built + len(model.parts_)
+
+
+def test_equal_parts_are_two():
+    model = StackedKernelRegressor(("rbf", "rbf"), gamma=0.5, C=1.0, weights=[1.0, 2.0])
+    X, y = make_samples(model, 20)
+    one = LeastSquaresSVR(gamma=0.5, C=1.0).fit(X, y)
+    model.fit(X[:15], y[:15]).partial_fit(X[15:], y[15:])
+    np.testing.assert_allclose(model.predict(X), 3.0 * one.predict(X))
+
+
+def test_a_width_for_each_feature():
+    asked = {"gamma": [0.5, "loo"], "C": 3.0, "random_state": 0}
+    model = StackedKernelRegressor(("rbf+ard", "laplacian+ard"), **asked)
+    X, y = make_samples(model, 40)
+    model.fit(X, y)
+    assert model.parts_[0]["gamma"] == 0.5  # a number is used as it is given
+    one = LeastSquaresSVR("laplacian", gamma="loo-ard", C=3.0, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.parts_[1]["gamma"], one.gamma_)
+
+
 def test_files_hold_every_part(stack, tmp_path):
     X, y = make_samples(stack, 40)
     stack.fit(X, y, ids=[f"s{i}" for i in range(40)]).forget("s3")
@@ -176,7 +229,9 @@ def test_files_hold_every_part(stack, tmp_path):
     assert receipt.seen_by == ("metric", "weights")
 
 
-def test_sparse_samples(stack):
+@pytest.mark.parametrize("kind", [*STACKS.values(), CHOSEN["numbers"]], ids=str)
+def test_sparse_samples(kind):
+    stack = clone(kind)
     X, y = make_samples(stack)
     X[np.abs(X) < 0.5] = 0.0
     dense, csr = clone(stack).fit(X, y), stack.fit(sparse.csr_array(X), y)
@@ -227,6 +282,7 @@ def test_the_memory_of_all_parts_is_asked_for_at_once(stack, monkeypatch):
         ({"kernel": ("rbf", "precomputed")}, "the parts of a stack are kernels of samples"),
         ({"kernel": "rbf+full"}, "the parts of a stack are kernels of samples"),
         ({"kernel": "linear+diagonal"}, "metric needs one of the kernels"),
+        ({"kernel": "linear+ard", "gamma": "loo"}, 'gamma="loo-ard" needs one of the kernels'),
         ({"gamma": [0.5, 1.0]}, "gamma must be one value or a list of 3, one a part"),
         ({"C": [0.5, 1.0]}, "C must be one value or a list of 3, one a part"),
         ({"C": [0.5, 1.0, -1.0]}, "C must be > 0"),
@@ -239,7 +295,7 @@ def test_the_memory_of_all_parts_is_asked_for_at_once(stack, monkeypatch):
 )
 def test_parameters(stack, parameters, match):
     if parameters.get("kernel"):
-        stack.set_params(gamma=0.5, C=1.0)
+        parameters = {"gamma": 0.5, "C": 1.0, **parameters}
     with pytest.raises(ValueError, match=match):
         stack.set_params(**parameters).fit(*make_samples(stack))
 

@@ -92,6 +92,7 @@ OFFICIAL = {"official": True, "number": 1}
 STUDY = {"error": 15.0, "seconds": 0.5, "n": 170, "d": 13, **OFFICIAL}
 EXACT = {"floor": 1e-14, "live": 1e-14, "refit": 1e-14, "drift": 1e-14, "rebuilt": 0, "end": "qr"}
 MADE_UP = {
+    "tuning_machines": {"ladder": 90.0, "path": 90.5, "ladder (s)": 0.5, "path (s)": 1.0},
     "kim2006-table-1": {"whole": 16.0, "adaptive": 16.0, "difference": 0.0, "order": 0.0},
     "kim2006-figure-3": {"seconds": 0.1, "error": 20.0, "difference": 1e-12},
     "paper_methods": {"theirs": 0.2, "ours": 0.1},

@@ -5,7 +5,15 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from gramian.kernels import KERNELS, RBF, Exponential, Laplacian, Linear, make_kernel
+from gramian.kernels import (
+    KERNELS,
+    RBF,
+    Exponential,
+    Laplacian,
+    Linear,
+    _distance,
+    make_kernel,
+)
 from tests.tolerance import tolerance
 
 WIDTHS = np.array([0.5, 0.0625, 2.0])
@@ -102,10 +110,14 @@ def test_others_have_none(name):
         kernel.slopes(Linear()(X, X), X, np.ones((12, 1)))
 
 
-def test_gradient_by_feature_widths_needs_dense_samples():
-    X, kernel = samples(), RBF(WIDTHS)
-    with pytest.raises(ValueError, match="needs dense samples"):
-        kernel.gamma_gradient(kernel(X, X), symmetric(12), sparse.csr_array(X))
+@pytest.mark.parametrize("kernel", EACH, ids=str)
+@pytest.mark.parametrize("budget", [2**26, 12 * 8 * 2])  # all features at once, or two
+def test_gradient_by_feature_widths_of_sparse_samples(kernel, budget, monkeypatch):
+    monkeypatch.setattr(_distance, "_DENSE_BYTES", budget)
+    X, G = samples(), symmetric(12)
+    X[X < 0] = 0.0
+    dense, csr = (kernel.gamma_gradient(kernel(X, X), G, Z) for Z in (X, sparse.csr_array(X)))
+    np.testing.assert_allclose(csr, dense, rtol=tolerance(12, factor=256))
 
 
 @pytest.mark.parametrize("kernel", ONE, ids=str)

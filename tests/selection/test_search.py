@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -183,7 +184,7 @@ class Bowl:
 @pytest.mark.parametrize("x", [[0.5, 1.0], [-2.0, -4.0], [1.0, np.log(1e-3)]])
 def test_a_rung_goes_down_to_what_is_promised(x, guess):
     bowl = Bowl(x, [[9.0, -4.0], [-4.0, 6.0]])
-    place = _descend(bowl, Place(np.zeros(2), np.array(guess), 100), 0.1)
+    place = _descend(bowl, Place(np.zeros(2), np.array(guess), 100), 0.1, 6)
     assert bowl.calls <= 7
     assert place.nats < 0.5
     assert place.x[1] >= np.log(1e-3)
@@ -191,7 +192,7 @@ def test_a_rung_goes_down_to_what_is_promised(x, guess):
 
 def test_a_rung_stays_above_the_least_ridge():
     bowl = Bowl([0.0, -9.0], np.eye(2))
-    place = _descend(bowl, Place(np.array([1.0, -6.5]), np.eye(2), 100), 0.1)
+    place = _descend(bowl, Place(np.array([1.0, -6.5]), np.eye(2), 100), 0.1, 6)
     np.testing.assert_allclose(place.x, [0.0, np.log(1e-3)], atol=1e-6)
 
 
@@ -328,6 +329,41 @@ def test_widths_of_features_start_again_where_they_were():
     assert warm.value < cold.value + 1.0 / problem.n
 
 
+def test_widths_of_features_of_sparse_samples():
+    problem = noisy_rings(60)
+    compressed = replace(problem, samples=sparse.csr_array(problem.samples))
+    dense, csr = (select(one, gamma="loo-ard") for one in (problem, compressed))
+    np.testing.assert_allclose(csr.gamma, dense.gamma, rtol=1e-3)  # of a search, to its tolerance
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_widths_of_features_do_not_depend_on_the_unit_of_the_targets(unit):
+    problem = responses(80)
+    Y = problem.targets.columns
+    plain, scaled = (
+        select(replace(problem, targets=Responses(Y * factor)), gamma="loo-ard")
+        for factor in (1.0, unit)
+    )
+    np.testing.assert_allclose(scaled.gamma, plain.gamma, rtol=1e-3)  # of the same steps
+    assert len(scaled.values) == len(plain.values)
+
+
+def test_widths_of_features_begin_at_a_common_one():
+    problem = noisy_rings(SUBSAMPLE + 50)
+    common = select(problem, random_state=0)
+    trials = []
+    found = select(
+        problem,
+        gamma="loo-ard",
+        start=(common.gamma, common.ridge),
+        random_state=0,
+        callback=trials.append,
+    )
+    assert trials[0].n == SUBSAMPLE
+    np.testing.assert_allclose(trials[0].gamma, common.gamma)
+    assert found.value < common.value
+
+
 @pytest.mark.parametrize("n", [2, 3, 9])
 @pytest.mark.parametrize("case", ["rings", "all equal", "copies"])
 @pytest.mark.parametrize("options", [{"search": "gradient"}, {"gamma": "loo-ard"}])
@@ -419,9 +455,6 @@ def test_errors_say_what_to_do():
         select(problem, search="gradient", criterion="error")
     with pytest.raises(ValueError, match="gamma='loo' needs a ridge > 0 or \"loo\", got 0"):
         select(problem, ridge=0.0)
-    compressed = Problem(problem.machine, problem.targets, sparse.csr_array(problem.samples), rbf)
-    with pytest.raises(ValueError, match='needs the "rbf" kernel and dense samples'):
-        select(compressed, gamma="loo-ard")
     regression = Problem(machines.LS_SVM, Responses(np.ones((10, 1))), problem.samples, rbf)
     with pytest.raises(ValueError, match=r"criterion must be one of \('squared',\) here"):
         select(regression, criterion="log")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,17 +30,24 @@ class StackPlan:
         Added to the weighted sum.
     seen_by : tuple of str
         Names of the hyper-parameters that were chosen on samples.
+    ready : list
+        Engines of the parts that the choice has built, for the first call of `engine`.
     """
 
     parts: tuple[GramPlan, ...]
     weights: Array
     offset: Any = 0.0
     seen_by: tuple[str, ...] = ()
+    ready: list[Any] = field(default_factory=list)
 
     def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> StackEngine:
-        """Build an engine for these holdings from scratch."""
-        require_stack(len(self.parts), held)
-        return StackEngine(self, tuple(part.engine(held) for part in self.parts), history)
+        """Return an engine for these holdings: of the parts that are ready, or from scratch."""
+        parts = tuple(self.ready)
+        self.ready.clear()  # an engine changes with its samples, so that one model alone has it
+        if not parts or any(part.serves is not held.version for part in parts):
+            require_stack(len(self.parts), held)
+            parts = tuple(part.engine(held) for part in self.parts)
+        return StackEngine(self, parts, history)
 
     def reader(self, held: Holdings, state: Mapping[str, Any]) -> StackReader:
         """Return the reader from the `state` of an engine."""

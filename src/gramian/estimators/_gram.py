@@ -117,14 +117,15 @@ class GramSettings:
         )
         return self._plan(found.gamma, found.ridge, found)
 
-    def stretch(self, held: Holdings, unit: GramPlan) -> GramPlan:
+    def stretch(self, held: Holdings, unit: GramPlan, engine: Any = None) -> GramPlan:
         """Take factors of the features from the slopes of a tuned machine, and tune it again.
 
         The search starts at the same ridge and the same width in units of the median distance.
+        ``engine`` is that of the machine for these holdings, if there is one.
         """
         X, few = to_host(held.rows.samples()), slice(None, None, -(-len(held) // _TYPICAL))
         require_memory(3 * len(held) ** 2 * 8, f"The metric of {len(held)} samples")
-        _, Z = unit.engine(held).state(held)["coefficients"]
+        _, Z = (engine or unit.engine(held)).state(held)["coefficients"]
         scales = feature_scales(unit.kernel, X, Z, held.weight)
         moved = X.multiply(scales).tocsr() if issparse(X) else X * scales
         moved = moved.astype(X.dtype, copy=False)

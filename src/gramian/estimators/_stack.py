@@ -5,7 +5,12 @@ from __future__ import annotations
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._live import learned
 from gramian.estimators._regressor import LiveRegressor
-from gramian.estimators._stack_settings import KERNELS, learned_parts, stack_settings
+from gramian.estimators._stack_settings import (
+    CLASS_KERNELS,
+    NUMBER_KERNELS,
+    learned_parts,
+    stack_settings,
+)
 
 parts = property(learned_parts)
 weights = learned("weights", "Weight of each part's outputs, ≥ 0, of shape (n_parts,).")
@@ -30,9 +35,10 @@ class StackedKernelClassifier(LiveClassifier):
     kernel : str, callable, or list or tuple of them
         A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
         "+diagonal" the part has a metric: its features are multiplied by factors as for
-        ``LeastSquaresSVC(metric="diagonal")``. By default "rbf", "laplacian", "laplacian+diagonal"
-        and "exponential+diagonal".
-    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
+        ``LeastSquaresSVC(metric="diagonal")``. With "+ard" and gamma "loo" each feature has its own
+        width, as for ``gamma="loo-ard"``. By default "rbf", "laplacian", "laplacian+diagonal" and
+        "exponential+diagonal".
+    gamma : {"loo", "loo-ard", "scale", "auto"}, float, array or list, default="loo"
         Width of the kernels; a list has one for each part, an array one for each feature.
     degree, coef0 : float
         Parameters of polynomial kernels.
@@ -82,7 +88,7 @@ class StackedKernelClassifier(LiveClassifier):
 
     def __init__(
         self,
-        kernel=KERNELS,
+        kernel=CLASS_KERNELS,
         *,
         gamma="loo",
         degree=3,
@@ -121,9 +127,10 @@ class StackedKernelRegressor(LiveRegressor):
     kernel : str, callable, or list or tuple of them
         A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
         "+diagonal" the part has a metric: its features are multiplied by factors as for
-        ``LeastSquaresSVR(metric="diagonal")``. By default "rbf", "laplacian", "laplacian+diagonal"
-        and "exponential+diagonal".
-    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
+        ``LeastSquaresSVR(metric="diagonal")``. With "+ard" and gamma "loo" each feature has its own
+        width, as for ``gamma="loo-ard"``. By default "rbf+ard", "laplacian" and
+        "exponential+diagonal".
+    gamma : {"loo", "loo-ard", "scale", "auto"}, float, array or list, default="loo"
         Width of the kernels; a list has one for each part, an array one for each feature.
     degree, coef0 : float
         Parameters of polynomial kernels.
@@ -172,7 +179,7 @@ class StackedKernelRegressor(LiveRegressor):
 
     def __init__(
         self,
-        kernel=KERNELS,
+        kernel=NUMBER_KERNELS,
         *,
         gamma="loo",
         degree=3,

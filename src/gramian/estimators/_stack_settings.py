@@ -13,7 +13,8 @@ from gramian.estimators._parameters import KernelSettings, check_positive
 from gramian.estimators._samples import VECTORS
 from gramian.machines import LS_SVM, ClassTargets, class_weights, response_weights
 
-KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
+CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
+NUMBER_KERNELS = ("rbf+ard", "laplacian", "exponential+diagonal")
 """The parts of a stack by default: smooth and rough, with all features alike or by their worth."""
 LEARNED = ("kernel", "gamma", "C", "metric", "selection")
 """What a stack tells of each part."""
@@ -36,20 +37,27 @@ class StackSettings:
     def choose(self, held: Holdings, past: StackPlan | None) -> StackPlan:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
-        Parts that differ by their metric alone share the search without it.
+        Parts that differ by their metric alone share the search without it, and its engine.
         """
         require_stack(len(self.parts), held)
-        tuned: dict[Any, GramPlan] = {}
-        plans = []
+        tuned: dict[Any, tuple[GramPlan, Any]] = {}
+        plans: list[GramPlan] = []
+        engines: list[Any] = []
         for i, part in enumerate(self.parts):
             known = past is not None and len(past.parts) == len(self.parts)
             before = past.parts[i] if past is not None and known else None
-            plain = replace(part, metric=None)
             key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
             if key not in tuned:
-                tuned[key] = plain.choose(held, before)
-            plans.append(tuned[key] if part.metric is None else part.stretch(held, tuned[key]))
-        return self._plan(tuple(plans), *self._weighted(plans, held))
+                plan = replace(part, metric=None).choose(held, before)
+                tuned[key] = plan, plan.engine(held)
+            plan, engine = tuned[key]
+            if part.metric is not None:
+                plan = part.stretch(held, plan, engine)
+            shared = part.metric is not None or any(engine is other for other in engines)
+            plans.append(plan)
+            engines.append(plan.engine(held) if shared else engine)
+        weights = self._weighted(plans[0].targets(held), engines, held)
+        return replace(self._plan(tuple(plans), *weights), ready=engines)
 
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
         """Return the plan and an engine stored in a model file; the engine is built on demand."""
@@ -64,9 +72,8 @@ class StackSettings:
         seen_by = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
         return StackPlan(parts, weights, offset, seen_by)
 
-    def _weighted(self, plans: list[GramPlan], held: Holdings) -> tuple[Any, Any]:
+    def _weighted(self, targets: Any, engines: list[Any], held: Holdings) -> tuple[Any, Any]:
         """Weights and offset, given or fitted to the left-out values of the parts."""
-        targets = plans[0].targets(held)
         if not isinstance(self.weights, str):
             return self.weights, np.zeros(1 if held.classes is not None else len(targets.own[0]))
         if len(held) < 2:
@@ -74,7 +81,7 @@ class StackSettings:
                 "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
                 "`weights` as numbers."
             )
-        F = np.stack([plan.engine(held).loo(held) for plan in plans])
+        F = np.stack([engine.loo(held) for engine in engines])
         if isinstance(targets, ClassTargets):
             return class_weights(F, targets), np.zeros(1)
         return response_weights(F, targets.columns, held.weight)
@@ -104,15 +111,17 @@ def learned_parts(model: Any) -> list[dict[str, Any]]:
 
 
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
-    """The settings of the part "kernel" or "kernel+diagonal", or of a callable."""
-    name, plus, metric = kernel, "", ""
+    """The settings of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
+    name, plus, more = kernel, "", ""
     if isinstance(name, str):
-        kernel, plus, metric = name.partition("+")
-    if kernel == "precomputed" or (plus and metric != "diagonal"):
+        kernel, plus, more = name.partition("+")
+    if kernel == "precomputed" or (plus and more not in ("diagonal", "ard")):
         raise ValueError(
-            f'the parts of a stack are kernels of samples, as "rbf", and with a metric '
-            f'"rbf+diagonal"; got {name!r}.'
+            f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
+            f'or a width for each feature "rbf+ard"; got {name!r}.'
         )
+    if more == "ard" and isinstance(gamma, str) and gamma == "loo":
+        gamma = "loo-ard"
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
     return GramSettings(
@@ -123,7 +132,7 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,
-        metric="diagonal" if plus else None,
+        metric="diagonal" if more == "diagonal" else None,
     )
 
 

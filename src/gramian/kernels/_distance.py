@@ -16,6 +16,7 @@ from gramian.kernels._dense_squares import FEW_PAIRS, FEW_SAMPLES
 from gramian.kernels._sparse_squares import as_csr
 
 _GRADIENT_BYTES = 2**19
+_DENSE_BYTES = 2**26  # of sparse features that are made dense at once
 
 
 class DistanceKernel(Kernel):
@@ -107,16 +108,21 @@ class DistanceKernel(Kernel):
         return self.with_gamma(self.gamma * scales)
 
     def gamma_gradient(self, K: Array, G: Array, X: Any) -> Array:
-        """∂E/∂log gamma; for one gamma per feature, X is dense and the cost O(n² n_features)."""
+        """∂E/∂log gamma; for one gamma per feature the cost is O(n² n_features)."""
         if not np.ndim(self.gamma):
             # ∂K/∂log gamma = K log K, whatever the distance; by blocks, which stay in the cache.
             budget = None if on_device(K) else _GRADIENT_BYTES
             blocks = row_blocks(len(K), len(K), budget=budget, like=K)
             total = sum(np.einsum("ij,ij", G[rows], _times_log(K[rows])) for rows in blocks)
             return np.array([float(total)])
-        if sparse.issparse(X):
-            raise ValueError("the gradient by one gamma per feature needs dense samples.")
-        return self._feature_gradient(K, G, X)
+        if not sparse.issparse(X):
+            return self._feature_gradient(K, G, X)
+        columns, found = X.tocsc(), []
+        for some in row_blocks(X.shape[1], X.shape[0], budget=_DENSE_BYTES):
+            part = self.with_gamma(self.gamma[some])
+            assert isinstance(part, DistanceKernel)
+            found.append(part._feature_gradient(K, G, columns[:, some].toarray()))
+        return np.concatenate(found)
 
     @abstractmethod
     def _feature_gradient(self, K: Array, G: Array, X: Array) -> Array:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays import Array, add_cross, add_outer, mirror_upper, weighted_square
+from gramian.arrays import Array, add_cross, mirror_upper, weighted_square
 from gramian.gram import Moments
 from gramian.machines._machine import Departures, Machine, MomentsOf, Pull
 
@@ -76,8 +76,8 @@ def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
     M overwrites P.
     """
     s = P.sum(axis=0)[:, None]
-    add_outer(P, s / np.sqrt(penalty + s.sum()), -1.0)
-    M = mirror_upper(P)
+    W = s / np.sqrt(penalty + s.sum())
+    M = np.subtract(P, W @ W.T, out=P)
     U, m = M @ Y, np.diagonal(M)[:, None]
 
     def pullback(G: Array) -> Array:

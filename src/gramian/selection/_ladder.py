@@ -28,9 +28,8 @@ _RIDGES, _FEW_RIDGES, _MANY_CLASSES = 20, 12, 8
 _NAT = 1.0
 _STARTS = 2
 _HOPEFUL = 4.0  # nats; a width that is worse than the best by more is no second start
-_STEPS = 6
 _REACH = np.log(4.0)
-_ENOUGH, _ENOUGH_AT_LAST = 0.5, 0.25  # nats that the next step must promise
+_BELOW, _AT_LAST = (0.5, 6), (0.15, 8)  # nats that the next step must promise, and steps at most
 _LEAST_CURVATURE = 0.25  # nats; that of the prior on log gamma
 
 Rungs = Callable[[int], Objective]
@@ -55,8 +54,8 @@ def climb(rung: Rungs, n: int, start: tuple | None = None) -> Trial:
     """The best setting found for n samples, from a grid on few of them or from ``start``."""
     places = _starts(rung(FIRST), start)
     for size in rung_sizes(n) if start is None else [n]:
-        enough = _ENOUGH if size < n else _ENOUGH_AT_LAST
-        found = [_descend(rung(size), place, enough) for place in places]
+        effort = _BELOW if size < n else _AT_LAST
+        found = [_descend(rung(size), place, *effort) for place in places]
         places = [min(found, key=lambda place: place.nats)]
     trial = places[0].trial
     assert trial is not None
@@ -139,8 +138,8 @@ def _definite(H: Array) -> Array:
 # -- a rung -------------------------------------------------------------------------------------
 
 
-def _descend(objective: Objective, start: Place, enough: float) -> Place:
-    """Damped BFGS steps until the next one promises less than ``enough`` nats; six at most.
+def _descend(objective: Objective, start: Place, enough: float, steps: int) -> Place:
+    """Damped BFGS steps until the next one promises less than ``enough`` nats.
 
     A step changes no logarithm by more than log 4. One that fails halves that reach, and its slopes
     still mend the curvature.
@@ -150,7 +149,7 @@ def _descend(objective: Objective, start: Place, enough: float) -> Place:
     least = np.log([1e-300, objective.least_ridge()])[: len(x)]
     x = np.maximum(x, least)
     trial, nats, slopes = objective.nats_and_slopes(x)
-    for _ in range(_STEPS):
+    for _ in range(steps):
         step = _bounded_step(H, slopes, np.maximum(-reach, least - x), reach)
         if -(slopes @ step + 0.5 * step @ H @ step) < enough:
             break

@@ -13,6 +13,7 @@ from gramian.selection._result import Trial
 
 _SIMPLEX_EVALUATIONS = 60
 _REACH = np.log(1e4)
+_ENOUGH = 1e-3  # nats, and share of all that was gained; a step that gains less is the last
 _RIDGE_FLOOR = 1e-11
 
 
@@ -38,18 +39,20 @@ def simplex(objective: Objective, gamma: float, ridge: float) -> Trial:
 def descend(objective: Objective, gamma: Any, ridge: float, *, steps: int) -> Trial:
     """L-BFGS in log gamma (one, or one per feature) and log ridge, by analytic gradients."""
     trials: list[Trial] = []
+    rule, n = objective.criterion, objective.problem.n
 
     def value_and_gradient(x: Array) -> tuple[float, Array]:
         trial, by_width, by_ridge = objective.derivatives(*_unpack(objective, x, gamma))
         trials.append(trial)
         gradient = by_width if objective.ridge is not None else np.append(by_width, by_ridge)
-        return trial.objective, gradient
+        first, now = (rule.nats(some.objective, n) for some in (trials[0], trial))
+        return now - first, rule.nats_slope(trial.objective, n) * gradient
 
     x = _pack(objective, gamma, ridge)
     bounds = np.column_stack([x - _REACH, x + _REACH])
     if objective.ridge is None:
         bounds[-1, 0] = max(bounds[-1, 0], min(x[-1], np.log(_least_ridge(objective, gamma))))
-    options = {"maxiter": steps, "ftol": 1e-6}
+    options = {"maxiter": steps, "ftol": _ENOUGH}
     minimize(value_and_gradient, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return min(trials, key=lambda trial: trial.objective)
 

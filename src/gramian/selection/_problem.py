@@ -71,11 +71,6 @@ class Problem:
         """The most samples to follow slopes on."""
         return self.largest
 
-    @property
-    def has_feature_widths(self) -> bool:
-        """Whether each feature can have its own width."""
-        return self.kernel.has_feature_widths and not issparse(self.samples)
-
     def gram(self, gamma: Any) -> Array:
         """The kernel matrix, as a new array."""
         K = self.kernel.with_gamma(gamma)(self.samples, self.samples)

@@ -47,8 +47,8 @@ def select(
     ----------
     problem : Problem
     gamma : {"loo", "loo-ard"}, number, array or None
-        ``"loo"`` chooses one width, ``"loo-ard"`` one for each feature of an RBF kernel. Other
-        values are used as given.
+        ``"loo"`` chooses one width, ``"loo-ard"`` one for each feature. Other values
+        are used as given.
     ridge : "loo" or number
     criterion : {"log", "squared", "hinge", "error"}, optional
         By default the log-loss for classes and the squared error for responses.
@@ -59,7 +59,8 @@ def select(
         ``"nelder-mead"`` (the simplex of saadi2004) and ``"gradient"`` (L-BFGS) search for both
         together on all samples. ``"loo-ard"`` always uses ``"gradient"``.
     start : (gamma, ridge), optional
-        Where to start the search; it then uses all samples from the beginning.
+        Where to start the search; it then uses all samples from the beginning. For ``"loo-ard"``,
+        one width stands for the search for the best common one, and the others begin there.
     random_state : int, RandomState or None
         Seed of the subsamples. None draws them by a hash of each sample, so that a search is
         repeatable and does not depend on the order of the samples.
@@ -106,17 +107,24 @@ def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tupl
 
 
 def _climb(rung: Rungs, n: int, most: int, start: tuple | None) -> Trial:
-    """The ladder; where another machine guides, its width and the best ridge of a path for it."""
+    """The ladder; where another machine guides, from its width on by paths of ridges."""
     whole = rung(n)
-    guide = whole.problem.machine.guide
+    machine = whole.problem.machine
+    guide = machine.guide
     if guide is None:
         return climb(rung, most, start)
 
+    fixed = None if whole.ridge is None else machine.guide_ridge(whole.ridge)
+
     def guided(size: int) -> Objective:
         objective = rung(size)
-        return replace(objective, problem=replace(objective.problem, machine=guide))
+        problem = replace(objective.problem, machine=guide)
+        return replace(objective, problem=problem, ridge=fixed)
 
-    return whole.path(climb(guided, n, start).gamma)
+    begin = None if start is None else (start[0], machine.guide_ridge(start[1]))
+    width = climb(guided, n, begin).gamma
+    trials = [whole.path(multiple * width) for multiple in machine.guided]
+    return refine(whole, trials) if len(trials) > 1 else trials[0]
 
 
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
@@ -129,12 +137,17 @@ def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> lis
 
 
 def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
-    """One width per feature: from the best common width, on a subsample and then on all."""
+    """One width per feature: from a common one on a subsample and then on all, or from ``start``.
+
+    A start with one width stands for the search for the best common one.
+    """
     each = np.ones(whole.problem.samples.shape[1])
-    if start is not None:
-        return descend(whole, start[0] * each, start[1], steps=_MANY_STEPS)
-    common = refine(part, _first_trials(part, part, None))
-    best = descend(part, common.gamma * each, common.ridge, steps=_MANY_STEPS)
+    if start is not None and np.ndim(start[0]):
+        return descend(whole, start[0], start[1], steps=_MANY_STEPS)
+    if start is None:
+        common = refine(part, _first_trials(part, part, None))
+        start = common.gamma, common.ridge
+    best = descend(part, start[0] * each, start[1], steps=_MANY_STEPS)
     return (
         best
         if part.problem.n == whole.problem.n
@@ -225,8 +238,6 @@ def _check_width(problem: Problem, gamma: str, ridge: Any) -> None:
         raise ValueError(
             f'gamma={gamma!r} needs a kernel with a width, "rbf" or "laplacian". Give a number.'
         )
-    if gamma == "loo-ard" and not problem.has_feature_widths:
-        raise ValueError('gamma="loo-ard" needs the "rbf" kernel and dense samples.')
     if not isinstance(ridge, str) and not ridge > 0:
         raise ValueError(f'gamma={gamma!r} needs a ridge > 0 or "loo", got {ridge!r}.')
 

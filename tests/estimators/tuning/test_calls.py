@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
-from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -93,12 +92,6 @@ def test_criteria_of_classes_are_not_for_numbers(criterion):
 def test_widths_of_features_need_a_kernel_of_a_distance(plain, kernel):
     match = 'gamma="loo-ard" needs one of the kernels .* got kernel='
     refuse(plain, ValueError, match, kernel=kernel, gamma="loo-ard")
-
-
-def test_widths_of_features_need_dense_samples(plain):
-    X = sparse.csr_array(waves(plain)[0])
-    match = 'gamma="loo-ard" needs the "rbf" kernel and dense samples'
-    refuse(plain, ValueError, match, X, gamma="loo-ard")
 
 
 def test_widths_of_features_need_a_smooth_criterion(classifier):
