@@ -20,6 +20,8 @@ from gramian import (  # noqa: E402
     LeastSquaresSVR,
     OrthogonalKernelClassifier,
     OrthogonalKernelRegressor,
+    StackedKernelClassifier,
+    StackedKernelRegressor,
 )
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -36,6 +38,8 @@ MACHINES = [
     KernelDiscriminant(kernel="laplacian", gamma=0.3, ridge=0.1, class_weight={0: 2.0}),
     KernelFisherDiscriminant(gamma=0.3, ridge=0.1),
     LeastSquaresSVR(gamma=0.3, C=10.0),
+    StackedKernelClassifier(gamma=0.3, C=10.0),
+    StackedKernelRegressor(("rbf", "exponential+diagonal"), gamma=0.3, C=10.0),
     OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, max_basis=20),
     OrthogonalKernelClassifier(gamma=[0.1, 1.0], basis="one-vs-rest", epsilon=1e-6, max_basis=10),
     OrthogonalKernelRegressor(

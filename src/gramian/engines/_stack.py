@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.arrays import Array, home_of
 from gramian.engines._engine import Engine, Reader, noted
 from gramian.engines._gram import GramPlan, Unbuilt
 from gramian.engines._holdings import Holdings
@@ -207,4 +207,5 @@ def added(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
 def require_stack(parts: int, held: Holdings) -> None:
     """Raise MemoryError if there is no memory for the Gram matrices of so many parts."""
     size = parts * len(held) ** 2 * held.rows.dtype.itemsize
-    require_memory(size, f"Holding {parts} Gram matrices of {len(held)} samples")
+    what = f"Holding {parts} Gram matrices of {len(held)} samples"
+    require_memory(size, what, home_of(held.rows.samples()))

@@ -10,7 +10,6 @@ import numpy as np
 from gramian.engines import GramPlan, Holdings, StackPlan, Unbuilt, require_stack
 from gramian.estimators._gram import SEARCHED_GAMMAS, GramSettings
 from gramian.estimators._parameters import KernelSettings, check_positive
-from gramian.estimators._samples import VECTORS
 from gramian.machines import LS_SVM, ClassTargets, class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
@@ -32,7 +31,11 @@ class StackSettings:
 
     parts: tuple[GramSettings, ...]
     weights: Any
-    samples: Any = VECTORS
+
+    @property
+    def samples(self) -> Any:
+        """How samples are read, and where they are held."""
+        return self.parts[0].samples
 
     def choose(self, held: Holdings, past: StackPlan | None) -> StackPlan:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
@@ -125,7 +128,7 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
     return GramSettings(
-        KernelSettings(kernel, gamma, *others, words=SEARCHED_GAMMAS),
+        KernelSettings(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
         C if isinstance(C, str) else 1.0 / C,
         C=C,
