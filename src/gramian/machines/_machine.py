@@ -53,7 +53,7 @@ class Machine(ABC):
     guide: ClassVar[Machine | None] = None
     """A machine with a smoother criterion, whose slopes find the width for this one; or None."""
     climbs: ClassVar[bool] = True
-    """Whether slopes lead to a good setting; otherwise each width needs its whole path of ridges."""
+    """Whether slopes lead to a good setting; if not, each width needs its whole path of ridges."""
 
     # -- the matrix -----------------------------------------------------------------------------
 

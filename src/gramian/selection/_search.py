@@ -56,7 +56,8 @@ def select(
     search : {"ladder", "path", "nelder-mead", "gradient"}
         How the search continues from the widths found on a subsample. ``"ladder"`` follows slopes
         on larger and larger parts, for smooth criteria and more than 256 samples; otherwise, and
-        for the kernel Fisher discriminant, it is ``"path"``, which tries widths on all samples, each with its best ridge.
+        for the kernel Fisher discriminant, it is ``"path"``, which tries widths on all samples,
+        each with its best ridge.
         ``"nelder-mead"`` (the simplex of saadi2004) and ``"gradient"`` (L-BFGS) search for both
         together on all samples. ``"loo-ard"`` always uses ``"gradient"``.
     start : (gamma, ridge), optional
