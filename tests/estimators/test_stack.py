@@ -229,6 +229,17 @@ def test_files_hold_every_part(stack, tmp_path):
     assert receipt.seen_by == ("metric", "weights")
 
 
+@pytest.mark.parametrize("kind", CHOSEN.values(), ids=CHOSEN)
+def test_files_hold_what_was_chosen(kind, tmp_path):
+    model = clone(kind)
+    X, y = make_samples(model, 40)
+    gramian.save(model.fit(X, y), tmp_path / "stack")
+    twin = gramian.load(tmp_path / "stack")
+    for both in (model, twin):
+        both.partial_fit(X[:1], y[:1]).forget([7])
+    np.testing.assert_allclose(values(twin), values(model), atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", [*STACKS.values(), CHOSEN["numbers"]], ids=str)
 def test_sparse_samples(kind):
     stack = clone(kind)
