@@ -22,7 +22,7 @@ NAMED = (*FIT, "--id", "name")
 
 def test_output_for_people(gramian):
     out = gramian(*NAMED).stdout
-    assert "KernelDiscriminant on 40 rows, 8 features; the target has 2 classes." in out
+    assert "StackedKernelClassifier on 40 rows, 8 features; the target has 2 classes." in out
     assert "some missing" in out
     assert "(missing), growl, meow, woof" in out
     assert "Exact leave-one-out error: " in out
@@ -34,7 +34,7 @@ def test_output_for_people(gramian):
 
 
 def test_numbers_are_those_of_real_refits(as_json):
-    facts = as_json(*NAMED)
+    facts = as_json(*NAMED, "--machine", "discriminant")
     model = package.load("model.gram")
     X, y = model.transform(model.table_), model.estimator_.y_fit_
     machine = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
@@ -98,7 +98,7 @@ def test_regression_for_people(gramian, folder):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", "weight", "--id", "name", "-o", "model.gram")
     out = gramian(*words, "--doubtful", "2").stdout
-    assert "LeastSquaresSVR on 39 rows" in out
+    assert "StackedKernelRegressor on 39 rows" in out
     assert "rmse" in out
     assert "mean absolute error" in out
 
@@ -180,12 +180,18 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
 def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     from gramian.cli import _machine
 
-    def chosen(cells):
-        return _machine.choose_machine(cells, number, 8)
+    def chosen(cells, one=False):
+        return _machine.choose_machine(cells, number, 8, one=one)
 
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**30)
-    assert chosen(["a", "b"] * 100)[0] == "discriminant"
-    assert chosen([0.5 * i for i in range(200)])[0] == "ls-svr"
+    assert chosen(["a", "b"] * 500) == (
+        "stack-classifier",
+        "classes, and no more than 1,000 rows (1,000): several kernels at once",
+    )
+    assert chosen([0.5 * i for i in range(200)])[0] == "stack-regressor"
+    assert chosen(["a", "b"] * 100, one=True)[0] == "discriminant"
+    assert chosen(["a", "b"] * 501)[0] == "discriminant"
+    assert chosen([0.5 * i for i in range(1001)])[0] == "ls-svr"
     assert chosen(["a", "b"] * 3000) == (
         "orthogonal", "classes, and more than 5,000 rows (6,000): a basis of some rows"
     )  # fmt: skip
@@ -194,11 +200,13 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     assert name == "orthogonal-svr"
     assert "takes 0.36 GiB with room to tune, of which 0.00098 are free" in reason
     monkeypatch.setattr(_machine, "available_memory", lambda: None)
-    assert chosen(["a", "b"] * 100)[0] == "discriminant"
+    assert chosen(["a", "b"] * 1000)[0] == "discriminant"
 
 
 def test_reason_is_told_before_the_fit(gramian, as_json):
-    assert gramian(*NAMED).stderr.startswith("Machine: discriminant (classes, and the matrix of 40")
+    assert gramian(*NAMED).stderr.startswith("Machine: stack-classifier (classes, and no more than")
+    one = gramian(*NAMED, "--kernel", "rbf").stderr
+    assert one.startswith("Machine: discriminant (classes, and the matrix of 40")
     assert as_json(*NAMED)["machine_reason"].startswith("classes")
     assert gramian(*NAMED, "--machine", "ls-svc").stderr == ""
 

@@ -37,7 +37,8 @@ def read(path):
 
 
 def test_page_stands_alone(gramian, folder):
-    gramian("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
+    gramian(*fit, "--machine", "discriminant")
     out = gramian("report", "model.gram", "-o", "report.html").stdout
     assert out == "Saved report.html: Calibration, Coverage, Search, Influence.\n"
     page = read(folder / "report.html")

@@ -16,6 +16,7 @@ from gramian import (
 )
 from gramian.engines import GramPlan
 from gramian.gram import NotPositiveDefiniteError, _memory
+from gramian.selection import Problem
 from tests.estimators.conftest import make_samples, queries, values
 
 PARTS = ("rbf", "laplacian+diagonal", "exponential")
@@ -192,6 +193,17 @@ def test_every_engine_is_built_once(name, built, monkeypatch):
     assert len(versions) == 2 * built + len(model.parts_)
 
 
+def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
+    monkeypatch.setattr(Problem, "largest", 30)
+    model = StackedKernelRegressor(("rbf", "rbf+diagonal"), gamma=0.5, C=3.0)
+    X, y = make_samples(model, 41)
+    model.fit(X, y)
+    some = np.linspace(0, 40, 30).astype(int)
+    alone = LeastSquaresSVR(gamma=0.5, C=3.0, metric="diagonal").fit(X[some], y[some])
+    np.testing.assert_allclose(model.parts_[1]["metric"], alone.metric_)
+    assert_exact(model.forget([0, 7]))
+
+
 def test_equal_parts_are_two():
     model = StackedKernelRegressor(("rbf", "rbf"), gamma=0.5, C=1.0, weights=[1.0, 2.0])
     X, y = make_samples(model, 20)
@@ -227,6 +239,17 @@ def test_files_hold_every_part(stack, tmp_path):
     receipt = gramian.forget(twin, "s9", verify=True)
     assert receipt.verified
     assert receipt.seen_by == ("metric", "weights")
+
+
+@pytest.mark.parametrize("kind", CHOSEN.values(), ids=CHOSEN)
+def test_files_hold_what_was_chosen(kind, tmp_path):
+    model = clone(kind)
+    X, y = make_samples(model, 40)
+    gramian.save(model.fit(X, y), tmp_path / "stack")
+    twin = gramian.load(tmp_path / "stack")
+    for both in (model, twin):
+        both.partial_fit(X[:1], y[:1]).forget([7])
+    np.testing.assert_allclose(values(twin), values(model), atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [*STACKS.values(), CHOSEN["numbers"]], ids=str)

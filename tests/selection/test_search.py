@@ -131,7 +131,7 @@ def test_the_ladder_is_as_good_as_the_path(machine, ridge):
     by_path = select(problem, ridge=ridge, search="path", random_state=0)
     found = select(problem, ridge=ridge, random_state=0)
     assert found.value < by_path.value + 1.0 / problem.n  # a nat in all
-    assert set(found.stages) == {"subsample", "all samples"}
+    assert ("subsample" in found.stages) == machine.climbs
 
 
 def test_the_ladder_serves_regressions():

@@ -11,7 +11,7 @@ import click
 import gramian
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._machine import choose_machine, expected_seconds, make_estimator
+from gramian.cli._machine import choose_machine, expected_seconds, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import naming, read_table
 from gramian.cli._work import patiently
@@ -30,10 +30,12 @@ def run(
         cells = read_cells(columns, target)
         reason, written = None, NumberFormat(reading["decimal"], reading["thousands"] or "")
         if machine == "auto":
-            machine, reason = choose_machine(cells, written.number, 4 if float32 else 8)
+            one = any(given is not None for given in (kernel, gamma, ridge, device))
+            size = 4 if float32 else 8
+            machine, reason = choose_machine(cells, written.number, size, one=one)
             _remark(f"Machine: {machine} ({reason}).", quiet)
         elif machine == "stack":
-            machine = f"stack-{'classifier' if are_classes(cells, written.number) else 'regressor'}"
+            machine = stack_for(are_classes(cells, written.number))
         estimator = make_estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         dtype = "float32" if float32 else "float64"
         model = TableModel(estimator, target=target, dtype=dtype, **reading)

@@ -13,6 +13,8 @@ from gramian.gram import available_memory, factorize
 from gramian.tables import are_classes
 
 MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
+STACK_UP_TO = 1_000
+"""Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000
 """Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
 
@@ -28,10 +30,18 @@ _COSTS = {
 }
 
 
-def choose_machine(cells: list[Any], read: Any, itemsize: int) -> tuple[str, str]:
-    """Name of the machine for this target on this computer, and why, in one line."""
+def choose_machine(
+    cells: list[Any], read: Any, itemsize: int, *, one: bool = False
+) -> tuple[str, str]:
+    """Name of the machine for this target on this computer, and why, in one line.
+
+    ``one`` machine is wanted if a kernel, a width or the like is given.
+    """
     n, classes = len(cells), are_classes(cells, read)
     what = "classes" if classes else "numbers"
+    if n <= STACK_UP_TO and not one:
+        why = f"{what}, and no more than {STACK_UP_TO:,} rows ({n:,}): several kernels at once"
+        return stack_for(classes), why
     exact, sparse = ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-svr")
     needed, free = 3 * n * n * itemsize, available_memory()
     size = f"the matrix of {n:,} rows takes {_gib(needed)} GiB with room to tune"
@@ -40,6 +50,11 @@ def choose_machine(cells: list[Any], read: Any, itemsize: int) -> tuple[str, str
     if free is not None and needed > free:
         return sparse, f"{what}, and {size}, of which {_gib(free)} are free: a basis of some rows"
     return exact, f"{what}, and {size}"
+
+
+def stack_for(classes: bool) -> str:
+    """Name of the stack for this kind of target."""
+    return f"stack-{'classifier' if classes else 'regressor'}"
 
 
 def make_estimator(

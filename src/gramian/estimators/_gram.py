@@ -120,13 +120,18 @@ class GramSettings:
     def stretch(self, held: Holdings, unit: GramPlan, engine: Any = None) -> GramPlan:
         """Take factors of the features from the slopes of a tuned machine, and tune it again.
 
-        The search starts at the same ridge and the same width in units of the median distance.
-        ``engine`` is that of the machine for these holdings, if there is one.
+        The slopes are those of a machine of as many samples as a search has at most. The search
+        starts at the same ridge and the same width in units of the median distance. ``engine`` is
+        that of the machine for these holdings, if there is one.
         """
         X, few = to_host(held.rows.samples()), slice(None, None, -(-len(held) // _TYPICAL))
-        require_memory(3 * len(held) ** 2 * 8, f"The metric of {len(held)} samples")
-        _, Z = (engine or unit.engine(held)).state(held)["coefficients"]
-        scales = feature_scales(unit.kernel, X, Z, held.weight)
+        some, n = held, Problem.largest
+        if len(held) > n:
+            rest = np.delete(np.arange(len(held)), np.linspace(0, len(held) - 1, n).astype(int))
+            some, engine = held.without(rest), None
+        require_memory(3 * len(some) ** 2 * 8, f"The metric of {len(some)} samples")
+        _, Z = (engine or unit.engine(some)).state(some)["coefficients"]
+        scales = feature_scales(unit.kernel, to_host(some.rows.samples()), Z, some.weight)
         moved = X.multiply(scales).tocsr() if issparse(X) else X * scales
         moved = moved.astype(X.dtype, copy=False)
         grown = unit.kernel.typical_gamma(moved[few]) / unit.kernel.typical_gamma(X[few])

@@ -40,10 +40,12 @@ class StackSettings:
     def choose(self, held: Holdings, past: StackPlan | None) -> StackPlan:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
-        Parts that differ by their metric alone share the search without it, and its engine.
+        Parts that differ by their metric alone share the search without it, and the slopes of a
+        part without one are those of its engine.
         """
         require_stack(len(self.parts), held)
-        tuned: dict[Any, tuple[GramPlan, Any]] = {}
+        tuned: dict[Any, GramPlan] = {}
+        built: dict[Any, Any] = {}
         plans: list[GramPlan] = []
         engines: list[Any] = []
         for i, part in enumerate(self.parts):
@@ -51,14 +53,14 @@ class StackSettings:
             before = past.parts[i] if past is not None and known else None
             key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
             if key not in tuned:
-                plan = replace(part, metric=None).choose(held, before)
-                tuned[key] = plan, plan.engine(held)
-            plan, engine = tuned[key]
+                tuned[key] = replace(part, metric=None).choose(held, before)
+            plan = tuned[key]
             if part.metric is not None:
-                plan = part.stretch(held, plan, engine)
-            shared = part.metric is not None or any(engine is other for other in engines)
+                plan = part.stretch(held, plan, built.get(key))
             plans.append(plan)
-            engines.append(plan.engine(held) if shared else engine)
+            engines.append(plan.engine(held))
+            if part.metric is None:
+                built[key] = engines[-1]
         weights = self._weighted(plans[0].targets(held), engines, held)
         return replace(self._plan(tuple(plans), *weights), ready=engines)
 

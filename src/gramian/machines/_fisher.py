@@ -24,7 +24,7 @@ import numpy as np
 
 from gramian.arrays import Array, mirror_upper, weighted_square
 from gramian.gram import LiveResolvent, Moments, Spectrum
-from gramian.machines._least_squares import LS_SVM, loo_bordered, pull_bordered
+from gramian.machines._least_squares import loo_bordered, pull_bordered
 from gramian.machines._machine import Departures, Machine, MomentsOf, Pull, symmetric
 
 
@@ -33,11 +33,9 @@ class Fisher(Machine):
     """The discriminant with the bias penalty ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5).
 
     At small ridges the paper's leave-one-out has narrow valleys, in which a search by slopes ends.
-    LS-SVM has not; its best width is near, but not the same.
     """
 
-    guide: ClassVar[Machine | None] = LS_SVM
-    guided: ClassVar[tuple[float, ...]] = (0.625, 1.0, 1.6)
+    climbs: ClassVar[bool] = False
     only_factor: ClassVar[str | None] = LiveResolvent.name
     name: str
     penalty: float
@@ -45,10 +43,6 @@ class Fisher(Machine):
     def shift(self, ridge: float, weight: Array) -> Array:
         """``iσ / weight``: the resolvent has the square root of the condition of eq. (4)."""
         return 1j * ridge**0.5 / weight
-
-    def guide_ridge(self, ridge: float) -> float:
-        """``σ = √μ``: at an eigenvalue k of K, the fits keep k²/(k² + μ) and k/(k + λ)."""
-        return ridge**0.5
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
         """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``, ``α = Re (R − s b)``."""

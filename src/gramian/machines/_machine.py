@@ -52,12 +52,8 @@ class Machine(ABC):
     """Name of the factor that A requires, or None if any factor will do."""
     guide: ClassVar[Machine | None] = None
     """A machine with a smoother criterion, whose slopes find the width for this one; or None."""
-    guided: ClassVar[tuple[float, ...]] = (1.0,)
-    """Multiples of the guide's width, from which a search by paths of ridges goes on if several."""
-
-    def guide_ridge(self, ridge: float) -> float:
-        """The ridge at which the guide smooths as much as this machine does at ``ridge``."""
-        return ridge
+    climbs: ClassVar[bool] = True
+    """Whether slopes lead to a good setting; if not, each width needs its whole path of ridges."""
 
     # -- the matrix -----------------------------------------------------------------------------
 

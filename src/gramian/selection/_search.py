@@ -54,8 +54,9 @@ def select(
         By default the log-loss for classes and the squared error for responses.
     search : {"ladder", "path", "nelder-mead", "gradient"}
         How the search continues from the widths found on a subsample. ``"ladder"`` follows slopes
-        on larger and larger parts, for smooth criteria and more than 256 samples; otherwise it is
-        ``"path"``, which tries widths on all samples, each with its best ridge.
+        on larger and larger parts, for smooth criteria and more than 256 samples; otherwise, and
+        for the kernel Fisher discriminant, it is ``"path"``, which tries widths on all samples,
+        each with its best ridge.
         ``"nelder-mead"`` (the simplex of saadi2004) and ``"gradient"`` (L-BFGS) search for both
         together on all samples. ``"loo-ard"`` always uses ``"gradient"``.
     start : (gamma, ridge), optional
@@ -100,31 +101,24 @@ def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tupl
         return whole.path(gamma)
     if gamma == "loo-ard":
         return _search_features(whole, rung(SUBSAMPLE), start)
-    smooth = whole.criterion.gradient is not None
+    smooth = whole.criterion.gradient is not None and whole.problem.machine.climbs
     if search == "ladder" and smooth and whole.problem.n > FIRST:
         return _climb(rung, n, most, start)
     return _POLISH[search](whole, _first_trials(whole, rung(SUBSAMPLE), start))
 
 
 def _climb(rung: Rungs, n: int, most: int, start: tuple | None) -> Trial:
-    """The ladder; where another machine guides, from its width on by paths of ridges."""
+    """The ladder; where another machine guides, its width and the best ridge of a path for it."""
     whole = rung(n)
-    machine = whole.problem.machine
-    guide = machine.guide
+    guide = whole.problem.machine.guide
     if guide is None:
         return climb(rung, most, start)
 
-    fixed = None if whole.ridge is None else machine.guide_ridge(whole.ridge)
-
     def guided(size: int) -> Objective:
         objective = rung(size)
-        problem = replace(objective.problem, machine=guide)
-        return replace(objective, problem=problem, ridge=fixed)
+        return replace(objective, problem=replace(objective.problem, machine=guide))
 
-    begin = None if start is None else (start[0], machine.guide_ridge(start[1]))
-    width = climb(guided, n, begin).gamma
-    trials = [whole.path(multiple * width) for multiple in machine.guided]
-    return refine(whole, trials) if len(trials) > 1 else trials[0]
+    return whole.path(climb(guided, n, start).gamma)
 
 
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
