@@ -59,11 +59,14 @@ def built_after(refused: NotPositiveDefiniteError, engine: Engine, after: Holdin
 def built_without(error: Exception, now: Any, after: Holdings) -> Any:
     """Build the engine without samples that an update could not remove; they leave in any case.
 
-    If that fails, too, the model holds what is left and is built when it is used.
+    If that fails, too, the model holds what is left and is built when it is used; an error if there
+    are rows that it does not hold.
     """
     try:
         return now.engine.fresh(after, f"forgetting by an update failed: {error}")
     except np.linalg.LinAlgError:
+        if hasattr(now.engine, "holds_all") and not now.engine.holds_all(now.held):
+            raise
         return Owed(now.choice, now.engine.history)
 
 
