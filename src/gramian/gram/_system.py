@@ -27,6 +27,11 @@ _INVERTIBLE, _INVERTIBLE_ON_DEVICE = 0.1, 1e2
 # A resolvent is rebuilt after edits where its condition number times eps, or the ratio of the
 # largest weight to the smallest, exceeds these.
 _FRAGILE, _SPREAD = 1e-3, 1e6
+# A residual of so many eps is accurate enough, in double and in single precision.
+_ROOM, _LITTLE_ROOM = 2.0**12, 2.0**6
+# A solution with a larger residual than this, relative to B, is trusted from a fresh factor alone:
+# where A is that ill-conditioned, updates may lead far astray while the residual says little.
+_POOR = 1e-3
 # Removing a sample whose k(x, x) is this many times the next largest requires a rebuild.
 _DOMINATES = 1e3
 
@@ -83,10 +88,10 @@ class LiveSystem:
 
         max(2¹² eps max|B|,  eps ‖A‖ max|X|),
 
-    the larger of the accuracy wanted and that of a fresh solve. If P itself has drifted, or
-    refinement stalls, the factor is rebuilt and the event recorded. Under ``"auto"``, an inverse
-    that drifts within n/4 edits is replaced by the Cholesky factor, which does not drift:
-    rebuilding the inverse that often would cost more.
+    the larger of the accuracy wanted (2⁶ eps in single precision) and that of a fresh solve. If P
+    itself has drifted, or refinement stalls, the factor is rebuilt and the event recorded. Under
+    ``"auto"``, an inverse that drifts within n/4 edits is replaced by the Cholesky factor, which
+    does not drift: rebuilding the inverse that often would cost more.
 
     Parameters
     ----------
@@ -112,6 +117,7 @@ class LiveSystem:
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
         self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
+        self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
         else:
@@ -272,7 +278,7 @@ class LiveSystem:
         Where weights differ by many orders of magnitude, the largest rows of A meet the smallest
         of X. ``spread`` says to look at what they add up to, ``|A| |X|``, which is then less.
         """
-        wanted = 2**12 * np.abs(self.B).max(initial=0.0)
+        wanted = self._room * np.abs(self.B).max(initial=0.0)
         sizes = np.abs(rows)
         reached = sizes.sum(axis=1).max(initial=0.0) * np.abs(X).max(initial=0.0)
         if spread and reached > wanted:
@@ -307,12 +313,19 @@ class LiveSystem:
         elif self._X is not None:
             residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
             due = self._since_full_check >= _FULL_CHECK or self._delicate
-            if due or not residual <= self._tolerance(self._X, rows, spread=True):
+            good = residual <= self._tolerance(self._X, rows, spread=True)
+            if due or not good or self._is_poor(residual):
                 self._refine(self._X)
 
     def _refine(self, start: Array | None) -> None:
         """Solve against the true A; rebuild the factor if the residual stays too large."""
         self._X, error = self.factor.solve(self.B, start=start)
         self._since_full_check = 0
-        if not error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes())):
+        good = error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes()))
+        if not good or self._is_poor(error):
             self.refactor(f"refinement stalled at a residual of {error:.1e}")
+
+    def _is_poor(self, residual: float) -> bool:
+        """Whether a factor that was updated has led to a residual that only a fresh one may."""
+        largest = float(np.abs(self.B).max(initial=0.0))
+        return self._since_refactor() > 0 and residual > _POOR * largest
