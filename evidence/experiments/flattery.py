@@ -8,14 +8,15 @@ import numpy as np
 
 from evidence._compare import grouped
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
-from evidence.shared.tables import CLASSES, MADE, NUMBERS, fold
+from evidence.shared.tables import CLASSES, MADE, NUMBERS, PACKED, fold
 from gramian import KernelDiscriminant, LeastSquaresSVR
 
 SIZES, PARTITIONS = (100, 300, 1000), {100: 5, 300: 4, 1000: 2}
 
 
 def cases(quick: bool) -> list[Parameters]:
-    tables = (*CLASSES[:1], *NUMBERS[-1:]) if quick else (*CLASSES, *NUMBERS)
+    numbers = [name for name in NUMBERS if name not in PACKED]
+    tables = (*CLASSES[:1], *numbers[-1:]) if quick else (*CLASSES, *numbers)
     return [
         {"table": name, "n": n, "partition": k, **({} if name in MADE else {"data": name})}
         for n in (SIZES[:1] if quick else SIZES)

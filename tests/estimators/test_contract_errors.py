@@ -6,8 +6,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from gramian import KernelDiscriminant, ScaleWarning
+from gramian import KernelDiscriminant, OrthogonalKernelClassifier, ScaleWarning
 from gramian.engines import GramEngine, GramPlan
+from gramian.engines.orthogonal import BasisEngine, BasisPlan
 from gramian.gram import NotPositiveDefiniteError, _memory, _slots
 from tests.estimators.conftest import (
     ESTIMATORS,
@@ -398,3 +399,27 @@ def test_forget_never_fails(monkeypatch):
     stay = np.delete(np.arange(20), [4, 5])
     close_values(values(model), values(clone(model).fit(X[stay], y[stay])), n=18)
     model.partial_fit(X[4:6], y[4:6]).forget([0])
+
+
+def test_forget_never_fails_on_a_basis(monkeypatch):
+    model = OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=5)
+    X, y = make_samples(model, 30)
+    model.fit(X[:25], y[:25])
+
+    def refuse(*args):
+        raise np.linalg.LinAlgError("the rows do not determine the weights.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BasisEngine, "_without", refuse)
+        patch.setattr(BasisPlan, "bases", refuse)
+        model.forget([4]).forget([5])
+        with pytest.raises(np.linalg.LinAlgError, match="do not determine"):
+            model.predict(X)
+    assert len(model.predict(X)) == 30
+    assert model.refactorizations_[-1].reason == "an edit was interrupted"
+    model.learn_rows(X[25:], y[25:])
+    monkeypatch.setattr(BasisEngine, "_without", refuse)
+    before = values(model)
+    with pytest.raises(np.linalg.LinAlgError, match="do not determine"):
+        model.forget([6])
+    np.testing.assert_array_equal(values(model), before)

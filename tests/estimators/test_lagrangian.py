@@ -446,3 +446,43 @@ def test_iteration_warns_when_it_is_not_done():
     with pytest.warns(ConvergenceWarning, match="Raise max_iter, or take solver"):
         model.fit(X, y)
     assert model.n_iter_ >= 3
+
+
+def blurred():
+    """A model whose slacks an outlier drowns in rounding errors, and its samples."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
+    X[7, 1] = 1e6
+    model = LagrangianSVC(kernel="poly", degree=2, gamma=0.5, C=1e6)
+    return model.fit(X[:30], y[:30]), X, y
+
+
+@pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
+def test_where_slacks_are_lost_the_past_does_not_matter():
+    model, X, y = blurred()
+    for i in range(30, 34):
+        model.partial_fit(X[i : i + 1], y[i : i + 1]).forget([i - 30])
+    assert "slacks are lost in rounding error" in [r.reason for r in model.refactorizations_]
+    some = np.abs(X).max(axis=1) < 10
+    fresh = model.refitted()
+    np.testing.assert_array_equal(
+        model.decision_function(X[some]), fresh.decision_function(X[some])
+    )
+    model.forget([7])  # the outlier
+    fresh = model.refitted()
+    np.testing.assert_array_equal(
+        model.decision_function(X[some]), fresh.decision_function(X[some])
+    )
+
+
+@pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
+def test_where_no_support_is_found_anew_the_last_one_serves(monkeypatch):
+    model, X, y = blurred()
+
+    def refuse(*args):
+        raise np.linalg.LinAlgError("no support")
+
+    monkeypatch.setattr(type(model._now.engine), "fresh", refuse)
+    model.partial_fit(X[30:32], y[30:32])
+    assert len(model.ids_) == 32
+    assert np.isfinite(model.decision_function(X)).all()

@@ -76,7 +76,11 @@ def test_select_by_name_and_by_beginning():
     assert [e.name for e in select()] == NAMES
     assert [e.name for e in select(["ours-path"])] == ["ours-path"]
     assert [e.file for e in select(["selection"], BENCHMARKS)] == ["selection"]
-    assert [e.file for e in select(["tuning"], BENCHMARKS)] == ["tuning_search", "tuning_seeds"]
+    assert [e.file for e in select(["tuning"], BENCHMARKS)] == [
+        "tuning_search",
+        "tuning_seeds",
+        "tuning_machines",
+    ]
     assert [e.name for e in select(["updates"], BENCHMARKS)] == ["ours-updates"]
     chosen = [e.name for e in select(["duan2008", "kim2006"])]
     assert chosen == [n for n in NAMES if n.startswith(("kim2006", "duan2008"))]

@@ -281,3 +281,17 @@ def test_float32_rows_are_summed_in_float64():
         data.rows[data.seen] @ data.found.weights[1:] + data.found.weights[0],
         atol=tolerance(80, dtype=np.float32),
     )
+
+
+def test_wear_outlasts_the_centre_that_wore_the_sums():
+    data = Data()
+    live = data.live()
+    far = np.full((1, data.rows.shape[1]), 1e6)
+    live.append(far, data.Y[:1])
+    assert not live.worn()  # while it is there, it is most of what is held
+    live.remove(far, data.Y[:1])
+    live.remove_centre(3)
+    live.set_ridge(2.0)
+    assert live.worn()
+    assert live.copy().worn()
+    assert not LiveRidge(live.U, live.sums, 2.0).worn()

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from gramian.engines import make_rows
+from gramian.engines.orthogonal._basis import NOT_HELD
 
 FLOOR = {"float64": 1e-9, "float32": 1e-3}
 
@@ -48,8 +49,12 @@ def permuted(model, order):
         ids=held.ids[order],
         version=object(),
     )
-    twin = clone(model)
-    twin._now = now.moved(held, now.engine.fresh(held))
+    twin, engine = clone(model), now.engine
+    if hasattr(engine, "bases"):  # whose centres know their positions
+        places = np.append(np.argsort(order), NOT_HELD)  # a centre that is not held has -1
+        named = [basis.named(places[basis.centres.samples]) for basis in engine.bases]
+        engine = engine._moved(held, named)
+    twin._now = now.moved(held, engine.fresh(held))
     return twin
 
 

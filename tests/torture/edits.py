@@ -32,6 +32,7 @@ ESTIMATORS = {
     "stack-r": gramian.StackedKernelRegressor,
 }
 EDITS = 25  # in a script
+LOST = 1e-3  # a fresh model with such a residual says nothing about another one
 FEATURES = 4
 
 
@@ -169,8 +170,13 @@ class Script:
         yardstick = max(distance(other, fresh) for other in others)
         floor = FLOOR["float32" if self.kind == "float32" else "float64"]
         off, allowed = distance(found, fresh), 100 * yardstick + floor
-        if not off <= allowed:
+        if not off <= allowed and not self._is_no_worse():
             self._note(f"{off:.1e} off a refit, allowed {allowed:.1e}", f"{X.shape[0]} samples")
+
+    def _is_no_worse(self):
+        """Whether a fresh model is so ill-conditioned that it solves its equations no better."""
+        fresh = self.model.refitted().drift()
+        return fresh > LOST and self.model.drift() <= fresh
 
     def _ordinary(self):
         """Mask of the held samples that are no outliers."""

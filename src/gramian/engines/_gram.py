@@ -441,16 +441,20 @@ class Unbuilt:
 class Owed:
     """Placeholder for an engine that could not be built for the samples that are left.
 
-    It holds no sample. Every use of the model tries to build the engine again.
+    Every use of the model tries to build the engine again, from the samples that it holds.
     """
 
     plan: Any
     history: tuple[Refactorization, ...] = ()
     serves: object = None
 
+    def holds_all(self, held: Holdings) -> bool:
+        """Whether the samples held are all that there are: else it could not be built from them."""
+        return True
+
     def fresh(self, held: Holdings, reason: str | None = None) -> Any:
-        """Build the engine."""
-        return self.plan.engine(held, self.history)
+        """Build the engine, and record that."""
+        return noted(self.plan.engine(held, self.history), reason, len(held))
 
 
 def _check_distinct(K: Array) -> None:

@@ -84,11 +84,16 @@ class Fitted:
         return Fitted(self.settings, self.choice, after, engine, self.names)
 
     def left(self, after: Holdings, error: Exception) -> Fitted:
-        """Return the model of what is left, built from scratch; if that fails, when it is used."""
+        """Return the model of what is left, built from scratch; if that fails, when it is used.
+
+        It fails for good if the engine has learned rows that are not held.
+        """
         engine: Any
         try:
             engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
         except np.linalg.LinAlgError:
+            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.held):
+                raise
             engine = Owed(self.choice, self.engine.history)
         return Fitted(self.settings, self.choice, after, engine, self.names)
 

@@ -30,6 +30,11 @@ _SINGLE = 2e7
 # A resolvent is rebuilt after edits where its condition number times eps, or the ratio of the
 # largest weight to the smallest, exceeds these.
 _FRAGILE, _SPREAD = 1e-3, 1e6
+# A residual of so many eps is accurate enough, in double and in single precision.
+_ROOM, _LITTLE_ROOM = 2.0**12, 2.0**6
+# A solution with a larger residual than this, relative to B, is trusted from a fresh factor alone:
+# where A is that ill-conditioned, updates may lead far astray while the residual says little.
+_POOR = 1e-3
 # Removing a sample whose k(x, x) is this many times the next largest requires a rebuild.
 _DOMINATES = 1e3
 
@@ -92,10 +97,10 @@ class LiveSystem:
 
         max(2¹² eps max|B|,  eps ‖A‖ max|X|),
 
-    the larger of the accuracy wanted and that of a fresh solve. If P itself has drifted, or
-    refinement stalls, the factor is rebuilt and the event recorded. Under ``"auto"``, an inverse
-    that drifts within n/4 edits is replaced by the Cholesky factor, which does not drift:
-    rebuilding the inverse that often would cost more.
+    the larger of the accuracy wanted (2⁶ eps in single precision) and that of a fresh solve. If P
+    itself has drifted, or refinement stalls, the factor is rebuilt and the event recorded. Under
+    ``"auto"``, an inverse that drifts within n/4 edits is replaced by the Cholesky factor, which
+    does not drift: rebuilding the inverse that often would cost more.
 
     Parameters
     ----------
@@ -123,6 +128,7 @@ class LiveSystem:
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
         self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
+        self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
         else:
@@ -291,7 +297,7 @@ class LiveSystem:
 
     def _wanted_residual(self) -> float:
         """The residual of X that is small enough whatever A."""
-        return 2**12 * float(np.finfo(self.B.dtype).eps * np.abs(self.B).max(initial=0.0))
+        return self._room * float(np.finfo(self.B.dtype).eps * np.abs(self.B).max(initial=0.0))
 
     def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
         """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.
@@ -334,14 +340,15 @@ class LiveSystem:
             residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
             due = self._since_full_check >= _FULL_CHECK or self._delicate
             exact = residual <= self._wanted_residual()
-            if due or not (exact or residual <= self._tolerance(self._X, rows, spread=True)):
+            good = exact or residual <= self._tolerance(self._X, rows, spread=True)
+            if due or not good or (not exact and self._is_poor(residual)):
                 self._refine(self._X)
 
     def _refine(self, start: Array | None) -> None:
         """Solve against the true A; rebuild the factor if the residual stays too large."""
         self._X, error = self.factor.solve(self.B, start=start)
         self._since_full_check = 0
-        if self._stalled(error):
+        if self._stalled(error) or self._is_poor(error):
             self.refactor(f"refinement stalled at a residual of {error:.1e}")
 
     def _stalled(self, error: float) -> bool:
@@ -364,3 +371,8 @@ class LiveSystem:
                 f"{self.condition:.0e}, and residuals stay at {error:.0e}. Give a larger ridge (a "
                 f'smaller C), or leave factor="auto".'
             )
+
+    def _is_poor(self, residual: float) -> bool:
+        """Whether a factor that was updated has led to a residual that only a fresh one may."""
+        largest = float(np.abs(self.B).max(initial=0.0))
+        return self._since_refactor() > 0 and residual > _POOR * largest

@@ -118,11 +118,19 @@ class LiveRidge:
         T = block_diag(V * signs, np.eye(len(joint) - len(V)))
         joint = T.T @ joint @ T
         joint = 0.5 * (joint + joint.T)  # symmetric to the last bit
+        worn = self.worn()
         self._assign(R * signs[:, None], joint, self.rows, self.ridge, self.free)
+        self._worn = worn
 
     def set_ridge(self, ridge: float) -> None:
         """Change λ and solve again, O(m³)."""
+        worn = self.worn()
         self._assign(self.U, self.normal.sums(), self.rows, ridge, self.free)
+        self._worn = worn
+
+    def worn(self) -> bool:
+        """Whether the sums should be computed again from the rows; see `LiveNormal.worn`."""
+        return self._worn or self.normal.worn()
 
     # -- what is asked of it --------------------------------------------------------------------
 
@@ -198,7 +206,7 @@ class LiveRidge:
         normal = LiveNormal(diagonal, len(joint) - len(U), joint, _ADVICE, self._like)
         normal.inverse()
         self.U, self.rows, self.ridge, self.free = U, rows, ridge, free
-        self._penalties, self.normal = diagonal, normal
+        self._penalties, self.normal, self._worn = diagonal, normal, False
 
     def _edit(self, rows: Array, targets: Array, weight: Array | None, sign: int) -> None:
         weight = np.ones(len(rows)) if weight is None else weight

@@ -31,6 +31,8 @@ from gramian.machines import (
 
 # The search for a support starts from this many samples, or from a quarter of them if more.
 _FEW = 400
+# Slacks, which are of the order of one, are lost in rounding errors of this size.
+_BLURRED = 1e-4
 # Key of the least-squares system of all samples; no label is None.
 _ALL = None
 
@@ -98,6 +100,7 @@ class LagrangianEngine:
         self.sums = sums or plan.sums_up(len(held), held.rows.width)
         ridges, d = plan.ridge / plan.weights(held), held.rows.width
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
+        self._rounding: dict[Any, float] = {}  # of the slacks of each output
         self._labels, n = _labels(held), len(held)
         self._space: Any = (
             LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
@@ -137,13 +140,13 @@ class LagrangianEngine:
                 kept["_space"].remove(before, np.arange(n, n + k))
             vars(self).update(kept, past=self.history, _live={})
             raise
-        return self
+        return self._sharp(after, kept["_rounding"])
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
         """Remove samples, O(n) for one outside all supports."""
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        self.serves = None
+        self.serves, rounding = None, self._rounding
         for live in self._live.values():
             live.leave(self._space, positions)
         stale = self._inside[positions].any(axis=0)
@@ -151,7 +154,22 @@ class LagrangianEngine:
         self._Z = np.delete(self._Z, positions, axis=0)
         self._inside = np.delete(self._inside, positions, axis=0)
         self._follow(after, stale)
-        return self
+        return self._sharp(after, rounding)
+
+    def _sharp(self, held: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
+        """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
+
+        There, as beside an outlier in an unbounded kernel, the support that is found depends on
+        where the search begins, and so on the past.
+        """
+        limit = max(_BLURRED, 2.0**18 * float(np.finfo(self._Z.dtype).eps))
+        were, are = (max(sizes.values(), default=0.0) > limit for sizes in (before, self._rounding))
+        if not (were or are):
+            return self
+        try:
+            return self.fresh(held, None if were else "slacks are lost in rounding error")
+        except np.linalg.LinAlgError:  # it serves as well as it can
+            return self
 
     def settle(self) -> None:
         """Add pending updates to the inverses of the supports."""
@@ -244,7 +262,10 @@ class LagrangianEngine:
         gone = [label for label in self._live if label not in (*labels, _ALL)]
         self.past = (*self.past, *(event for k in gone for event in self._live.pop(k).events))
         if len(changed):
-            self.n_iter = 0
+            self.n_iter, self._rounding = (
+                0,
+                {k: r for k, r in self._rounding.items() if k in labels},
+            )
             solve = self._iterate if self.plan.iteration else self._pivot
             solve(self._signs(after), changed)
         self.serves = after.version
@@ -252,11 +273,14 @@ class LagrangianEngine:
     def _pivot(self, Y: Array, changed: Array) -> None:
         """Solve by principal pivoting, one output at a time."""
         for j in changed:
-            live, y = self._part(self._labels[j]), Y[:, j]
+            label, y = self._labels[j], Y[:, j]
+            live = self._part(label)
 
-            def solve(support: Array, live: Any = live, y: Array = y) -> Solved:
+            def solve(support: Array, label: Any = label, live: Any = live, y: Any = y) -> Solved:
                 self.n_iter += 1
-                return live.solve(self._space, support, y)
+                found = live.solve(self._space, support, y)
+                self._rounding[label] = found.rounding
+                return found
 
             found = principal_pivot(solve, self._inside[:, j], y, self._space.ridges)
             self._inside[:, j], self._Z[:, j] = found

@@ -135,7 +135,7 @@ class BasisEngine:
             samples = left.centres.samples
             bases.append(left.named(samples - np.searchsorted(positions, samples)))
         engine = self._moved(after, bases, len(positions))
-        worn = engine.holds_all(after) and any(basis.live.normal.worn() for basis in bases)
+        worn = engine.holds_all(after) and any(basis.live.worn() for basis in bases)
         return engine.fresh(after, "most of what the sums held has left") if worn else engine
 
     def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
