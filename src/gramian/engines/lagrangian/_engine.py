@@ -166,8 +166,10 @@ class LagrangianEngine:
         were, are = (max(sizes.values(), default=0.0) > limit for sizes in (before, self._rounding))
         if not (were or are):
             return self
+        reason = "slacks are lost in rounding error"
+        noted_before = any(event.reason == reason for event in self.history)
         try:
-            return self.fresh(held, None if were else "slacks are lost in rounding error")
+            return self.fresh(held, None if noted_before else reason)
         except np.linalg.LinAlgError:  # it serves as well as it can
             return self
 
