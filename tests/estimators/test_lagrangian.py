@@ -454,14 +454,15 @@ def blurred():
     X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
     X[7, 1] = 1e6
     model = LagrangianSVC(kernel="poly", degree=2, gamma=0.5, C=1e6)
-    return model.fit(X[:30], y[:30]), X, y
+    model.fit(np.delete(X[:30], 7, axis=0), np.delete(y[:30], 7), ids=np.delete(np.arange(30), 7))
+    return model.partial_fit(X[7:8], y[7:8], ids=[7]), X, y
 
 
 @pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
 def test_where_slacks_are_lost_the_past_does_not_matter():
     model, X, y = blurred()
     for i in range(30, 34):
-        model.partial_fit(X[i : i + 1], y[i : i + 1]).forget([i - 30])
+        model.partial_fit(X[i : i + 1], y[i : i + 1], ids=[i]).forget([i - 30])
     assert "slacks are lost in rounding error" in [r.reason for r in model.refactorizations_]
     some = np.abs(X).max(axis=1) < 10
     fresh = model.refitted()
