@@ -210,7 +210,8 @@ def test_float32(as_json):
 
 
 def test_time_is_estimated():
-    from gramian.cli._machine import expected_seconds
+    from gramian.estimators import ESTIMATORS, expected_seconds
 
     assert 0 < expected_seconds("discriminant", 100) < expected_seconds("discriminant", 20_000)
-    assert expected_seconds("fuzzy", 100) is None
+    assert all(expected_seconds(cls.cli_name, 100) > 0 for cls in ESTIMATORS.values())
+    assert expected_seconds("another", 100) is None

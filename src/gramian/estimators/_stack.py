@@ -55,6 +55,9 @@ class StackedKernelClassifier(LiveClassifier):
         whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class StackedKernelClassifier(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -110,6 +114,7 @@ class StackedKernelClassifier(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _settings(self):
         return stack_settings(self)
@@ -148,6 +153,9 @@ class StackedKernelRegressor(LiveRegressor):
         whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
 
     Attributes
     ----------
@@ -190,6 +198,7 @@ class StackedKernelRegressor(LiveRegressor):
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -201,6 +210,7 @@ class StackedKernelRegressor(LiveRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _settings(self):
         return stack_settings(self)

@@ -48,7 +48,9 @@ class Encoder:
         parameters = {
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
-            if key != "device"  # a file has no home: it can be loaded on any machine
+            if not (key == "device" or (key == "verbose" and value == 0))
+            # a file has no home: it can be loaded on any machine; fingerprints from before there
+            # was `verbose` stay
         }
         check_parameters(model)
         state = self.value(state, f"the state of {name}")
