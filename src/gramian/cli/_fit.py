@@ -13,7 +13,7 @@ from gramian import data
 from gramian.cli import _assess
 from gramian.cli._machine import choose_machine, make_estimator
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
-from gramian.cli._tables import naming, read_table
+from gramian.cli._tables import asked_encoding, naming, read_table
 from gramian.cli._work import patiently
 from gramian.estimators import LONG, expected_seconds
 from gramian.files import locked, without_controls
@@ -37,7 +37,9 @@ def run(
             machine = f"stack-{'classifier' if are_classes(cells, written.number) else 'regressor'}"
         estimator = make_estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         dtype = "float32" if float32 else "float64"
-        model = TableModel(estimator, target=target, dtype=dtype, **reading)
+        model = TableModel(
+            estimator, target=target, dtype=dtype, encoding=asked_encoding(), **reading
+        )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             expected = expected_seconds(machine, len(cells))
