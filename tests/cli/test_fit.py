@@ -207,11 +207,3 @@ def test_float32(as_json):
     as_json(*NAMED, "--float32")
     model = package.load("model.gram")
     assert model.estimator_.X_fit_.dtype == np.float32
-
-
-def test_time_is_estimated():
-    from gramian.estimators import ESTIMATORS, expected_seconds
-
-    assert 0 < expected_seconds("discriminant", 100) < expected_seconds("discriminant", 20_000)
-    assert all(expected_seconds(cls.cli_name, 100) > 0 for cls in ESTIMATORS.values())
-    assert expected_seconds("another", 100) is None

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import is_classifier
 
 import gramian
-from gramian.estimators import ESTIMATORS, _aloud
+from gramian.estimators import ESTIMATORS, _aloud, expected_seconds
 from gramian.io._encoding import Encoder
 
 LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
@@ -108,3 +108,9 @@ def test_files_keep_it_and_fingerprints_without_it_stay(tmp_path, capsys):
     assert gramian.load(path).verbose == 0
     assert "verbose" not in Encoder().model(quiet)["parameters"]
     assert gramian.io.fingerprint(quiet) != gramian.io.fingerprint(loud)
+
+
+def test_time_is_expected_of_every_estimator():
+    for cls in ESTIMATORS.values():
+        assert 0 < expected_seconds(cls.cli_name, 100) < expected_seconds(cls.cli_name, 100_000)
+    assert expected_seconds("another", 100) is None

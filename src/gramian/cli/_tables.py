@@ -32,7 +32,8 @@ def naming(path: str, model: Any = None) -> Iterator[None]:
     except UnicodeDecodeError as error:
         tried = encoding(model).removesuffix("-sig").upper()
         raise TableError(
-            f"{name} is not {tried} text. Save it as UTF-8, or name its encoding: --encoding cp1252 for most spreadsheets of Western Europe."
+            f"{name} is not {tried} text. Save it as UTF-8, or name its encoding: "
+            f"--encoding cp1252 for most spreadsheets of Western Europe."
         ) from error
     except LookupError as error:
         raise TableError(f"--encoding: {error}.") from error
