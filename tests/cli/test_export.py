@@ -40,3 +40,17 @@ def test_onnx(gramian, model):
 
 def test_it_must_be_asked_for(gramian, model):
     assert "--predict-only" in gramian("export", model, "-o", "m.npz", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        ((), "gramian export model.gram --predict-only -o model.onnx (or -o model.npz)"),
+        (("-o", "m 1.npz"), "gramian export model.gram --predict-only -o 'm 1.npz'"),
+        (("--predict-only",), "gramian export model.gram --predict-only -o model.onnx (or -o"),
+    ],
+)
+def test_what_can_be_exported_is_said(gramian, model, words, typed):
+    said = gramian("export", model, *words, code=2).stderr
+    assert "a model can be exported for predictions alone: " in said
+    assert typed in " ".join(said.split())

@@ -215,10 +215,3 @@ def test_float32(as_json):
     as_json(*NAMED, "--float32")
     model = package.load("model.gram")
     assert model.estimator_.X_fit_.dtype == np.float32
-
-
-def test_time_is_estimated():
-    from gramian.cli._machine import expected_seconds
-
-    assert 0 < expected_seconds("discriminant", 100) < expected_seconds("discriminant", 20_000)
-    assert expected_seconds("fuzzy", 100) is None

@@ -228,3 +228,17 @@ def test_pending_receipt_is_finished_by_the_next_run(gramian, model, folder, sav
     assert lines[1] == pending[:40]
     assert [json.loads(line)["status"] for line in lines[2:]] == [status, "pending", "done"]
     assert ("pet 8" in ids(model)) is not saved
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("12", "000012"), ("a7", "A-007"), ("99", None), ("  012", "000012")]
+)
+def test_ids_that_were_typed_in_short(gramian, asked, meant):
+    rows = [[f"{i:06d}", *row[1:]] for i, row in enumerate(make_rows())]
+    rows[0][0] = "A 007"
+    write_csv("coded.csv", rows)
+    gramian("fit", "coded.csv", "--target", "animal", "--id", "name", "--gamma", "0.3",
+            "--ridge", "0.1", "-o", "coded.gram")  # fmt: skip
+    said = gramian("forget", "coded.gram", "--id", asked, code=1).stderr
+    assert ("Did you mean" in said) == (meant is not None)
+    assert meant is None or f"Did you mean {meant.replace('-', ' ')}? Nothing was" in said

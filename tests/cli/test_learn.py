@@ -1,5 +1,7 @@
 """``gramian learn``: as if the rows had been there, with the scales as they were."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -75,3 +77,26 @@ def test_failed_learn_leaves_the_file(gramian, model, folder, change, match):
 def test_missing_target_column_is_named(gramian, model):
     write_csv("more.csv", [row[:4] for row in make_rows(3)], HEADER[:4])
     assert "more.csv: no column 'animal'" in gramian("learn", model, "more.csv", code=1).stderr
+
+
+def test_the_encoding_of_the_fit_is_remembered(gramian, as_json):
+    header = ["Größe", "Art", "Wert"]
+    rows = [[f"{i},5", "süß" if i % 2 else "herb", f"{2 * i},25"] for i in range(30)]
+    write_csv("alt.csv", rows, header, delimiter=";")
+    text = Path("alt.csv").read_text(encoding="utf-8")
+    Path("alt.csv").write_text(text, encoding="cp1252")
+    Path("neu.csv").write_text(text, encoding="utf-8")
+    words = ("--target", "Wert", "--decimal", ",", "--gamma", "0.3", "--ridge", "0.1")
+    gramian("fit", "alt.csv", *words, "--encoding", "cp1252", "-o", "alt.gram")
+    facts = as_json("predict", "alt.gram", "alt.csv")
+    assert facts["unknown_texts"] == {}
+    assert facts["compared"]["rows"] == 30  # the target has decimal commas, too
+    assert as_json("learn", "alt.gram", "alt.csv")["rows"] == 60
+    given = as_json("predict", "alt.gram", "neu.csv", "--encoding", "utf-8")
+    assert given["unknown_texts"] == {}
+    gramian("store", "create", "alt.gram", "alt.store")
+    assert "Learned 30 rows" in gramian("learn", "alt.store", "alt.csv").stdout
+    gramian("fit", "neu.csv", *words, "-o", "neu.gram")
+    assert "--encoding cp1252" in gramian("predict", "neu.gram", "alt.csv", code=1).stderr
+    assert package.load("alt.gram").encoding == "cp1252"
+    assert package.load("neu.gram").encoding is None

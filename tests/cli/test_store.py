@@ -19,7 +19,7 @@ def pets(gramian):
 
 def test_learn_forget_and_audit(gramian, pets, folder):
     learned = json.loads(gramian("learn", pets, "new.csv", "--json").output)
-    assert (learned["learnt"], learned["rows"]) == (10, 50)
+    assert (learned["learned"], learned["rows"]) == (10, 50)
     assert learned["receipt"]["action"] == "learn"
     words = ["--id", "pet 3", "--where", "weight > 25", "--verify"]
     forgotten = gramian("forget", pets, *words).output

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import gramian as package
+from tests.cli.conftest import make_rows, write_csv
 
 
 @pytest.fixture
@@ -26,12 +27,48 @@ def test_true_receipt(gramian, as_json, model, receipts):
     assert facts["difference"] < facts["tolerance"] == 1e-8
 
 
-def test_model_that_was_changed_since(gramian, model, receipts):
+def test_model_that_learned_since(gramian, as_json, model, receipts):
     gramian("learn", model, "new.csv")
+    out = gramian("verify", receipts, model, "--refit").stdout
+    said = "The ids are gone from model.gram; the model has changed since (38 rows then, 48 now)."
+    assert said in out
+    assert "ok" in out
+    assert "FAILED" not in out
+    entry = as_json("verify", receipts, model)["receipts"][-1]
+    assert (entry["rows_then"], entry["rows"], entry["fingerprint"]) == (38, 48, False)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [("forget", "model.gram", "--id", "pet 5"), ("relabel", "model.gram", "--id", "pet 5",
+      "--to", "dog")],
+    ids=["forgot", "relabelled"],
+)  # fmt: skip
+def test_change_that_learning_does_not_explain(gramian, model, receipts, later):
+    gramian(*later)
     out = gramian("verify", receipts, model, code=1).stdout
-    assert "changed since" in out
     assert "FAILED" in out
-    assert "does not agree" in out
+    assert "does not agree with the receipt: the model has changed since (38 rows then, " in out
+    assert "and learning alone does not explain that." in out
+
+
+def test_another_machine_that_holds_more_rows(gramian, receipts):
+    gramian("fit", "new.csv", "--target", "animal", "--id", "name", "--machine", "ls-svc",
+            "--gamma", "0.3", "--ridge", "0.1", "-o", "other.gram")  # fmt: skip
+    gramian("learn", "other.gram", "train.csv")
+    for name in ("pet 2", "pet 8"):
+        gramian("forget", "other.gram", "--id", name)
+    assert "FAILED" in gramian("verify", receipts, "other.gram", code=1).stdout
+
+
+def test_row_that_was_learned_again(gramian, model, receipts):
+    gramian("learn", model, "new.csv")
+    rows = [row for row in make_rows() if row[0] == "pet 2"]
+    write_csv("back.csv", rows)
+    gramian("learn", model, "back.csv")
+    out = gramian("verify", receipts, model, code=1).stdout
+    assert "pet 2" in out
+    assert "does not agree with the receipt." in out
 
 
 def test_row_that_is_back(gramian, model, receipts, folder):

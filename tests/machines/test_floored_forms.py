@@ -5,7 +5,7 @@ import pytest
 
 from gramian.kernels import make_kernel
 from gramian.machines import _left_out_members
-from gramian.machines._floored_forms import floored_forms
+from gramian.machines._floored_forms import _POINTS, _WEIGHTS, floored_forms
 from tests.machines.test_ellipsoids import sequence_of
 
 
@@ -45,6 +45,26 @@ def test_equal_decompositions(floor, seed):
     np.testing.assert_allclose(forms[sure], decomposed(D, Y, Q, kappa, epsilon)[sure], rtol=1e-9)
 
 
+def test_many_eigenvalues_near_the_floor():
+    """Within 0.1 % of ε, where the step is not sharp."""
+    D, Y, Q, kappa = problem(m=60)
+    D[20:40] = 1e-3 * np.linspace(0.999, 1.001, 20)
+    epsilon = np.full(len(Y), 1e-3)
+    forms, sure = floored_forms(np.sort(D), Y, Q, 0.5 * kappa, epsilon)
+    assert sure.mean() > 0.5
+    expected = decomposed(np.sort(D), Y, Q, 0.5 * kappa, epsilon)
+    np.testing.assert_allclose(forms[sure], expected[sure], rtol=1e-9)
+
+
+def test_the_step_is_sharp():
+    x = np.geomspace(1e-9, 1e9, 100_001)
+    x = x[np.abs(x - 1.0) > 2.1e-4]
+    step = (_WEIGHTS * x[:, None] / (x[:, None] - _POINTS)).real.sum(axis=1)
+    assert np.abs(step - (x > 1.0)).max() < 1e-12
+    assert np.isclose(_WEIGHTS.sum(), 1.0)
+    assert np.allclose(np.abs(_POINTS), 1.0)
+
+
 def test_floors_of_their_own():
     D, Y, Q, kappa = problem()
     epsilon = 1e-3 * np.random.default_rng(1).uniform(0.5, 1.0, len(Y))
@@ -53,12 +73,19 @@ def test_floors_of_their_own():
     np.testing.assert_allclose(forms[sure], decomposed(D, Y, Q, kappa, epsilon)[sure], rtol=1e-9)
 
 
-def test_what_cannot_be_found_is_not_sure():
-    """Components that are zero have eigenvalues that are no roots."""
+@pytest.mark.parametrize("near", [1.01, 1.0001])
+def test_what_cannot_be_found_is_not_sure(near):
+    """Components that are zero have eigenvalues that are no roots; others become negative."""
     D, Y, Q, kappa = problem()
     Q[:], Y[:, 10:] = 0.0, 0.0
-    epsilon = np.full(len(Y), 1.01 * D[20])
+    epsilon = np.full(len(Y), near * D[20])
     forms, sure = floored_forms(D, Y, Q, kappa, epsilon)
+    lowest = [
+        np.linalg.eigvalsh(np.diag(D) - k * np.outer(y, y))[0]
+        for y, k in zip(Y, kappa, strict=True)
+    ]
+    assert not sure[lowest < -0.02 * epsilon].any()
+    assert (lowest < -0.02 * epsilon).any()
     np.testing.assert_allclose(forms[sure], decomposed(D, Y, Q, kappa, epsilon)[sure], rtol=1e-9)
 
 

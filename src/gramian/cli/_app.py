@@ -72,10 +72,9 @@ def encoding_option(command: Callable) -> Callable:
     return click.option(
         "--encoding",
         metavar="NAME",
-        default="utf-8-sig",
         expose_value=False,
         callback=lambda context, _, value: context.meta.__setitem__(ENCODING, value),
-        help="Of text files, such as cp1252 or latin-1.  [utf-8]",
+        help="Of text files, such as cp1252 or latin-1.  [that of the fit; utf-8]",
     )(command)
 
 
@@ -270,9 +269,9 @@ def inspect(**options: Any) -> None:
 
 @app.command()
 @click.argument("model", type=MODEL)
-@click.option("--predict-only", is_flag=True, required=True,
-              help="Coefficients and centres; no ids, no targets.")  # fmt: skip
-@click.option("-o", "--output", type=OUTPUT, required=True,
+@click.option("--predict-only", is_flag=True,
+              help="Coefficients and centres; no ids, no targets. Has to be said.")  # fmt: skip
+@click.option("-o", "--output", type=OUTPUT,
               help="ONNX if it ends in .onnx, else NumPy's npz.")  # fmt: skip
 @json_option
 def export(**options: Any) -> None:

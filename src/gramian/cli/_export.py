@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
+
+import click
 
 import gramian
 from gramian.cli._show import say
@@ -11,6 +14,12 @@ from gramian.export import predict_only as write
 
 def run(*, model, predict_only: bool, output, quiet) -> dict[str, Any]:
     """Write what predictions need."""
+    if not (predict_only and output):
+        raise click.UsageError(
+            f"a model can be exported for predictions alone: "
+            f"gramian export {quote(model)} --predict-only -o {quote(output or 'model.onnx')}"
+            f"{'' if output else ' (or -o model.npz)'}"
+        )
     return {"model": model, "output": output, **write(gramian.load(model), output)}
 
 

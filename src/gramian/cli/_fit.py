@@ -11,10 +11,11 @@ import click
 import gramian
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._machine import choose_machine, expected_seconds, make_estimator, stack_for
+from gramian.cli._machine import choose_machine, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
-from gramian.cli._tables import naming, read_table
+from gramian.cli._tables import asked_encoding, naming, read_table
 from gramian.cli._work import patiently
+from gramian.estimators import LONG, expected_seconds
 from gramian.files import locked, without_controls
 from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells
 
@@ -38,7 +39,9 @@ def run(
             machine = stack_for(are_classes(cells, written.number))
         estimator = make_estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         dtype = "float32" if float32 else "float64"
-        model = TableModel(estimator, target=target, dtype=dtype, **reading)
+        model = TableModel(
+            estimator, target=target, dtype=dtype, encoding=asked_encoding(), **reading
+        )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             expected = expected_seconds(machine, len(cells))
@@ -66,7 +69,7 @@ def _timed_fit(
     model: TableModel, table: Any, expected: float | None, quiet: bool
 ) -> tuple[float, list[str]]:
     """Seconds to fit, and notes on cells that are probably not what they were taken for."""
-    if expected is not None and expected > 10:
+    if expected is not None and expected > LONG:
         _remark(f"The fit will take about {expected:.0f} s.", quiet)
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:

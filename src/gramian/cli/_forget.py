@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import click
@@ -129,11 +131,24 @@ def _held_ids(model: Any, asked: list[str], missing_ok: bool) -> tuple[list[Any]
         ids = "id" if len(unknown) == 1 else "ids"
         raise ValueError(
             f"forget got {ids} {', '.join(unknown)}, which the model does not hold (its ids are "
-            f"such as {next(iter(held))}). Nothing was forgotten; --missing-ok passes over them."
+            f"such as {next(iter(held))}).{_meant(unknown, held)} Nothing was forgotten; "
+            f"--missing-ok passes over them."
         )
     if len(unknown) == len(asked) and unknown:
         raise ValueError("the model holds none of these ids; nothing to forget.")
     return [held[name] for name in asked if name in held], unknown
+
+
+def _meant(unknown: list[str], held: Iterable[str], most: int = 5) -> str:
+    """A question after held ids that differ from unknown ones by case, spaces or leading zeros."""
+    asked = {_plain(name) for name in unknown}
+    alike = [name for name in held if _plain(name) in asked]
+    return f" Did you mean {', '.join(alike[:most])}?" if alike else ""
+
+
+def _plain(name: str) -> str:
+    """An id without what people leave out when they type it."""
+    return re.sub(r"0*(\d+)", r"\1", "".join(name.split())).casefold()
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:

@@ -24,14 +24,14 @@ from gramian.store import Store, is_store
 def run(*, model, table, key, output, quiet) -> dict[str, Any]:
     """Learn the rows and save."""
     start = perf_counter()
-    columns = read_table(table)
     if is_store(model):
         check_options(model, output=output)
-        return {**_into_store(model, table, columns, key), "seconds": perf_counter() - start}
+        return {**_into_store(model, table, key), "seconds": perf_counter() - start}
     if key is not None:
         raise ValueError(f"{model} is a model file; a key signs the receipts of a store.")
     with locked(output or model):
         fitted = load_table_model(model)
+        columns = read_table(table, fitted)
         before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
         with naming(table):
             unknown = unknown_texts(fitted, columns)
@@ -49,15 +49,17 @@ def run(*, model, table, key, output, quiet) -> dict[str, Any]:
     }
 
 
-def _into_store(path: str, table: str, columns: Any, key: str | None) -> dict[str, Any]:
+def _into_store(path: str, table: str, key: str | None) -> dict[str, Any]:
     """Learn the rows; they are on disk when this returns."""
-    with Store.open(path, key=key) as store, naming(table):
-        before = store.read(_assess.leave_one_out)
-        unknown = unknown_texts(check_table_model(store.read(lambda m: m), path), columns)
-        receipt = store.learn(columns)
+    with Store.open(path, key=key) as store:
+        fitted = check_table_model(store.read(lambda m: m), path)
+        columns, before = read_table(table, fitted), store.read(_assess.leave_one_out)
+        with naming(table):
+            unknown = unknown_texts(fitted, columns)
+            receipt = store.learn(columns)
         return {
             "model": path,
-            "learnt": receipt.count,
+            "learned": receipt.count,
             "rows": receipt.n_after,
             "ids": store.read(lambda m: m.ids_)[-receipt.count :].tolist(),
             "unknown_texts": unknown,

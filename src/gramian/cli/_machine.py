@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import click
-import numpy as np
 
 from gramian.estimators import ESTIMATORS
-from gramian.gram import available_memory, factorize
+from gramian.gram import available_memory
 from gramian.tables import are_classes
 
 MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
@@ -17,17 +15,6 @@ STACK_UP_TO = 1_000
 """Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000
 """Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
-
-# Seconds that a default fit takes at n rows, as multiples of the time for a Cholesky factor of
-# _PROBE rows: (fixed, of n/1000, of (n/1000)³). From the ratios at 1,000 and 5,000 samples in
-# docs/benchmarks/default_times.md, `python -m evidence bench default_times`.
-_PROBE = 600
-_COSTS = {
-    "discriminant": (109.0, 0.0, 12.9),
-    "ls-svr": (39.0, 0.0, 6.6),
-    "orthogonal": (206.0, 233.0, 0.0),
-    "orthogonal-svr": (153.0, 146.0, 0.0),
-}
 
 
 def choose_machine(
@@ -76,19 +63,6 @@ def make_estimator(
         if value is not None and name not in known:
             raise click.BadParameter(f"{machine} has no such parameter.", param_hint=f"--{name}")
     return estimator.set_params(**{k: v for k, v in given.items() if v is not None})
-
-
-def expected_seconds(machine: str, n: int) -> float | None:
-    """An estimate from what this computer does in some milliseconds; None for other machines."""
-    if machine not in _COSTS:
-        return None
-    A, seconds = np.eye(_PROBE) + 1.0, []
-    for _ in range(3):
-        start = perf_counter()
-        factorize(A.diagonal().copy(), lambda rows, columns: A[rows, columns], "cholesky")
-        seconds.append(perf_counter() - start)
-    fixed, linear, cubic = _COSTS[machine]
-    return min(seconds) * (fixed + linear * n / 1e3 + cubic * (n / 1e3) ** 3)
 
 
 def _gib(size: float) -> str:

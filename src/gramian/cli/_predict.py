@@ -14,7 +14,6 @@ from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
 from gramian.files import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
-from gramian.tables import number as as_number
 
 SEPARATOR = "; "  # between the classes of a set
 
@@ -24,7 +23,7 @@ def run(*, model, table, proba, confidence, output, quiet) -> dict[str, Any]:
     fitted = load_table_model(model)
     if proba and not is_classifier(fitted.estimator_):
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
-    columns = read_table(table)
+    columns = read_table(table, fitted)
     with naming(table):
         predicted = fitted.predict(columns).tolist()
         out = {**_names(fitted, columns, len(predicted)), "prediction": predicted}
@@ -88,9 +87,8 @@ def _compared(
         wrong = sum(cell != prediction for _, cell, prediction in rows)
         covered = _coverage(found, [(i, cell) for i, cell, _ in rows])
         return {"rows": len(rows), "error": wrong / len(rows), **covered}
-    values = np.array(
-        [np.nan if as_number(c) is None else as_number(c) for c in cells], dtype=float
-    )
+    read = model.target_.format.number
+    values = np.array([np.nan if read(c) is None else read(c) for c in cells], dtype=float)
     known = np.isfinite(values)
     if known.sum() < 2:
         return None

@@ -24,15 +24,16 @@ _PARQUET = (".parquet", ".pq")
 
 
 @contextmanager
-def naming(path: str) -> Iterator[None]:
+def naming(path: str, model: Any = None) -> Iterator[None]:
     """Put the name of the file before what is wrong with its content."""
     name = "standard input" if path == "-" else path
     try:
         yield
     except UnicodeDecodeError as error:
+        tried = encoding(model).removesuffix("-sig").upper()
         raise TableError(
-            f"{name} is not {encoding().removesuffix('-sig').upper()} text. Save it as UTF-8, or "
-            f"name its encoding: --encoding cp1252 for most spreadsheets of Western Europe."
+            f"{name} is not {tried} text. Save it as UTF-8, or name its encoding: "
+            f"--encoding cp1252 for most spreadsheets of Western Europe."
         ) from error
     except LookupError as error:
         raise TableError(f"--encoding: {error}.") from error
@@ -40,25 +41,30 @@ def naming(path: str) -> Iterator[None]:
         raise TableError(f"{name}: {error}") from error
 
 
-def encoding() -> str:
-    """The encoding that the present command was given."""
+def encoding(model: Any = None) -> str:
+    """The encoding that the present command was given, else that of the table of the fit."""
+    return asked_encoding() or getattr(model, "encoding", None) or DEFAULT
+
+
+def asked_encoding() -> str | None:
+    """The encoding that the present command was given, if any."""
     context = click.get_current_context(silent=True)
-    return DEFAULT if context is None else context.meta.get("gramian.encoding", DEFAULT)
+    return None if context is None else context.meta.get("gramian.encoding")
 
 
-def read_table(path: str) -> Table:
-    """The columns of a CSV file (texts) or a parquet file (values), by name.
+def read_table(path: str, model: Any = None) -> Table:
+    """The columns of a CSV file (texts) or a parquet file (values), by name, for this model.
 
     Raises
     ------
     TableError
         Naming the file, and the row where it is at fault.
     """
-    with naming(path):
+    with naming(path, model):
         if path.lower().endswith(_PARQUET):
             return _read_parquet(path)
         with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
-            return parse_csv(stream.read().decode(encoding()))
+            return parse_csv(stream.read().decode(encoding(model)))
 
 
 def write_table(path: str, table: Table) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import gramian
 from gramian.cli._show import say, table
 from gramian.io import _ledger, default_tolerance, difference_to_refit
+from gramian.io.parts import machine_of
 
 
 def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
@@ -34,9 +35,11 @@ def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
 
 
 def _check(record: dict[str, Any], model: Any, *, last: bool) -> dict[str, Any]:
-    """Ids that are not held; the fingerprint of the last receipt, as later edits change it."""
+    """Ids that are not held; the last receipt is of this model, or of one that learned since."""
     facts = _ledger.check_record(record, model)
-    done = record["status"] == _ledger.DONE
+    done, rows, then = record["status"] == _ledger.DONE, len(model.ids_), record.get("n_after")
+    alike = record.get("model") == type(machine_of(model)).__name__
+    explained = facts["fingerprint"] or (alike and isinstance(then, int) and rows > then)
     return {
         "time": record.get("time"),
         "user": record.get("user"),
@@ -44,7 +47,10 @@ def _check(record: dict[str, Any], model: Any, *, last: bool) -> dict[str, Any]:
         "ids": len(record["ids"]),
         "held": facts["held"],
         "fingerprint": facts["fingerprint"],
-        "passed": done and not facts["held"] and (facts["fingerprint"] or not last),
+        "rows_then": then,
+        "rows": rows,
+        "explained": explained,
+        "passed": done and not facts["held"] and (explained or not last),
     }
 
 
@@ -58,8 +64,14 @@ def show(facts: dict[str, Any]) -> None:
             f"difference to a full refit: {facts['difference']:.1e} "
             f"(tolerance {facts['tolerance']:.0e})  {verdict}"
         )
+    last, changed = facts["receipts"][-1], ""
+    if not last["fingerprint"]:
+        changed = f"the model has changed since ({last['rows_then']} rows then, {last['rows']} now)"
     if facts["failed"]:
-        say(f"{facts['model']} does not agree with the receipt.")
+        why = "" if last["explained"] else f": {changed}, and learning alone does not explain that"
+        say(f"{facts['model']} does not agree with the receipt{why}.")
+    elif changed:
+        say(f"The ids are gone from {facts['model']}; {changed}.")
     else:
         say(f"{facts['model']} agrees with the receipt.")
 

@@ -6,6 +6,7 @@ documentation look the estimators up there.
 
 from typing import Any
 
+from gramian.estimators._aloud import LONG, expected_seconds
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._conformal import answer_p_values, check_confidence
 from gramian.estimators._discriminant import KernelDiscriminant
@@ -51,6 +52,7 @@ ESTIMATORS: dict[str, Any] = {
 
 __all__ = [
     "ESTIMATORS",
+    "LONG",
     "LOSSES",
     "RIVALS",
     "GramSettings",
@@ -69,6 +71,7 @@ __all__ = [
     "departed_outputs",
     "dual_coef",
     "edits",
+    "expected_seconds",
     "factor",
     "free_copy",
     "intercept",

@@ -75,6 +75,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -148,6 +151,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
         device=None,
     ):
         self.kernel = kernel
@@ -164,6 +168,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
         self.device = device
 
     def transform(self, X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,10 @@ class GramSettings:
         else:
             plan = self._plan(gamma, self.ridge)
         return plan if self.metric is None else self.stretch(held, plan)
+
+    def heard(self, hear: Any) -> GramSettings:
+        """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
+        return replace(self, callback=partial(hear, self.kernel.kernel, self.callback))
 
     def tune(self, held: Holdings, past: GramPlan | None) -> GramPlan:
         """Choose the kernel, or its width and ridge, by leave-one-out and without a metric."""

@@ -121,6 +121,9 @@ class LagrangianSVC(LiveClassifier):
     class_weight : dict or "balanced", optional
         Factors for the sample weights. ``"balanced"`` depends on all samples, so every edit starts
         from scratch.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
 
     Attributes
     ----------
@@ -192,6 +195,7 @@ class LagrangianSVC(LiveClassifier):
         max_iter=10_000,
         factor="auto",
         class_weight=None,
+        verbose=0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -205,6 +209,7 @@ class LagrangianSVC(LiveClassifier):
         self.max_iter = max_iter
         self.factor = factor
         self.class_weight = class_weight
+        self.verbose = verbose
 
     @property
     def support_(self):

@@ -76,6 +76,9 @@ class LeastSquaresSVC(LiveClassifier):
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -142,6 +145,7 @@ class LeastSquaresSVC(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
         device=None,
     ):
         self.kernel = kernel
@@ -156,6 +160,7 @@ class LeastSquaresSVC(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
         self.device = device
 
     def _settings(self):
@@ -199,6 +204,9 @@ class LeastSquaresSVR(LiveRegressor):
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -262,6 +270,7 @@ class LeastSquaresSVR(LiveRegressor):
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
         device=None,
     ):
         self.kernel = kernel
@@ -275,6 +284,7 @@ class LeastSquaresSVR(LiveRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
         self.device = device
 
     def _settings(self):

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays import Array
 from gramian.engines import Engine, Holdings, Owed, Unbuilt, make_rows, noted
+from gramian.estimators._aloud import Aloud
 from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.estimators._relabel import relabelled
 from gramian.estimators._samples import placed, with_weight
@@ -135,6 +136,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     cli_name: ClassVar[str]
     """Name on the command line."""
+
+    verbose: int = 0  # a parameter of those that search by leave-one-out
 
     _now: Fitted
     _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
@@ -296,7 +299,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."
             )
-        choice = settings.choose(now.held, None if fresh else now.choice)
+        chooses = Aloud(self, settings) if self.verbose else settings
+        choice = chooses.choose(now.held, None if fresh else now.choice)
         reason = "the hyper-parameters were chosen anew"
         engine = noted(choice.engine(now.held, now.engine.history), reason, len(now.held))
         self._now = Fitted(settings, choice, now.held, engine, now.names)
@@ -423,7 +427,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         rows = make_rows(X, precomputed=settings.samples.precomputed, tensors=tensors)
         held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
         held = self._joined(None, held, classes)
-        choice = settings.choose(held, None)
+        choice = (Aloud(self, settings) if self.verbose else settings).choose(held, None)
         self._now = Fitted(settings, choice, held, choice.engine(held), names)
 
     def _learn(self, X, y, sample_weight, ids, classes=()):

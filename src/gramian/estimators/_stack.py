@@ -55,6 +55,9 @@ class StackedKernelClassifier(LiveClassifier):
         whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -102,6 +105,7 @@ class StackedKernelClassifier(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
         device=None,
     ):
         self.kernel = kernel
@@ -114,6 +118,7 @@ class StackedKernelClassifier(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
         self.device = device
 
     def _settings(self):
@@ -153,6 +158,9 @@ class StackedKernelRegressor(LiveRegressor):
         whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -198,6 +206,7 @@ class StackedKernelRegressor(LiveRegressor):
         criterion=None,
         random_state=None,
         callback=None,
+        verbose=0,
         device=None,
     ):
         self.kernel = kernel
@@ -210,6 +219,7 @@ class StackedKernelRegressor(LiveRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
         self.device = device
 
     def _settings(self):

@@ -64,6 +64,10 @@ class StackSettings:
         weights = self._weighted(plans[0].targets(held), engines, held)
         return replace(self._plan(tuple(plans), *weights), ready=engines)
 
+    def heard(self, hear: Any) -> StackSettings:
+        """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
+        return replace(self, parts=tuple(part.heard(hear) for part in self.parts))
+
     def restore(self, held: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
         """Return the plan and an engine stored in a model file; the engine is built on demand."""
         told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]

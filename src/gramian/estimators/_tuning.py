@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.engines import Holdings, make_rows
 from gramian.engines.orthogonal import is_chunked
+from gramian.estimators._aloud import Aloud
 from gramian.estimators._ids import check_ids
 from gramian.estimators._parameters import is_number
 from gramian.estimators._samples import with_weight
@@ -41,7 +42,7 @@ def tuned_apart(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any, tune_o
         return model._joined(None, held, ())
 
     tuning, held = holdings(aside[kept]), holdings(~aside[kept])
-    choice = settings.choose(tuning, None)
+    choice = (Aloud(model, settings) if model.verbose else settings).choose(tuning, None)
     engine = choice.engine_apart(tuning, held)
     return settings, replace(choice, seen_by=()), held, engine, names
 

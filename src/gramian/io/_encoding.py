@@ -21,6 +21,9 @@ from gramian.io._errors import ModelFileError
 from gramian.io._registry import MODELS, RECORDS, RIVER, has_state, is_saved
 from gramian.io._soundness import check_parameters, check_state
 
+_LATER = {"verbose": 0, "encoding": None}
+"""Parameters that are not written at these values, so that older fingerprints stay."""
+
 
 class Encoder:
     """Encodes values; collects their arrays in `members`."""
@@ -49,6 +52,7 @@ class Encoder:
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
             if key != "device"  # a file has no home: it can be loaded on any machine
+            if key not in _LATER or value != _LATER[key]
         }
         check_parameters(model)
         state = self.value(state, f"the state of {name}")

@@ -63,7 +63,7 @@ def _check_plain(value: Any, where: str, *, deep: bool) -> None:
 
 
 def _check_table_parameters(model: TableModel) -> None:
-    for name in ("target", "id_column", "thousands"):
+    for name in ("target", "id_column", "thousands", "encoding"):
         if getattr(model, name) is not None:
             check_text(getattr(model, name), f"the parameter {name}")
     for name in ("decimal", "dtype"):

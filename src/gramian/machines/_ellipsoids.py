@@ -191,6 +191,8 @@ class KernelEllipsoid:
         Mean of the members' coordinates.
     axes : ndarray of shape (k, k)
         Eigenvectors ``u = Lᵀρ`` of eq. (36), as columns, along the k members' coordinates.
+    variances : ndarray of shape (k,)
+        λ, ascending, one for each axis.
     eigenvalues : ndarray of shape (m,)
         ``max(λ, ε)`` for the axes, then ε.
     epsilon : float
@@ -200,6 +202,7 @@ class KernelEllipsoid:
     factor: np.ndarray
     centre: np.ndarray
     axes: np.ndarray
+    variances: np.ndarray
     eigenvalues: np.ndarray
     epsilon: float
 
@@ -264,7 +267,7 @@ def kernel_ellipsoid(
     values, axes = np.linalg.eigh(covariance)
     eigenvalues = np.full(len(sequence.basis), epsilon, dtype=members.dtype)
     eigenvalues[:k] = np.maximum(values, epsilon)
-    return KernelEllipsoid(sequence.factor, shares @ members, axes, eigenvalues, epsilon)
+    return KernelEllipsoid(sequence.factor, shares @ members, axes, values, eigenvalues, epsilon)
 
 
 # --- shared -------------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ from scipy.linalg import solve_triangular
 
 Column = Callable[[int], np.ndarray]
 
+# So many columns are computed at a time, if all samples prove independent.
+_MOST = 64
+
 
 @dataclass(frozen=True)
 class Independent:
@@ -136,21 +139,28 @@ def _resume(
     basis, coordinates = list(state.basis), state.coordinates
     tested = coordinates[start:]
     residual = diagonal[start:] - np.einsum("ij,ij->i", tested, tested)
-    position = 0
-    # kaieda2004, eq. (43): the next sample that cannot be discarded
-    while (ahead := np.flatnonzero(residual[position:] >= tau)).size:
-        position += int(ahead[0])
-        m, j = len(basis), start + position
-        if m == coordinates.shape[1]:
-            coordinates = _widened(coordinates)
-        known = coordinates[:, :m]
-        direction = (column(j) - known @ known[j]) / np.sqrt(residual[position])  # eq. (41)
-        direction[basis] = 0.0
-        direction[j] = np.sqrt(residual[position])  # eq. (42)
-        coordinates[:, m] = direction
-        residual -= direction[start:] ** 2
-        basis.append(j)
-        position += 1
+    position, size = 0, 1
+    # kaieda2004, eq. (43): the next samples that cannot be discarded yet, several at a time
+    while (ahead := np.flatnonzero(residual[position:] >= tau)[:size]).size:
+        panel, first = start + position + ahead, len(basis)
+        known = coordinates[:, :first]
+        columns = np.stack([column(j) for j in panel], axis=1) - known @ known[panel].T
+        for j, values in zip(panel, columns.T, strict=True):
+            left = residual[j - start]
+            if left < tau:  # discarded by an earlier one of them
+                continue
+            m = len(basis)
+            if m == coordinates.shape[1]:
+                coordinates = _widened(coordinates)
+            recent = coordinates[:, first:m]
+            direction = (values - recent @ recent[j]) / np.sqrt(left)  # eq. (41)
+            direction[basis] = 0.0
+            direction[j] = np.sqrt(left)  # eq. (42)
+            coordinates[:, m] = direction
+            residual -= direction[start:] ** 2
+            basis.append(j)
+        position += int(ahead[-1]) + 1
+        size = min(_MOST, 2 * (len(basis) - first))
     if len(basis) < coordinates.shape[1]:
         coordinates = coordinates[:, : len(basis)].copy(order="F")
     return Independent(np.array(basis, dtype=np.intp), coordinates)

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from gramian.arrays import Array, row_blocks
-from gramian.machines._ellipsoids import kernel_ellipsoid, mean_and_covariance, member_shares
+from gramian.machines._ellipsoids import KernelEllipsoid, kernel_ellipsoid, member_shares
 from gramian.machines._floored_forms import floored_forms
 from gramian.machines._independent import Column, Independent, independent_remove
 
@@ -42,6 +42,7 @@ def kernel_loo_distances(
     *,
     weight: Array | None = None,
     queries: bool = False,
+    ellipsoid: KernelEllipsoid | None = None,
 ) -> Array:
     """``δ²`` of each member from the ellipsoid of the other members.
 
@@ -53,6 +54,8 @@ def kernel_loo_distances(
         As for `independent_select`, for the same sequence.
     queries : bool
         Whether the left-out member is a query of `KernelEllipsoid.query_distances`.
+    ellipsoid : KernelEllipsoid, optional
+        The ellipsoid of all members, if it is there already.
 
     Notes
     -----
@@ -67,7 +70,8 @@ def kernel_loo_distances(
     inverse = _inverse_factor(sequence)
     repeated = _repeated(sequence, n_members, inverse, diagonal, tau)
     once = np.delete(np.arange(n_members), repeated)
-    out[once] = _projected(sequence, shares, once, inverse, epsilon, tau if queries else None)
+    whole = ellipsoid or kernel_ellipsoid(sequence, n_members, epsilon, shares)
+    out[once] = _projected(sequence, shares, once, inverse, whole, tau if queries else None)
     column = cache(column)  # most columns are requested many times
     for i in repeated:
         out[i] = _reselected(sequence, shares, i, column, diagonal, tau, epsilon, queries)
@@ -103,42 +107,45 @@ def _projected(
     shares: Array,
     members: Array,
     inverse: Array,
-    epsilon: float,
+    whole: KernelEllipsoid,
     tau: float | None,
 ) -> Array:
     """``δ²`` of members whose removal makes no other sample independent; τ for queries."""
     coordinates = sequence.coordinates[: len(shares)]
-    k = int(np.searchsorted(sequence.basis, len(shares)))
-    _, covariance = mean_and_covariance(coordinates[:, :k], shares)
-    offsets = (coordinates - shares @ coordinates)[members] / (1.0 - shares[members])[:, None]
+    k = len(whole.axes)
+    offsets = (coordinates[members] - whole.centre) / (1.0 - shares[members])[:, None]
     normals, within = _normals(sequence, members, inverse), _normals(sequence, members, inverse, k)
     lost = np.einsum("ij,ij->i", normals, offsets) ** 2
     if tau is not None:  # a query keeps its part outside the span if that exceeds τ
         lost[np.einsum("ij,ij->i", normals, coordinates[members]) ** 2 > tau] = 0.0
     kept = np.einsum("ij,ij->i", within, offsets[:, :k]) ** 2 - lost
-    out = np.maximum((offsets[:, k:] ** 2).sum(axis=1) + kept, 0.0) / epsilon
+    out = np.maximum((offsets[:, k:] ** 2).sum(axis=1) + kept, 0.0) / whole.epsilon
     y = offsets[:, :k] - within * np.einsum("ij,ij->i", within, offsets[:, :k])[:, None]
-    return out + _quadratic_forms(y, covariance, within, shares[members], epsilon)
+    return out + _quadratic_forms(y, whole, within, shares[members])
 
 
-def _quadratic_forms(y: Array, C: Array, q: Array, s: Array, epsilon: float) -> Array:
-    """``yᵀ f(A) y`` for each row y and q and share s, with ``A = P C P / (1 − s) − s y yᵀ``."""
+def _quadratic_forms(y: Array, whole: KernelEllipsoid, q: Array, s: Array) -> Array:
+    """``yᵀ f(A) y`` for each row y and q and share s, with ``A = P C P / (1 − s) − s y yᵀ``.
+
+    C is the covariance of all members.
+    """
+    values, axes, epsilon = whole.variances, whole.axes, whole.epsilon
     out, unsure = np.empty(len(y)), np.ones(len(y), dtype=bool)
-    if len(C) >= _LARGE:
-        values, axes = np.linalg.eigh(C)
+    if len(axes) >= _LARGE:
         Y, Q = y @ axes, q @ axes
-        for rows in row_blocks(len(y), 8 * len(C)):
+        for rows in row_blocks(len(y), 8 * len(axes)):
             of, rest = s[rows], 1.0 - s[rows]
             forms, sure = floored_forms(values, Y[rows], Q[rows], of * rest, epsilon * rest)
             out[rows], unsure[rows] = rest * forms, ~sure
     left = np.flatnonzero(unsure)
-    for rows in row_blocks(len(left), len(C) ** 2):
+    C = (axes * values) @ axes.T if len(left) else axes
+    for rows in row_blocks(len(left), len(axes) ** 2):
         some = left[rows]
         A = _project(C, q[some]) / (1.0 - s[some])[:, None, None]
         A -= s[some, None, None] * y[some, :, None] * y[some, None, :]
-        values, axes = np.linalg.eigh(A)
-        components = (y[some, None, :] @ axes)[:, 0]
-        out[some] = (components**2 / np.maximum(values, epsilon)).sum(axis=1)
+        own, vectors = np.linalg.eigh(A)
+        components = (y[some, None, :] @ vectors)[:, 0]
+        out[some] = (components**2 / np.maximum(own, epsilon)).sum(axis=1)
     return out
 
 

@@ -63,6 +63,9 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         Further texts that stand for a missing number, besides an empty cell, NA and the like.
     dtype : {"float64", "float32"}
         Of the features; float32 needs half the memory.
+    encoding : str, optional
+        Of the text files that commands read for this model, such as ``"cp1252"``; UTF-8 by default.
+        Tables in Python need none.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         units=(),
         missing=(),
         dtype="float64",
+        encoding=None,
     ):
         self.estimator = estimator
         self.target = target
@@ -116,6 +120,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         self.units = units
         self.missing = missing
         self.dtype = dtype
+        self.encoding = encoding
 
     # -- edits: each leaves the model as it was or as it should be, wherever it is interrupted ----
 

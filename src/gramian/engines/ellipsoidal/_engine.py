@@ -41,13 +41,18 @@ class RegionsReader:
     precomputed: bool
 
     def distances(self, X: Any, queries: bool | None = None) -> Array:
-        """δ² from each class, in blocks of bounded memory; ∞ for a class without samples."""
-        out = np.full((X.shape[0], len(self.regions)), np.inf)
-        for j, (region, members) in enumerate(zip(self.regions, self.positions, strict=True)):
-            if region is not None:
-                for rows in row_blocks(X.shape[0], len(members)):
-                    part = X[rows][:, members] if self.precomputed else X[rows]
-                    out[rows, j] = region.distances(region.adopt(part), queries)
+        """δ² from each class; ∞ for a class without samples."""
+        classes = range(len(self.regions))
+        return np.stack([self.class_distances(j, X, queries) for j in classes], axis=1)
+
+    def class_distances(self, j: int, X: Any, queries: bool | None = None) -> Array:
+        """δ² from class j, in blocks of bounded memory; ∞ for a class without samples."""
+        region, members, out = self.regions[j], self.positions[j], np.full(X.shape[0], np.inf)
+        if region is None:
+            return out
+        for rows in row_blocks(X.shape[0], len(members)):
+            part = X[rows][:, members] if self.precomputed else X[rows]
+            out[rows] = region.distances(region.adopt(part), queries)
         return out
 
     def outputs(self, X: Any) -> Array:
@@ -178,11 +183,15 @@ class RegionsEngine:
     ) -> Array:
         """δ² of the held samples; if left out, from their own class without them."""
         X, reader = held.rows.samples(), self.reader(held)
-        out = reader.distances(X.K if isinstance(X, GramSamples) else X, queries)
-        if left_out:
-            for j, region in enumerate(reader.regions):
-                if region is not None:
-                    out[reader.positions[j], j] = region.loo_distances(queries)
+        X = X.K if isinstance(X, GramSamples) else X
+        if not left_out:
+            return reader.distances(X, queries)
+        out = np.full((len(held), len(reader.regions)), np.inf)
+        for j, (region, own) in enumerate(zip(reader.regions, reader.positions, strict=True)):
+            if region is not None:
+                others = np.delete(np.arange(len(held)), own)
+                out[others, j] = reader.class_distances(j, X[others], queries)
+                out[own, j] = region.loo_distances(queries)
         return out
 
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:

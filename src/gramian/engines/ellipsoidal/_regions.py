@@ -199,6 +199,7 @@ class KernelRegion(Region):
             self.epsilon,
             weight=self.weight,
             queries=queries,
+            ellipsoid=self._ellipsoid,
         )
 
     def _adds(self, queries: bool | None) -> bool:

@@ -1,0 +1,116 @@
+"""`verbose`: what is printed, and that it changes nothing else."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+import gramian
+from gramian.estimators import ESTIMATORS, _aloud, expected_seconds
+from gramian.io._encoding import Encoder
+
+LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
+
+
+def samples(n=60, d=3):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    return X, np.sin(X[:, 0]) + 0.1 * rng.standard_normal(n)
+
+
+def fitted(name, n=60, **parameters):
+    model = ESTIMATORS[name](**parameters)
+    X, y = samples(n)
+    return model.fit(X, y > 0 if is_classifier(model) else y), X
+
+
+def test_who_has_it():
+    assert set(ESTIMATORS) - set(LOUD) == {
+        "EllipsoidalFuzzyClassifier",
+        "OrthogonalKernelClassifier",
+        "OrthogonalKernelRegressor",
+    }
+
+
+@pytest.mark.parametrize("name", LOUD)
+def test_a_line_for_each_stage_and_the_choice(name, capsys):
+    quiet, X = fitted(name)
+    assert capsys.readouterr().out == ""
+    loud, _ = fitted(name, verbose=1)
+    *stages, last = capsys.readouterr().out.splitlines()
+    assert stages
+    for line in stages:
+        assert re.match(rf"\[{name}\] [\w-]+: \d+ settings tried on 60 samples, the best ", line)
+        assert line.endswith(" s so far.")
+    assert last.startswith(f"[{name}] chose gamma")
+    assert last.endswith("Next: the fit to 60 samples.")
+    np.testing.assert_array_equal(loud.predict(X), quiet.predict(X))
+    loud.reselect(fresh=True)
+    assert "chose gamma" in capsys.readouterr().out
+
+
+def test_stages_of_a_ladder_have_their_own_sizes(capsys):
+    model, _ = fitted("LeastSquaresSVR", n=700, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    told = [int(size) for line in lines[:-1] for size in re.findall(r"on (\d+) samples", line)]
+    assert len(set(told)) > 1
+    assert set(told) == set(model.selection_.sizes.tolist())
+    tried = sum(int(re.search(r": (\d+) settings", line)[1]) for line in lines[:-1])
+    assert tried <= len(model.selection_.values)
+    assert f"gamma={model.gamma_:.4g}, C={model.C_:.4g}" in lines[-1]
+
+
+def test_the_callback_still_hears_all(capsys):
+    heard, loud = [], []
+    fitted("LeastSquaresSVC", callback=heard.append)
+    fitted("LeastSquaresSVC", callback=loud.append, verbose=1)
+    assert len(loud) == len(heard) > 0
+
+
+def test_many_widths_own_kernels_and_nothing_to_choose(capsys):
+    fitted("LeastSquaresSVR", gamma="loo-ard", verbose=1)
+    out = capsys.readouterr().out
+    assert "(3 widths, ridge=" in out
+    assert "chose gamma, C=" in out
+    fitted("LeastSquaresSVR", kernel=lambda A, B: A @ B.T, verbose=1)
+    assert "own kernel: " in capsys.readouterr().out
+    fitted("LeastSquaresSVR", gamma=1.0, C=1.0, verbose=1)
+    assert "chose nothing" in capsys.readouterr().out
+
+
+def test_tuning_apart_is_told(capsys):
+    X, y = samples()
+    ESTIMATORS["LeastSquaresSVR"](verbose=1).fit(X, y, tune_on=0.5)
+    assert "chose gamma=" in capsys.readouterr().out
+
+
+def test_long_fits_are_announced(monkeypatch, capsys):
+    monkeypatch.setattr(_aloud, "expected_seconds", lambda name, n: 12.3)
+    fitted("KernelDiscriminant", verbose=1)
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "[KernelDiscriminant] a default fit of 60 samples takes about 12 s here."
+
+
+@pytest.mark.parametrize("verbose", [-1, "loud", 0.5])
+def test_what_it_takes(verbose):
+    with pytest.raises(ValueError, match=r"verbose must be a whole number >= 0, got "):
+        fitted("KernelDiscriminant", verbose=verbose)
+
+
+def test_files_keep_it_and_fingerprints_without_it_stay(tmp_path, capsys):
+    quiet, _ = fitted("KernelDiscriminant")
+    loud, _ = fitted("KernelDiscriminant", verbose=1)
+    path = tmp_path / "model.gram"
+    gramian.save(loud, path)
+    assert gramian.load(path).verbose == 1
+    gramian.save(quiet, path, overwrite=True)
+    assert gramian.load(path).verbose == 0
+    assert "verbose" not in Encoder().model(quiet)["parameters"]
+    assert gramian.io.fingerprint(quiet) != gramian.io.fingerprint(loud)
+
+
+def test_time_is_expected_of_every_estimator():
+    for cls in ESTIMATORS.values():
+        assert 0 < expected_seconds(cls.cli_name, 100) < expected_seconds(cls.cli_name, 100_000)
+    assert expected_seconds("another", 100) is None
