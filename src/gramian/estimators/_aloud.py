@@ -81,7 +81,7 @@ class Aloud:
             self._end_stage()
             self.stage = stage
         self.tried += 1
-        if self.best is None or trial.value < self.best.value:
+        if self.best is None or trial.objective < self.best.objective:
             self.best = trial
         if callback is not None:
             callback(trial)
