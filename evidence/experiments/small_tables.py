@@ -129,8 +129,9 @@ def report(records: list[Record], *, classes: bool) -> list[Part]:
             f"thread; the tuned LightGBM has {TRIALS} random trials by {FOLDS} folds. Seconds are "
             "those of the processor, for a fit with all tuning, on a machine with other work. Sets "
             "with a star were looked at (400 samples of the first partition) while the parts of "
-            f"the stack were decided.{EARLIER if classes else ''} Where machines have other numbers "
-            "of partitions, compare them by the pairs below, not by these means."
+            f"the stack were decided.{EARLIER if classes else ''} "
+            "Where machines have other numbers of partitions, compare them by the pairs below, not "
+            "by these means."
         ),
         _means(records, machines, measure),
         Text(
