@@ -18,7 +18,10 @@ import gramian
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 # What a case can depend on, besides the module that defines it.
-_LAYERS = ("arrays", "kernels", "gram", "machines", "selection", "estimators", "datasets")
+_LAYERS = (
+    *("arrays", "kernels", "gram", "machines", "selection"),
+    *("engines", "estimators", "datasets"),
+)
 _BENEATH = (
     *(Path(gramian.__file__).parent / layer for layer in _LAYERS),
     *(Path(__file__).parent / folder for folder in ("shared", "published")),

@@ -13,6 +13,12 @@ from gramian.io._encoding import Encoder
 LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
 
 
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """No fit is expected to take long, however slow this computer is."""
+    monkeypatch.setattr(_aloud, "expected_seconds", lambda name, n: 1.0)
+
+
 def samples(n=60, d=3):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
