@@ -20,16 +20,16 @@ LONG = 10.0
 # docs/benchmarks/default_times.md, `python -m evidence bench default_times`.
 _PROBE = 600
 _COSTS = {
-    "discriminant": (109.0, 0.0, 12.9),
-    "fisher": (123.0, 0.0, 25.3),
-    "fuzzy": (20.0, 0.0, 22.2),
-    "lagrangian": (102.0, 0.0, 7.6),
-    "ls-svc": (60.0, 0.0, 11.2),
-    "ls-svr": (39.0, 0.0, 6.6),
-    "orthogonal": (206.0, 233.0, 0.0),
-    "orthogonal-svr": (153.0, 146.0, 0.0),
-    "stack-classifier": (502.0, 0.0, 60.8),
-    "stack-regressor": (259.0, 0.0, 67.0),
+    "discriminant": (161.0, 0.0, 9.5),
+    "fisher": (246.0, 0.0, 32.8),
+    "fuzzy": (11.0, 0.0, 29.1),
+    "lagrangian": (107.0, 0.0, 13.0),
+    "ls-svc": (81.0, 0.0, 13.5),
+    "ls-svr": (54.0, 0.0, 9.6),
+    "orthogonal": (278.0, 174.0, 0.0),
+    "orthogonal-svr": (174.0, 190.0, 0.0),
+    "stack-classifier": (557.0, 0.0, 38.6),
+    "stack-regressor": (587.0, 0.0, 61.7),
 }
 
 
