@@ -81,11 +81,15 @@ def factorize_slots(
     if factor == SINGLE:
         assert true_rows is not None
         return SingleInverse(matrix, true_rows), condition
-    most = _INVERTIBLE_ON_DEVICE if hasattr(matrix.buffer, "tensor") else _INVERTIBLE
-    invertible = condition <= most / np.sqrt(np.finfo(matrix.buffer.dtype).eps)
-    if factor == "inverse" or (factor == "auto" and invertible):
+    if factor == "inverse" or (factor == "auto" and condition <= _most(matrix.buffer)):
         return LiveInverse(matrix, cholesky_done=True), condition
     return cholesky, condition
+
+
+def _most(like: Array) -> float:
+    """The largest condition number for which ``"auto"`` takes the explicit inverse."""
+    most = _INVERTIBLE_ON_DEVICE if hasattr(like, "tensor") else _INVERTIBLE
+    return most / float(np.sqrt(np.finfo(like.dtype).eps))
 
 
 class LiveSystem:
@@ -128,6 +132,7 @@ class LiveSystem:
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
         self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
+        self._most = _most(self.B)
         self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
@@ -177,6 +182,10 @@ class LiveSystem:
             # the new columns W W[new]ᵀ of P.
             residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
             self._X = X + W @ (W[held_rows:].T @ residual)
+        if W is not None and self._wanted == "auto":
+            # The new diagonal of P, at least: the inverse may serve A no longer.
+            steepest = float(np.square(W[held_rows:]).sum(axis=1).max(initial=0.0))
+            self._steep = self._steep or self._largest * steepest > self._most
 
     def remove(self, positions: Array) -> None:
         """Remove samples; atomic."""
@@ -253,7 +262,7 @@ class LiveSystem:
         """Reset the checks for a fresh factor; the next read solves for X."""
         self._X = None
         self._unchecked = self._since_full_check = self._probe = 0
-        self._largest, self._dominated = 0.0, False
+        self._largest, self._dominated, self._steep = 0.0, False, False
         # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
         # that, or when barely half of the digits of leave-one-out values would be correct.
         eps = float(np.finfo(np.float32 if self._wanted == SINGLE else self.B.dtype).eps)
@@ -315,6 +324,8 @@ class LiveSystem:
         """Bring X within tolerance of the true system, and P within its own tolerance."""
         if self._dominated:
             self.refactor("a sample that dominated the others has left")
+        if self._steep:
+            self.refactor("a new sample almost repeats a held one", "cholesky")
         if self._unchecked and isinstance(self.factor, LiveResolvent):
             rounding = self.condition * float(np.finfo(self.B.dtype).eps)
             if rounding > _FRAGILE or self.factor.spread() > _SPREAD:  # refinement is not enough
