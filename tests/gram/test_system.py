@@ -420,3 +420,17 @@ def test_an_inverse_without_a_positive_diagonal_cannot_let_a_sample_go():
     factor._diagonal[:] = -1.0
     with pytest.raises(NotPositiveDefiniteError, match="failed at sample 2"):
         factor.remove(np.array([2]))
+
+
+def test_a_sample_that_almost_repeats_another_needs_the_cholesky_factor():
+    """A is well-conditioned until it comes, and then as ill-conditioned as the ridge is small."""
+    points = np.append(10.0 * np.arange(12), 30.0)
+    pool = np.exp(-np.square(points[:, None] - points)) + 1e-9 * np.eye(13)
+    following = Following(pool, np.eye(13)[:, [3, 12]], range(12))
+    assert following.system.factor.name == "inverse"
+    following.append([12])
+    following.check()
+    assert following.system.factor.name == "cholesky"
+    assert following.system.refactorizations[-1].reason == "a new sample almost repeats a held one"
+    following.remove([3])
+    following.check()

@@ -76,6 +76,9 @@ def test_ids_of_the_wrong_kind_are_told(table, table_model):
         table_model.forget(7)
     with pytest.raises(ValueError, match=r"forget got ids 77, 78, which the model does not hold"):
         numbered.forget([3, 78, 77])
+    with pytest.raises(ValueError, match="must be integers as those the model holds, got strings"):
+        numbered.partial_fit({name: cells[:1] for name, cells in table.items()}, ids=["a"])
+    assert len(numbered.predict(table)) == len(numbered.ids_)
 
 
 def test_width_of_arrays(table_model):

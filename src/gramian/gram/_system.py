@@ -22,9 +22,12 @@ FACTORS = ("auto", "inverse", "cholesky", "qr")
 # edits after which the full residual is computed.
 _PROBES = 8
 _FULL_CHECK = 64
-# The explicit inverse serves up to a condition number of this over √eps. On a device it serves
-# longer: edits of the Cholesky factor cost a hundred times as much there.
-_INVERTIBLE, _INVERTIBLE_ON_DEVICE = 0.1, 1e2
+# The explicit inverse serves up to this condition number, 0.1 / √eps. On a device it serves longer:
+# edits of the Cholesky factor cost a hundred times as much there.
+_INVERTIBLE = {
+    np.dtype(kind): 0.1 / float(np.sqrt(np.finfo(kind).eps)) for kind in (np.float32, np.float64)
+}
+_LONGER = 1e3
 # In single precision, solutions have all their digits there, and leave-one-out values three.
 _SINGLE = 2e7
 # A resolvent is rebuilt after edits where its condition number times eps, or the ratio of the
@@ -81,15 +84,10 @@ def factorize_slots(
     if factor == SINGLE:
         assert true_rows is not None
         return SingleInverse(matrix, true_rows), condition
-    if factor == "inverse" or (factor == "auto" and condition <= _most(matrix.buffer)):
+    most = _INVERTIBLE[matrix.buffer.dtype] * (_LONGER if hasattr(matrix.buffer, "tensor") else 1.0)
+    if factor == "inverse" or (factor == "auto" and condition <= most):
         return LiveInverse(matrix, cholesky_done=True), condition
     return cholesky, condition
-
-
-def _most(like: Array) -> float:
-    """The largest condition number for which ``"auto"`` takes the explicit inverse."""
-    most = _INVERTIBLE_ON_DEVICE if hasattr(like, "tensor") else _INVERTIBLE
-    return most / float(np.sqrt(np.finfo(like.dtype).eps))
 
 
 class LiveSystem:
@@ -132,7 +130,6 @@ class LiveSystem:
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
         self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
-        self._most = _most(self.B)
         self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
@@ -185,7 +182,8 @@ class LiveSystem:
         if W is not None and self._wanted == "auto":
             # The new diagonal of P, at least: the inverse may serve A no longer.
             steepest = float(np.square(W[held_rows:]).sum(axis=1).max(initial=0.0))
-            self._steep = self._steep or self._largest * steepest > self._most
+            most = _INVERTIBLE[dtype] * (_LONGER if hasattr(self.B, "tensor") else 1.0)
+            self._steep = self._steep or self._largest * steepest > most
 
     def remove(self, positions: Array) -> None:
         """Remove samples; atomic."""

@@ -60,7 +60,9 @@ class HeldTable:
         return replace(self, ids=held, table=table, columns=columns)
 
     def with_rows(self, ids: Array, new: dict[str, Array]) -> HeldTable:
-        """With rows that the estimator is about to learn."""
+        """With rows that the estimator is about to learn; texts beside numbers it will refuse."""
+        if len(self.ids) and (ids.dtype.kind == "U") != (self.ids.dtype.kind == "U"):
+            return self
         table = {name: np.concatenate([old, new[name]]) for name, old in self.table.items()}
         return replace(self, ids=np.concatenate([self.ids, ids]), table=table)
 
