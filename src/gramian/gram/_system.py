@@ -126,6 +126,7 @@ class LiveSystem:
     """
 
     _X: Array | None  # None: the next read solves for it
+    _steep: bool
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
