@@ -296,10 +296,16 @@ def described(results, seed, minutes, took):
     command = f"python -m tests.torture --seed {seed} --minutes {minutes:g}"
     how = f"`{command}`, {took / 60:.0f} minutes in {PROCESSES} processes."
     notes = [f"- `{result.name}`: {result.note}." for result in results if result.note]
-    wrong = [f"- {failure}" for result in results for failure in result.failures[:5]]
+    wrong = [f"- {short(failure)}" for result in results for failure in result.failures[:5]]
     failed = ["", "Failures:", "", *wrong] if wrong else []
     also = ["", "What the attacks also say:", "", *notes] if notes else []
     return "\n".join([table(results), "", how, *also, *failed])
+
+
+def short(failure):
+    """A failure in a line: of a traceback, who failed and how it ends."""
+    lines = [line for line in failure.splitlines() if line.strip()]
+    return failure if len(lines) == 1 else f"{lines[0].split(': ')[0]}: {lines[-1]}"
 
 
 def put(text, page):
