@@ -55,13 +55,13 @@ def test_blindly_altered_files():
 def test_injection():
     for package in ("click", "fastapi", "httpx", "matplotlib", "prometheus_client"):
         pytest.importorskip(package)
-    tried, failures = injection.main(0, n=2)
+    tried, failures = injection.main(0, n=1)
     assert tried > 50
     assert not failures, failures[0]
 
 
 def test_signals():
-    tried, failures = signals.main(0, seconds=0.6, names=("kda", "window"))
+    tried, failures = signals.main(0, seconds=0.6, names=("window",))
     assert tried > 0
     assert not failures, failures[0]
 

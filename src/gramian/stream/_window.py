@@ -326,7 +326,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return
         else:
             alarm = state.alarm
-            if alarm.rings(state.model, state.next_id - state.selected_at):
+            new = state.next_id - state.selected_at
+            if state.model.seen_by_ and alarm.rings(state.model, new):  # else nothing was chosen
                 state.model.reselect()
                 alarm = Alarm.set(state.model)
                 state = state._replace(selected_at=state.next_id)
