@@ -98,8 +98,8 @@ def learn_rows(self, X, y=None, sample_weight=None):
     now = self._serving()
     held, stream, kind = now.held, now.engine.stream(), now.settings.samples
     chunks = _chunks(X, y, sample_weight)
-    if on_device(held.rows.samples()):  # on a device, which computes while a thread makes the next
-        chunks = ahead(chunks)
+    if on_device(held.rows.samples()):  # on a device
+        chunks = ahead(chunks)  # made while the device computes
     for rows, targets, weight in chunks:
         rows, targets = kind.more(self, now.held, rows, targets)
         targets = self._check_targets(targets, now.held)
