@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.arrays import Array
-from gramian.cli._assess import machine_of
+from gramian.io.parts import machine_of
 from gramian.tables import TableModel
 
 Rows = list[list[Any]]
