@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; estimators are found in `gramian.estimators`.
 _PUBLIC: dict[str, str] = {
+    "ChoiceWarning": "gramian.estimators",
     "ScaleWarning": "gramian.estimators",
     "TableModel": "gramian.tables",
     "forget": "gramian.io",

@@ -9,6 +9,7 @@ from typing import Any
 from gramian.estimators._aloud import LONG, expected_seconds
 from gramian.estimators._classifier import LiveClassifier
 from gramian.estimators._conformal import answer_p_values, check_confidence
+from gramian.estimators._crossfit import ChoiceWarning
 from gramian.estimators._discriminant import KernelDiscriminant
 from gramian.estimators._ellipsoidal import EllipsoidalFuzzyClassifier
 from gramian.estimators._fisher import KernelFisherDiscriminant
@@ -51,6 +52,7 @@ ESTIMATORS: dict[str, Any] = {
 }
 
 __all__ = [
+    "ChoiceWarning",
     "ESTIMATORS",
     "LONG",
     "LOSSES",

@@ -16,7 +16,7 @@ from gramian.machines._conformal import (
     nonconformity,
     p_values,
 )
-from gramian.machines._criteria import CRITERIA, Criterion
+from gramian.machines._criteria import CRITERIA, Criterion, sample_losses
 from gramian.machines._discriminant import (
     KDA_RMSE,
     MinimumNorm,
@@ -163,6 +163,7 @@ __all__ = [
     "principal_pivot",
     "probabilities",
     "response_weights",
+    "sample_losses",
     "slack_tolerance",
     "slopes_scale",
     "slopes_tune",

@@ -4,6 +4,7 @@
 kernel. No estimator is needed.
 """
 
+from gramian.selection._folds import fold_numbers
 from gramian.selection._order import content_order, repeatable
 from gramian.selection._problem import DeviceProblem, LinearProblem, Problem, subsample
 from gramian.selection._result import Selection, Trial
@@ -16,6 +17,7 @@ __all__ = [
     "Selection",
     "Trial",
     "content_order",
+    "fold_numbers",
     "repeatable",
     "select",
     "subsample",
