@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from gramian.engines import make_rows
-from gramian.engines.orthogonal._basis import NOT_HELD
+from gramian.core.engines import make_rows
+from gramian.orthogonal._fixed_basis import NOT_HELD
 
 FLOOR = {"float64": 1e-9, "float32": 1e-3}
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from gramian.core.kernels import KERNELS, Kernel, make_kernel
 from gramian.estimators import ESTIMATORS
-from gramian.kernels import KERNELS, Kernel, make_kernel
 
 CLASSES, CURVE = "classes", "curve"
 SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
