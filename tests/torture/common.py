@@ -74,13 +74,14 @@ def bad_error(error, types=(ValueError, np.linalg.LinAlgError, MemoryError)):
 
     Gramian's own are sentences that end with a full stop.
     """
-    where = traceback.extract_tb(error.__traceback__)[-1].filename
-    text = str(error)
-    said = f"{type(error).__name__}: {text[:200]!r} from {'/'.join(where.split('/')[-2:])}"
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    module = frame.f_globals.get("__name__", "")
+    package, text = module.split(".")[0], str(error)
+    said = f"{type(error).__name__}: {text[:200]!r} from {module}"
     if not isinstance(error, types):
         return f"raised {said}"
-    ours = "/gramian/" in where
-    if not ours and "/sklearn/" not in where:
+    ours = package == "gramian"
+    if not ours and package != "sklearn":
         return f"not in house style: {said}"
     if ours and not (text.rstrip().endswith(".") and text.isprintable() and len(text) < 1000):
         return f"not in house style: {said}"
