@@ -26,7 +26,7 @@ def run(*, model, doubtful, output, quiet) -> dict[str, Any]:
     for title, caption, svg in drawn:
         parts += [_html.heading(title), _html.figure(svg, caption)]
     parts += [_html.heading("File"), _html.pairs(facts["file"])]
-    with replacing(output) as stream:
+    with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
     return {"output": output, "figures": [figure.title for figure in drawn]}
 

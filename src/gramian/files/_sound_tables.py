@@ -31,7 +31,7 @@ _KINDS = {"number": "f", "integer": "i", "text": "UO"}
 
 def check_table(model: Any, state: Any) -> None:
     """Raise `ModelFileError` unless the model of a table can work with this state."""
-    check_keys(state, "the state", TABLE, ("next_id",))
+    check_keys(state, "the state", TABLE, ("next_id", "by_position"))
     estimator = state["estimator_"]
     if type(estimator) is not type(model.estimator) or not estimator.__sklearn_is_fitted__():
         refuse("estimator_", "is no fitted estimator of the class that was asked for")
@@ -55,6 +55,8 @@ def check_table(model: Any, state: Any) -> None:
         check_text(reason, "the reason to leave a column out")
     if "next_id" in state:
         check_whole(state["next_id"], "the next id")
+    if not isinstance(state.get("by_position", False), bool):
+        refuse("by_position", "is neither true nor false")
 
 
 def _check_target(model: Any, target: Any, estimator: Any) -> None:

@@ -75,7 +75,8 @@ def settings_of(model: Any) -> bytes:
     body = {"machine": encoder.described(machine, _without_rows(machine._get_state()))}
     if machine is not model:
         state = model._get_state()
-        rest = {name: state[name] for name in ("target_", "columns_", "ignored_")}
+        rows = ("estimator_", "table_", "next_id")
+        rest = {name: value for name, value in state.items() if name not in rows}
         body["model"] = encoder.described(model, rest)
     stream = BytesIO()
     write_archive(stream, {**body, "members": describe(encoder.members)}, encoder.members)
