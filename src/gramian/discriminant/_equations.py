@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
-from gramian.core.equations import LS_SVM, Departures, Machine, MomentsOf
+from gramian.core.equations import LS_SVM, BlocksOf, Departures, Machine, MomentsOf
 from gramian.core.equations._equations import Pull
 from gramian.core.gram import Moments
 
@@ -53,12 +53,31 @@ class MinimumNorm(Machine):
         intercept = second.R.sum(axis=0) / (1.0 + second.s.sum())
         return Departures(theta, left_out - intercept)
 
+    def group_departures(self, blocks: BlocksOf, ridge: float) -> Departures:
+        """θ and the change of β for groups; products with D follow from ``P D P``.
+
+        ::
+
+            (sᵀDv)₋G = sᵀDv − s_Gᵀ B (PDv)_G − (PDs)_Gᵀ B v_G + s_Gᵀ B (PDP)_GG B v_G,
+            B = (P_GG)⁻¹
+        """
+        first, second = blocks(1), blocks(2)
+        V, V2 = (np.concatenate([block.R, block.s], axis=-1) for block in (first, second))
+        BV = np.linalg.solve(first.M, V)
+        Bs = np.swapaxes(BV[..., -1:], -1, -2)
+        sums = np.concatenate([second.R_sum, second.s_sum], axis=-1)
+        products = sums - Bs @ V2 - np.swapaxes(second.s, -1, -2) @ BV + Bs @ (second.M @ BV)
+        left_out = products[..., :-1] / (1.0 + products[..., -1:])
+        theta = BV[..., :-1] - BV[..., -1:] * left_out
+        return Departures(theta, left_out - second.R_sum / (1.0 + second.s_sum))
+
     def least_ridge(self, size: float, eps: float) -> float:
         """Larger than for other machines: the intercept comes from ``P D P``, the square of P."""
         return 4.0 * eps**0.5 * size
 
-    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+    def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
         """Leave-one-out values F, and their pullback through ``P`` and ``Q = P D P``."""
+        assert codes is None, "where groups are left out, the slopes are those of the guide"
         Q = mirror_upper(weighted_square(P, 1.0 / weight))
         B = np.column_stack([Y, np.ones(len(Y))])
         V, V2 = P @ B, Q @ B

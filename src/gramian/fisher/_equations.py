@@ -23,8 +23,9 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, mirror_upper, weighted_square
-from gramian.core.equations import Departures, Machine, MomentsOf, loo_bordered
+from gramian.core.equations import BlocksOf, Departures, Machine, MomentsOf, loo_bordered
 from gramian.core.equations._equations import Pull, symmetric
+from gramian.core.equations._groups import bordered_residuals
 from gramian.core.equations._least_squares import pull_bordered
 from gramian.core.gram import LiveResolvent, Moments, Spectrum
 
@@ -69,6 +70,17 @@ class Fisher(Machine):
         left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
         return Departures((R - left_out * s) / p, left_out - intercept)
 
+    def group_departures(self, blocks: BlocksOf, ridge: float) -> Departures:
+        """``b₋G = Im (1ᵀR − s_Gᵀ B R_G) / (Im (1ᵀs − s_Gᵀ B s_G) − c σ)``, ``B = (P_GG)⁻¹``."""
+        block, cost = blocks(1), self.penalty * ridge**0.5
+        V = np.concatenate([block.R, block.s], axis=-1)
+        BV = np.linalg.solve(block.M, V)
+        sums = np.concatenate([block.R_sum, block.s_sum], axis=-1)
+        left = (sums - np.swapaxes(block.s, -1, -2) @ BV).imag
+        left_out = left[..., :-1] / (left[..., -1:] - cost)
+        intercept = block.R_sum.imag / (block.s_sum.imag - cost)
+        return Departures(BV[..., :-1] - BV[..., -1:] * left_out, left_out - intercept)
+
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """``μ kᵀ(K D⁻¹ K + μD)⁻¹k = −σ Im kᵀPk``: f is linear in k, so it is 0 where k is."""
         return -(ridge**0.5) * np.einsum("ij,ij->i", cross, solved.imag)
@@ -86,14 +98,18 @@ class Fisher(Machine):
         """The paper's leave-one-out (§2.4): a sample's row is removed, its column stays."""
         return loo_bordered(Y, moments(1), self.penalty)
 
+    def residuals_on_path(self, blocks: BlocksOf) -> Array:
+        """The paper's leave-one-out for groups: their rows are removed, their columns stay."""
+        return bordered_residuals(blocks(1), self.penalty)
+
     def matrix(self, K: Array, weight: Array) -> Array:
         return mirror_upper(weighted_square(K, weight))
 
     def trace(self, K: Array) -> float:
         return float(np.sum(K**2))
 
-    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
-        return pull_bordered(P, Y, self.penalty)
+    def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
+        return pull_bordered(P, Y, self.penalty, codes)
 
     def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
         return 2.0 * symmetric((S @ K) * weight)

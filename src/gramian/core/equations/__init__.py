@@ -13,6 +13,7 @@ from gramian.core.equations._conformal import (
 from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
 from gramian.core.equations._equations import Departures, Machine, MomentsOf
 from gramian.core.equations._gradients import Derivatives, differentiate
+from gramian.core.equations._groups import BlocksOf, groups_by_size, row_residuals
 from gramian.core.equations._independent import (
     Independent,
     independent_append,
@@ -30,6 +31,7 @@ __all__ = [
     "KERNEL_RIDGE",
     "LS_SVM",
     "TARGETS",
+    "BlocksOf",
     "ClassTargets",
     "Criterion",
     "Departures",
@@ -52,6 +54,7 @@ __all__ = [
     "differentiate",
     "feature_scales",
     "fit_calibration",
+    "groups_by_size",
     "independent_append",
     "independent_remove",
     "independent_select",
@@ -63,5 +66,6 @@ __all__ = [
     "nonconformity",
     "p_values",
     "probabilities",
+    "row_residuals",
     "sample_losses",
 ]

@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations._added import Joined, Queries
+from gramian.core.equations._groups import BlocksOf, SquaresOf, group_blocks, left_out_groups
 from gramian.core.gram import Moments, Spectrum
 
 MomentsOf = Callable[[int], Moments]
@@ -78,6 +80,21 @@ class Machine(ABC):
     def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
         """Left-out residuals and changes of the intercept, for all samples in O(n t)."""
 
+    @abstractmethod
+    def group_departures(self, blocks: BlocksOf, ridge: float) -> Departures:
+        """The same for groups that leave together: θ (..., g, k, t), change of b (..., g, 1, t)."""
+
+    def loo_groups(
+        self, Y: Array, codes: Array, moments: MomentsOf, squares: SquaresOf, ridge: float
+    ) -> Array:
+        """Exact decision values (n, t) without each sample's group, O(Σ k³) for groups of k."""
+
+        def residuals(members: Array) -> Array:
+            blocks = group_blocks(moments, squares, members)
+            return self.group_departures(blocks, ridge).residual
+
+        return left_out_groups(Y, codes, residuals, moments(1).R)
+
     def joined(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Joined:
         """Leave-one-out values of all samples and of a query that joins them, O(n t) per query."""
         F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
@@ -97,7 +114,9 @@ class Machine(ABC):
         """The spectrum to which the ridges are added, given that of K."""
         return spectrum
 
-    def loo_path(self, spectrum: Spectrum, Y: Array, ridges: Array) -> Array:
+    def loo_path(
+        self, spectrum: Spectrum, Y: Array, ridges: Array, codes: Array | None = None
+    ) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t), in O(n² L t).
 
         Parameters
@@ -107,9 +126,19 @@ class Machine(ABC):
         Y : ndarray of shape (n, t)
             Targets; they must not change when a sample is removed.
         ridges : ndarray of shape (L,)
+        codes : ndarray of shape (n,), optional
+            Number of each sample's group; groups are then left out together.
         """
         base = self.spectrum(spectrum)
-        return self.loo_on_path(Y, lambda power: base.moments(Y, ridges, power=power))
+        moments = cache(lambda power: base.moments(Y, ridges, power=power))
+        if codes is None:
+            return self.loo_on_path(Y, moments)
+
+        def residuals(members: Array) -> Array:
+            squares = partial(base.blocks, ridges=ridges)
+            return self.residuals_on_path(group_blocks(moments, squares, members))
+
+        return left_out_groups(Y, codes, residuals, moments(1).R)
 
     def least_ridge(self, size: float, eps: float) -> float:
         """The ridge below which rounding decides, for a K with ``size`` as largest eigenvalue.
@@ -122,6 +151,10 @@ class Machine(ABC):
         """The leave-one-out values for choosing ridges; the exact ones unless overridden."""
         return self.loo(Y, moments, 0.0)
 
+    def residuals_on_path(self, blocks: BlocksOf) -> Array:
+        """Left-out residuals of groups for choosing ridges; the exact ones unless overridden."""
+        return self.group_departures(blocks, 0.0).residual
+
     # -- gradients ------------------------------------------------------------------------------
 
     def matrix(self, K: Array, weight: Array) -> Array:
@@ -133,10 +166,10 @@ class Machine(ABC):
         return float(np.trace(K))
 
     @abstractmethod
-    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+    def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
         """Leave-one-out values for one P of the path, and their pullback to ∂E/∂A.
 
-        P is overwritten.
+        P is overwritten. With ``codes``, the samples of a group are left out together.
         """
 
     def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:

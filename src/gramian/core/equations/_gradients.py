@@ -53,7 +53,7 @@ def differentiate(
     weight = np.ones(len(K)) if targets.weight is None else targets.weight
     A = machine.matrix(K, weight)
     np.fill_diagonal(A, A.diagonal() + ridge / weight)
-    F, pullback = machine.pull(_inverse(A), Y, weight)
+    F, pullback = machine.pull(_inverse(A), Y, weight, targets.groups)
     decisions = targets.decisions(to_host(F))
     value = float(criterion.value(decisions, targets))
     S = pullback(targets.pullback(criterion.gradient(decisions, targets)))

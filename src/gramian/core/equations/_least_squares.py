@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
+from gramian.core.arrays import Array, add_cross, mirror_upper, to_host, weighted_square
 from gramian.core.equations._equations import Departures, Machine, MomentsOf, Pull
+from gramian.core.equations._groups import BlocksOf, bordered_residuals, pull_bordered_groups
 from gramian.core.gram import Moments
 
 
@@ -42,13 +43,19 @@ class LeastSquares(Machine):
         total = self.penalty + first.s.sum()
         return Departures(theta, -first.s[:, None] * theta / total)
 
+    def group_departures(self, blocks: BlocksOf, ridge: float) -> Departures:
+        first = blocks(1)
+        theta = bordered_residuals(first, self.penalty)
+        change = np.sum(first.s * theta, axis=-2, keepdims=True)
+        return Departures(theta, -change / (self.penalty + first.s_sum))
+
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""
         by_intercept = (1.0 - cross @ s) ** 2 / (self.penalty + s.sum())
         return super().variances(own, cross, solved, s, ridge) + by_intercept
 
-    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
-        return pull_bordered(P, Y, self.penalty)
+    def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
+        return pull_bordered(P, Y, self.penalty, codes)
 
 
 KERNEL_RIDGE = LeastSquares("kernel ridge", np.inf)
@@ -70,7 +77,7 @@ def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
     return Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
 
 
-def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
+def pull_bordered(P: Array, Y: Array, penalty: float, codes: Array | None = None) -> Pull:
     """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and its pullback; ``dM = −M dA M``.
 
     M overwrites P.
@@ -78,6 +85,8 @@ def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
     s = P.sum(axis=0)[:, None]
     W = s / np.sqrt(penalty + s.sum())
     M = np.subtract(P, W @ W.T, out=P)
+    if codes is not None:
+        return _pull_groups(M, Y, codes)
     U, m = M @ Y, np.diagonal(M)[:, None]
 
     def pullback(G: Array) -> Array:
@@ -86,3 +95,17 @@ def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
         return mirror_upper(S)
 
     return Y - U / m, pullback
+
+
+def _pull_groups(M: Array, Y: Array, codes: Array) -> Pull:
+    """The same for groups, in the memory of NumPy; see `pull_bordered_groups`."""
+    there, M = M, to_host(M)
+    F, blocks = pull_bordered_groups(M, Y, codes)
+
+    def pullback(G: Array) -> Array:
+        T, BM = blocks(G)
+        S = M @ BM
+        S -= (M @ T) @ (M @ Y).T
+        return np.asarray(0.5 * (S + S.T), like=there)
+
+    return F, pullback

@@ -37,6 +37,8 @@ class Responses:
     values: Array
     """Array of shape (n, t)."""
     weight: Any = None
+    groups: Array | None = None
+    """Number of each sample's group, if groups are left out together."""
 
     @property
     def columns(self) -> Array:
@@ -61,7 +63,7 @@ class Responses:
 
     def take(self, index: Array) -> Responses:
         """The targets of some samples."""
-        return Responses(self.values[index], None if self.weight is None else self.weight[index])
+        return Responses(self.values[index], _taken(self.weight, index), _taken(self.groups, index))
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,15 @@ class ClassTargets:
         At least two. A class without samples has targets of 0.
     kind : {"signs", "fisher"}
     weight : ndarray of shape (n,), optional
+    groups : ndarray of shape (n,), optional
+        Number of each sample's group, if groups are left out together.
     """
 
     labels: Array
     n_classes: int
     kind: str = "signs"
     weight: Any = None
+    groups: Array | None = None
 
     @cached_property
     def columns(self) -> Array:
@@ -130,12 +135,14 @@ class ClassTargets:
         weights = np.append(
             np.ones(len(self.labels)) if self.weight is None else self.weight, weight
         )
-        return ClassTargets(np.append(self.labels, label), self.n_classes, self.kind, weights)
+        labels = np.append(self.labels, label)
+        groups = None if self.groups is None else np.append(self.groups, self.groups.max() + 1)
+        return ClassTargets(labels, self.n_classes, self.kind, weights, groups)
 
     def take(self, index: Array) -> ClassTargets:
         """The targets of some samples, as if there were no others."""
-        weight = None if self.weight is None else self.weight[index]
-        return ClassTargets(self.labels[index], self.n_classes, self.kind, weight)
+        taken = (_taken(self.weight, index), _taken(self.groups, index))
+        return ClassTargets(self.labels[index], self.n_classes, self.kind, *taken)
 
     @property
     def _counts(self) -> Array:
@@ -145,10 +152,18 @@ class ClassTargets:
     def _left_out_levels(self) -> tuple[Array, Array]:
         """``a₋ᵢⱼ`` and ``b₋ᵢⱼ``, of shape (n, c) each."""
         weight = 1.0 if self.weight is None else self.weight[:, None]
-        left = self._counts - weight * self.columns
+        left = self._counts - self._by_group(weight * self.columns)
         # A class that loses its last sample is empty, even if rounding leaves some of its weight.
-        numbers = np.bincount(self.labels, minlength=self.n_classes) - self.columns
+        numbers = np.bincount(self.labels, minlength=self.n_classes) - self._by_group(self.columns)
         return self._levels(np.where(numbers > 0, left, 0.0))
+
+    def _by_group(self, values: Array) -> Array:
+        """Values of each sample (n, c), or those of its group added up."""
+        if self.groups is None:
+            return values
+        sums = np.zeros((int(self.groups.max()) + 1, values.shape[1]))
+        np.add.at(sums, self.groups, values)
+        return sums[self.groups]
 
     def _levels(self, counts: Array) -> tuple[Array, Array]:
         if self.kind == "signs":
@@ -166,6 +181,10 @@ class ClassTargets:
 
 
 Targets = Responses | ClassTargets
+
+
+def _taken(values: Array | None, index: Array) -> Array | None:
+    return None if values is None else values[index]
 
 
 def _divide(numerator: Array, denominator: Array) -> Array:

@@ -74,6 +74,11 @@ class Spectrum:
         solved = np.moveaxis(solved, 1, 0)
         return Moments(solved[..., :-1], solved[..., -1], ((W * W) @ gains).T)
 
+    def blocks(self, members: Array, power: int, ridges: Array) -> Array:
+        """Blocks ``M_GG`` (L, g, k, k) for groups of k samples (g, k), in O(n k) each."""
+        W, gains = self.vectors[members], self._gains(ridges) ** power
+        return np.stack([(W * gain) @ np.swapaxes(W, -1, -2) for gain in gains.T])
+
     def _gains(self, ridges: Array) -> Array:
         """``1 / (e + λ)``, of shape (n, L)."""
         sums = self.values[:, None] + np.asarray(ridges, dtype=self.values.dtype)

@@ -234,6 +234,13 @@ class LiveSystem:
         self._verify()
         return self.factor.square_diagonal(weights)
 
+    def inverse_columns(self, positions: Array) -> Array:
+        """Columns of ``A⁻¹``, as accurate as `inverse_diagonal`; refined in single precision."""
+        if self._true_rows is not None:
+            return self.solve(np.eye(self.n)[:, positions])
+        self._verify()
+        return self.factor.columns(positions)
+
     def solve(self, B: Array) -> Array:
         """``A⁻¹ B`` for another right-hand side, refined against the true A."""
         self._verify()

@@ -38,6 +38,16 @@ class ThinSpectrum:
         p = root**2 * (1.0 - ((T * T) @ gains).T) / ridges[:, None]
         return Moments(solved[..., :-1], solved[..., -1], p)
 
+    def blocks(self, members: Array, power: int, ridges: Array) -> Array:
+        """Blocks of P (L, g, k, k) for groups of k samples (g, k), in O(d k²) each."""
+        assert power == 1, "P D P is not a low-rank change of a diagonal"
+        T, root, unit = self.vectors[members], self.root[members], np.eye(members.shape[1])
+        scale, out = root[:, :, None] * root[:, None, :], []
+        for ridge in np.asarray(ridges):
+            gains = 1.0 / (np.maximum(self.values, 0.0) + ridge)
+            out.append(scale * (unit - (T * gains) @ np.swapaxes(T, -1, -2)) / ridge)
+        return np.stack(out)
+
 
 def thin_spectrum(X: Array, weight: Array | None = None) -> ThinSpectrum:
     """Return the `ThinSpectrum` of these samples, O(n d²)."""

@@ -96,7 +96,7 @@ class Problem:
     def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
         Y = self.targets.fitted.astype(spectrum.values.dtype, copy=False)
-        F = self.machine.loo_path(spectrum, Y, ridges)
+        F = self.machine.loo_path(spectrum, Y, ridges, self.targets.groups)
         return self.targets.decisions(F)
 
     def take(self, index: Array) -> Problem:
