@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; estimators are found in `gramian.estimators`.
 _PUBLIC: dict[str, str] = {
+    "ChoiceWarning": "gramian.core.estimators",
     "ScaleWarning": "gramian.core.estimators",
     "TableModel": "gramian.tables",
     "forget": "gramian.files",

@@ -2,6 +2,7 @@
 
 from gramian.core.estimators._classifier import LiveClassifier
 from gramian.core.estimators._conformal import answer_p_values, check_confidence
+from gramian.core.estimators._crossfit import ChoiceWarning
 from gramian.core.estimators._dense_spec import GramSettings, coef, dual_coef, factor, intercept
 from gramian.core.estimators._estimator import LiveEstimator, edits, learned
 from gramian.core.estimators._ids import positions_of
@@ -25,6 +26,7 @@ __all__ = [
     "LONG",
     "LOSSES",
     "RIVALS",
+    "ChoiceWarning",
     "GramSettings",
     "Influence",
     "KernelSettings",
