@@ -381,8 +381,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def snapshot(self, *, loo=False):
         """Return a copy that goes on predicting as this model does now, for readers beside edits.
 
-        It shares the samples with this model and has a lock of its own: its readers never wait for
-        an edit of this model, and see nothing of it.
+        It shares the samples with this model until one of the two is edited, and has a lock of its
+        own: its readers never wait for an edit of this model, and see nothing of it.
 
         Parameters
         ----------
@@ -540,6 +540,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             if "_now" in state:
                 now = state["_now"]
                 now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                now.held.rows.samples(lend=True)  # a copy in this process reads the same buffer
                 state["_now"] = now.moved(now.held, now.engine.frozen(now.held))
         return state
 
