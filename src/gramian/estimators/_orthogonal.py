@@ -9,7 +9,7 @@ import numpy as np
 from gramian.engines.orthogonal import is_chunked
 from gramian.estimators import _basis as shared
 from gramian.estimators import _chunked as chunked
-from gramian.estimators._classifier import LiveClassifier
+from gramian.estimators._classifier import LiveClassifier, check_two_classes
 from gramian.estimators._live import learned
 from gramian.estimators._parameters import check_choice
 from gramian.estimators._regressor import LiveRegressor
@@ -214,9 +214,13 @@ class OrthogonalKernelClassifier(LiveClassifier):
         return shared.BasisSettings.of(self, apart=self.basis == "one-vs-rest")
 
     def _left(self, before, after):
-        if self._fitted().engine.holds_all(before):
+        if shared.holds_all(self):
             return super()._left(before, after)
-        return replace(after, classes=np.union1d(after.y, np.asarray(after.declared)))
+        present = np.unique(after.y)
+        if after.declared:  # among them all classes of rows that are not held
+            present = np.union1d(present, np.asarray(after.declared))
+        check_two_classes(present, after)
+        return replace(after, classes=present)
 
     def _derived(self, name, compute):
         scale = self._fitted().engine.calibration
@@ -337,5 +341,4 @@ class OrthogonalKernelRegressor(LiveRegressor):
         return shared.BasisSettings.of(self)
 
     def _left(self, before, after):
-        holds_all = self._fitted().engine.holds_all(before)
-        return super()._left(before, after) if holds_all else after
+        return super()._left(before, after) if shared.holds_all(self) else after
