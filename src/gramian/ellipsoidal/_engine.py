@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines import Holdings, JoinedBlock, JoinedByEdits, check_semidefinite, noted
-from gramian.core.engines._removed import departed_by_removal
+from gramian.core.engines._removed import departed_by_removal, left_out_by_removal
 from gramian.core.gram import Refactorization
 from gramian.core.kernels import GramSamples
 from gramian.ellipsoidal._regions import KernelRegion, Region
@@ -173,6 +173,8 @@ class RegionsEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Outputs from the region without the sample, with the present slopes."""
+        if held.codes is not None:
+            return left_out_by_removal(self, held)
         return self.reader(held).decide(self.held_distances(held, left_out=True))
 
     def held_distances(

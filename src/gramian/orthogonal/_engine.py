@@ -224,6 +224,8 @@ class BasisEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Leave-one-out outputs with the same centres and λ, O(m²) per sample."""
+        if held.codes is not None:
+            return self._queries(held).left_groups(held.codes)
         X, positions = held.rows.samples(), np.arange(len(held))
         return self.loo_rows(X, held.y, held.weight, positions)
 

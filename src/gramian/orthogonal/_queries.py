@@ -44,10 +44,16 @@ class BasisQueries:
             ]
             yield rows, JoinedBases(parts, outputs, self.order, self.held)
 
+    def left_groups(self, codes: Array) -> Array:
+        """Outputs (n, t) of the held samples without their groups."""
+        parts = [queries.Y - queries.left_groups(codes) for _, queries in self.bases]
+        return np.concatenate(parts, axis=1)[:, self.order]
+
     def departed(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         for rows in self._blocks(X):
-            parts = [queries.departed(_features(basis, X[rows])) for basis, queries in self.bases]
+            codes = self.held.codes
+            parts = [q.departed(_features(b, X[rows]), codes) for b, q in self.bases]
             yield rows, np.concatenate(parts, axis=2)[..., self.order]
 
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:

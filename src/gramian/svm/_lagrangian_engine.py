@@ -206,7 +206,7 @@ class LagrangianEngine:
 
     def loo(self, held: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        values = [left_out_values(*tableau) for tableau in self._tableaus(held)]
+        values = [left_out_values(*tableau, held.codes) for tableau in self._tableaus(held)]
         return np.column_stack(values).astype(held.rows.dtype)
 
     def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
@@ -227,14 +227,16 @@ class LagrangianEngine:
         """
         outputs, left = self.reader(held).outputs, []
         for tableau in self._tableaus(held):
-            found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]
+            found = [(some, z) for some, z, _ in left_out_solutions(*tableau, held.codes)]
             Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(held)).T
-            left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
+            left.append(([some for some, _ in found], self._space.project(Z) if self.sums else Z))
         for rows in query_blocks(X.shape[0], len(held), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(held), axis=1)
             K = X[rows] if self.sums else self.plan.kernel(X[rows], held.rows.samples())
-            for j, (members, Z) in enumerate(left):
-                F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
+            for j, (leaving, Z) in enumerate(left):
+                moved = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
+                for together, values in zip(leaving, moved.T, strict=True):
+                    F[:, together, j] = values[:, None]
             yield rows, F
 
     def frozen(self, held: Holdings) -> Unbuilt:

@@ -265,24 +265,37 @@ class Tableau:
         return np.column_stack([self._kept[j] for j in J.tolist()])
 
 
-def left_out_values(tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float) -> Array:
+def left_out_values(
+    tableau: Tableau,
+    q: Array,
+    y: Array,
+    ridges: Array,
+    largest: float,
+    codes: Array | None = None,
+) -> Array:
     """Exact f₋ᵢ for every sample, in O(n |S|²) plus the cost of pivoting.
 
     Removing a sample outside the support changes nothing: f₋ᵢ = f(x_i). The parameters are those
     of `left_out_solutions`.
     """
     values = y - q
-    for i, _, value in left_out_solutions(tableau, q, y, ridges, largest):
-        values[i] = value
+    for members, _, found in left_out_solutions(tableau, q, y, ridges, largest, codes):
+        values[members] = found
     return values
 
 
 def left_out_solutions(
-    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float
-) -> Iterator[tuple[int, Array, float]]:
-    """Yield, for each sample i of the support, the coefficients without it and f₋ᵢ(x_i).
+    tableau: Tableau,
+    q: Array,
+    y: Array,
+    ridges: Array,
+    largest: float,
+    codes: Array | None = None,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield what leaves together, the coefficients without it, and its decision values then.
 
-    Pivoting continues from the support without the sample.
+    That is each sample of the support, or each group with a sample in the support. Pivoting
+    continues from the support without it.
 
     Parameters
     ----------
@@ -295,18 +308,29 @@ def left_out_solutions(
         λ_i.
     largest : float
         The largest k(x, x).
+    codes : ndarray of shape (n,), optional
+        Number of each sample's group.
     """
     members = np.flatnonzero(tableau.support)
+    if codes is not None:
+        for group in np.unique(codes[members]):
+            together = np.flatnonzero(codes == group)
+            inside = together[tableau.support[together]]
+            tableau.remember(inside)
+            yield together, *_left_out(tableau, q, y, ridges, largest, together)
+            tableau.forget(inside)
+        return
     for block in row_blocks(len(members), len(y), q.itemsize):
         tableau.remember(members[block])
-        for i in members[block].tolist():
-            yield i, *_left_out(tableau, q, y, ridges, largest, i)
+        for i in members[block]:
+            alone = np.array([i])
+            yield alone, *_left_out(tableau, q, y, ridges, largest, alone)
         tableau.forget(members[block])
 
 
 def _left_out(
-    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, i: int
-) -> tuple[Array, float]:
+    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, leaving: Array
+) -> tuple[Array, Array]:
     after = q
 
     def solve(support: Array) -> Solved:
@@ -314,10 +338,10 @@ def _left_out(
         after = tableau.exchanged(q, np.flatnonzero(support != tableau.support))
         z = np.where(support, after, 0.0)
         xi = y * np.where(support, ridges * after, after)
-        xi[i] = 0.0  # the removed sample must not return
+        xi[leaving] = 0.0  # what is removed must not return
         return Solved(z, xi, slack_tolerance(z, largest))
 
     support = tableau.support.copy()
-    support[i] = False
+    support[leaving] = False
     _, z = principal_pivot(solve, support, y, ridges)
-    return z, float(y[i] - after[i])
+    return z, y[leaving] - after[leaving]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from gramian.core.arrays import Array, factor_cholesky, without_rows
+from gramian.core.arrays import Array, factor_cholesky, row_blocks, without_rows
 from gramian.core.engines._added import JoinedBlock, JoinedByEdits
 from gramian.core.engines._dense_queries import GramQueries
 from gramian.core.engines._engine import Engine, noted
 from gramian.core.engines._holdings import Holdings
-from gramian.core.engines._removed import departed_by_removal
+from gramian.core.engines._removed import departed_by_removal, left_out_by_removal
 from gramian.core.equations import (
     ClassTargets,
     Machine,
@@ -76,8 +76,8 @@ class GramPlan:
         """Return the targets of the held samples, with sample weights times class weights."""
         weight = held.weight if self.class_weight is None else self.weights(held)
         if held.classes is None:
-            return Responses(held.y.reshape(len(held), -1), weight)
-        return ClassTargets(held.labels, len(held.classes), self.kind, weight)
+            return Responses(held.y.reshape(len(held), -1), weight, held.codes)
+        return ClassTargets(held.labels, len(held.classes), self.kind, weight, held.codes)
 
     def weights(self, held: Holdings) -> Array:
         """Sample weights times class weights."""
@@ -230,6 +230,9 @@ class GramEngine:
 
     def loo(self, held: Holdings) -> Array:
         targets = self.plan.targets(held)
+        if targets.groups is not None:
+            F = self._queries(held).loo_groups(targets.groups)
+            return targets.combine_left_out(F).astype(held.rows.dtype)
         Y = self.system.B[:, 1:].real
         F = self._reading(lambda: self.plan.machine.loo(Y, self.moments, self.plan.ridge))
         return np.asarray(targets.combine_left_out(F).astype(held.rows.dtype))
@@ -300,7 +303,21 @@ class GramEngine:
             np.asarray(self.system.B[:, 1:].real),
             self._known_moments(held),
             lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
+            self._squares,
         )
+
+    def _squares(self, members: Array, power: int) -> Array:
+        """Blocks (g, k, k) of P, or of P D P, for groups of k samples (g, k)."""
+        out, D = [], np.asarray(1.0 / self._weight)
+        for rows in row_blocks(len(members), members.shape[1] * len(D)):
+            some = members[rows]
+            P = np.asarray(self._reading(partial(self.system.inverse_columns, some.ravel())))
+            P = np.moveaxis(P.reshape(len(D), *some.shape), 0, 1)  # (g, n, k)
+            if power == 2:
+                out.append(np.swapaxes(P, 1, 2) @ (D[:, None] * P))
+            else:
+                out.append(P[np.arange(len(some))[:, None], some])
+        return np.concatenate(out)
 
     def _known_moments(self, held: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in the memory of NumPy."""
@@ -378,6 +395,8 @@ class MinimumNormEngine:
 
     def loo(self, held: Holdings) -> Array:
         targets = self._targets
+        if targets.groups is not None:
+            return left_out_by_removal(self, held)
         F = minimum_norm_loo(self._K, targets.columns, targets.weight)
         return targets.combine_left_out(F).astype(self._K.dtype)
 

@@ -19,6 +19,7 @@ from gramian.core.equations import (
     Targets,
     departed_values,
 )
+from gramian.core.equations._groups import SquaresOf
 from gramian.core.gram import check_schur
 from gramian.core.kernels import Kernel
 
@@ -43,6 +44,8 @@ class GramQueries:
         Moments of P, each computed once.
     apply : callable
         Computes ``P b`` for each row b.
+    squares : callable
+        Blocks of P or P D P for groups of samples.
     """
 
     machine: Machine
@@ -55,6 +58,11 @@ class GramQueries:
     Y: Array
     moments: MomentsOf
     apply: Callable[[Array], Array]
+    squares: SquaresOf
+
+    def loo_groups(self, codes: Array) -> Array:
+        """Decision values for the target columns (n, t) without each sample's group."""
+        return self.machine.loo_groups(self.Y, codes, self.moments, self.squares, self.ridge)
 
     def joined(self, X: Any) -> Iterator[tuple[slice, JoinedQueries]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined."""
@@ -68,12 +76,17 @@ class GramQueries:
         first = self.moments(1)
         b, Z = self.machine.coefficients(first.R, first.s, 1.0 / self.weight, self.ridge)
         combine = self.targets.combine_left_out  # linear, so what is small comes first
-        leaving = self.machine.departures(self.Y, self.moments, self.ridge)
+        codes = self.targets.groups
+        if codes is not None:
+            leaving = self.machine.left_groups(codes, self.moments, self.squares, self.ridge)
+        else:
+            leaving = self.machine.departures(self.Y, self.moments, self.ridge)
         leaving = Departures(*map(combine, leaving))
         for rows in query_blocks(X.shape[0], *self.Y.shape):
             k = np.asarray(self.kernel(X[rows], self.samples))
             values = combine((k @ Z + b)[:, None, :])
-            yield rows, departed_values(leaving, values, self.apply(k), k @ first.s)
+            moved = departed_values(leaving, values, self.apply(k), k @ first.s, codes)
+            yield rows, moved
 
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of f(x), see `Machine.variances`."""

@@ -47,6 +47,8 @@ class Holdings:
         Sorted labels that a classifier distinguishes; None for a regressor.
     declared : tuple
         Labels that stay classes even without samples.
+    groups : ndarray of shape (n,), optional
+        To whom or what each sample belongs: samples of a group are left out together.
     version : object
         A unique token, by which an engine records the holdings that it is valid for.
     """
@@ -58,6 +60,7 @@ class Holdings:
     next_id: int = 0
     classes: Any = None
     declared: tuple[Any, ...] = ()
+    groups: Array | None = None
     version: object = field(default_factory=object)
 
     def __len__(self) -> int:
@@ -68,8 +71,28 @@ class Holdings:
         """Index of each sample's class in `classes`."""
         return np.searchsorted(self.classes, self.y)
 
-    def appended(self, X: Any, y: Array, weight: Array, ids: Array, next_id: int) -> Holdings:
-        """Return holdings with more samples at the end and the same classes."""
+    @cached_property
+    def codes(self) -> Array | None:
+        """Number of each sample's group, or None where every sample stands for itself."""
+        if self.groups is None:
+            return None
+        return np.unique(self.groups, return_inverse=True)[1]
+
+    def appended(
+        self,
+        X: Any,
+        y: Array,
+        weight: Array,
+        ids: Array,
+        next_id: int,
+        groups: Array | None = None,
+    ) -> Holdings:
+        """Return holdings with more samples at the end and the same classes.
+
+        Where samples have groups, new ones without have each a group of its own in these holdings.
+        """
+        if self.groups is not None:
+            groups = np.concatenate([self.groups, own_groups(self.groups, ids, groups)])
         return Holdings(
             self.rows.appended(X),
             np.concatenate([self.y, y]),
@@ -78,6 +101,7 @@ class Holdings:
             next_id,
             self.classes,
             self.declared,
+            groups,
         )
 
     def without(self, positions: Array) -> Holdings:
@@ -91,7 +115,23 @@ class Holdings:
             self.next_id,
             self.classes,
             self.declared,
+            None if self.groups is None else without_groups(self.groups, positions),
         )
+
+
+def own_groups(held: Array, ids: Array, groups: Array | None) -> Array:
+    """The groups as given, or one for each of these samples that no other has."""
+    if groups is not None:
+        return groups
+    if held.dtype.kind == "U":
+        return np.array([f"\x1f{i}" for i in range(len(ids))])
+    return np.arange(len(ids)) + held.max(initial=-1) + 1
+
+
+def without_groups(groups: Array, positions: Array) -> Array:
+    """Groups of the samples that stay."""
+    left = without_rows(groups, positions)
+    return trimmed(left) if left.dtype.kind == "U" else left
 
 
 def trimmed(array: Array) -> Array:

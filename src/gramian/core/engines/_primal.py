@@ -173,6 +173,9 @@ class SumsEngine:
     def loo(self, held: Holdings) -> Array:
         """Leave-one-out outputs in one pass over the samples, O(n d²)."""
         targets = self.plan.targets(held)
+        if targets.groups is not None:
+            F = targets.columns - self._queries(held).left_groups(targets.groups)
+            return targets.combine_left_out(F).astype(held.rows.dtype)
         residuals = self._residuals(held, targets, self._solution(held))
         N = self._normal.inverse()
         for rows, X in augmented_blocks(held.rows.samples(), self._shift):
@@ -198,7 +201,7 @@ class SumsEngine:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         queries, targets = self._queries(held), self.plan.targets(held)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
-            F = queries.departed(augmented(X[rows], self._shift))
+            F = queries.departed(augmented(X[rows], self._shift), targets.groups)
             yield rows, targets.combine_left_out(F)
 
     def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:

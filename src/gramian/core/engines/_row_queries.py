@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.equations import Joined, departed_rows, joined_rows
+from gramian.core.equations import Joined, departed_rows, joined_rows, row_residuals
+from gramian.core.equations._influence import by_group
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,17 @@ class RowQueries:
         held = self.residuals, self.clearance, self.weight
         return lambda weight: joined_rows(*held, crossed, own, reached, self.Y, weight)
 
-    def departed(self, features: Array) -> Array:
-        """Outputs (m, n, t) at queries without each held row, O(n d) for each query."""
+    def left_groups(self, codes: Array) -> Array:
+        """Left-out residuals (n, t) of the held rows without their groups, O(n d²) and Σ k³."""
+        features = np.concatenate([held for _, held in self.blocks()])
+        return row_residuals(features, self.N, self.residuals, self.weight, codes)
+
+    def departed(self, features: Array, codes: Array | None = None) -> Array:
+        """Outputs (m, n, t) at queries without each held row, or its group."""
+        if codes is not None:
+            leaving = (self.weight[:, None] * self.left_groups(codes))[None]
+            moved = by_group(self._crossed(features)[..., None] * leaving, codes)
+            return (features @ self.B)[:, None] - moved
         held = self.residuals, self.clearance, self.weight
         return departed_rows(*held, self._crossed(features), features @ self.B)
 

@@ -27,7 +27,13 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations._added import Joined, Queries
-from gramian.core.equations._groups import BlocksOf, SquaresOf, group_blocks, left_out_groups
+from gramian.core.equations._groups import (
+    BlocksOf,
+    SquaresOf,
+    group_blocks,
+    groups_by_size,
+    left_out_groups,
+)
 from gramian.core.gram import Moments, Spectrum
 
 MomentsOf = Callable[[int], Moments]
@@ -89,11 +95,18 @@ class Machine(ABC):
     ) -> Array:
         """Exact decision values (n, t) without each sample's group, O(Σ k³) for groups of k."""
 
-        def residuals(members: Array) -> Array:
-            blocks = group_blocks(moments, squares, members)
-            return self.group_departures(blocks, ridge).residual
+        return Y - self.left_groups(codes, moments, squares, ridge).residual.real
 
-        return left_out_groups(Y, codes, residuals, moments(1).R)
+    def left_groups(
+        self, codes: Array, moments: MomentsOf, squares: SquaresOf, ridge: float
+    ) -> Departures:
+        """Left-out residual of each sample (n, t), and the change of b as its group leaves."""
+        R = moments(1).R
+        theta, change = np.empty_like(R), np.empty_like(R.real)
+        for members in groups_by_size(codes):
+            blocks = group_blocks(moments, squares, members)
+            theta[members], change[members] = self.group_departures(blocks, ridge)
+        return Departures(theta, change)
 
     def joined(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Joined:
         """Leave-one-out values of all samples and of a query that joins them, O(n t) per query."""

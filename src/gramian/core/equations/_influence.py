@@ -48,7 +48,9 @@ def decision_changes(
     return (weights[:, :, None] * leaving.residual + by_intercept).real
 
 
-def departed_values(leaving: Departures, values: Array, solved: Array, ones: Array) -> Array:
+def departed_values(
+    leaving: Departures, values: Array, solved: Array, ones: Array, codes: Array | None = None
+) -> Array:
     """Decision values at m queries without each of n samples, of shape (m, n, t).
 
     ::
@@ -64,6 +66,21 @@ def departed_values(leaving: Departures, values: Array, solved: Array, ones: Arr
         u; complex for a resolvent.
     ones : ndarray of shape (m,)
         kᵀs.
+    codes : ndarray of shape (n,), optional
+        Number of each sample's group; samples then leave with their groups.
     """
     by_intercept = (1.0 - ones)[:, None, None] * leaving.intercept
-    return values + (by_intercept - solved[..., None] * leaving.residual).real
+    by_sample = solved[..., None] * leaving.residual
+    if codes is not None:
+        by_sample = by_group(by_sample, codes)
+    return values + (by_intercept - by_sample).real
+
+
+def by_group(values: Array, codes: Array) -> Array:
+    """The sum over each sample's group, in its place, of values (m, n, t)."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sums = np.add.reduceat(values[:, order], starts, axis=1)
+    place = np.empty(len(codes), dtype=int)
+    place[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(codes))))
+    return sums[:, place]

@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines import Holdings
-from gramian.core.kernels import GramSamples
+from gramian.core.engines._removed import held_queries
 from gramian.core.search import Problem, fold_numbers
 
 FOLDS = 5
@@ -61,7 +61,7 @@ def out_of_fold(
     out: Array | None = None
     for k in np.unique(fold):
         left = np.flatnonzero(fold == k)
-        rest, queries = held.without(left), left_queries(held, left)
+        rest, queries = held.without(left), held_queries(held, left)
         found = [plan.engine(rest).reader(rest).outputs(queries) for plan in choose(rest)]
         outputs = np.stack([np.asarray(values) for values in found])
         if out is None:
@@ -69,14 +69,6 @@ def out_of_fold(
         out[:, left] = outputs
     assert out is not None
     return out
-
-
-def left_queries(held: Holdings, positions: Array) -> Any:
-    """Held samples as queries to a model of all the others."""
-    samples = held.rows.samples()
-    if isinstance(samples, GramSamples):
-        return np.delete(samples.K[samples.index[positions]], positions, axis=1)
-    return held.rows.take(positions)
 
 
 def clearly_lower(losses: Array, than: Array, weight: Array) -> bool:
