@@ -12,20 +12,20 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
-from gramian.core.equations import LS_SVM, BlocksOf, Departures, Machine, MomentsOf
+from gramian.core.equations import LS_SVM, BlocksOf, Equations, MomentsOf, Removals
 from gramian.core.equations._equations import Pull
 from gramian.core.gram import Moments
 
 
 @dataclass(frozen=True)
-class MinimumNorm(Machine):
+class MinimumNorm(Equations):
     """The machine whose intercept minimises ``β² + Σ z_i² / weight_i``.
 
     At small ridges this intercept jumps about, and the criterion has narrow valleys. LS-SVM, which
     differs in the intercept alone, has not.
     """
 
-    guide: ClassVar[Machine | None] = LS_SVM
+    guide: ClassVar[Equations | None] = LS_SVM
     name: str = "KDA/RMSE"
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
@@ -46,14 +46,14 @@ class MinimumNorm(Machine):
         R, s, p = first
         return Y - (R - _left_out_intercepts(first, second) * s[..., None]) / p[..., None]
 
-    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+    def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         first, second = moments(1), moments(2)
         left_out = _left_out_intercepts(first, second)
         theta = (first.R - left_out * first.s[:, None]) / first.p[:, None]
         intercept = second.R.sum(axis=0) / (1.0 + second.s.sum())
-        return Departures(theta, left_out - intercept)
+        return Removals(theta, left_out - intercept)
 
-    def group_departures(self, blocks: BlocksOf, ridge: float) -> Departures:
+    def group_departures(self, blocks: BlocksOf, ridge: float) -> Removals:
         """θ and the change of β for groups; products with D follow from ``P D P``.
 
         ::
@@ -69,7 +69,7 @@ class MinimumNorm(Machine):
         products = sums - Bs @ V2 - np.swapaxes(second.s, -1, -2) @ BV + Bs @ (second.M @ BV)
         left_out = products[..., :-1] / (1.0 + products[..., -1:])
         theta = BV[..., :-1] - BV[..., -1:] * left_out
-        return Departures(theta, left_out - second.R_sum / (1.0 + second.s_sum))
+        return Removals(theta, left_out - second.R_sum / (1.0 + second.s_sum))
 
     def least_ridge(self, size: float, eps: float) -> float:
         """Larger than for other machines: the intercept comes from ``P D P``, the square of P."""

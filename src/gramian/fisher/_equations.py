@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, mirror_upper, weighted_square
-from gramian.core.equations import BlocksOf, Departures, Machine, MomentsOf, loo_bordered
+from gramian.core.equations import BlocksOf, Equations, MomentsOf, Removals, loo_bordered
 from gramian.core.equations._equations import Pull, symmetric
 from gramian.core.equations._groups import bordered_residuals
 from gramian.core.equations._least_squares import pull_bordered
@@ -31,7 +31,7 @@ from gramian.core.gram import LiveResolvent, Moments, Spectrum
 
 
 @dataclass(frozen=True)
-class Fisher(Machine):
+class Fisher(Equations):
     """The discriminant with the bias penalty ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5).
 
     At small ridges the paper's leave-one-out has narrow valleys, in which a search by slopes ends.
@@ -53,9 +53,9 @@ class Fisher(Machine):
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """Leave-one-out values of the discriminant without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
-        return Y - self.departures(Y, moments, ridge).residual.real
+        return Y - self.removals(Y, moments, ridge).residual.real
 
-    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+    def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         """Complex residuals and real changes of the intercept.
 
         ::
@@ -68,9 +68,9 @@ class Fisher(Machine):
         R1, s1 = R.sum(axis=-2, keepdims=True), s.sum(axis=-2, keepdims=True)
         intercept = R1.imag / (s1.imag - cost)
         left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
-        return Departures((R - left_out * s) / p, left_out - intercept)
+        return Removals((R - left_out * s) / p, left_out - intercept)
 
-    def group_departures(self, blocks: BlocksOf, ridge: float) -> Departures:
+    def group_departures(self, blocks: BlocksOf, ridge: float) -> Removals:
         """``b₋G = Im (1ᵀR − s_Gᵀ B R_G) / (Im (1ᵀs − s_Gᵀ B s_G) − c σ)``, ``B = (P_GG)⁻¹``."""
         block, cost = blocks(1), self.penalty * ridge**0.5
         V = np.concatenate([block.R, block.s], axis=-1)
@@ -79,7 +79,7 @@ class Fisher(Machine):
         left = (sums - np.swapaxes(block.s, -1, -2) @ BV).imag
         left_out = left[..., :-1] / (left[..., -1:] - cost)
         intercept = block.R_sum.imag / (block.s_sum.imag - cost)
-        return Departures(BV[..., :-1] - BV[..., -1:] * left_out, left_out - intercept)
+        return Removals(BV[..., :-1] - BV[..., -1:] * left_out, left_out - intercept)
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """``μ kᵀ(K D⁻¹ K + μD)⁻¹k = −σ Im kᵀPk``: f is linear in k, so it is 0 where k is."""

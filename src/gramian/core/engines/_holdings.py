@@ -119,13 +119,13 @@ class Holdings:
         )
 
 
-def own_groups(held: Array, ids: Array, groups: Array | None) -> Array:
+def own_groups(holdings: Array, ids: Array, groups: Array | None) -> Array:
     """The groups as given, or one for each of these samples that no other has."""
     if groups is not None:
         return groups
-    if held.dtype.kind == "U":
+    if holdings.dtype.kind == "U":
         return np.array([f"\x1f{i}" for i in range(len(ids))])
-    return np.arange(len(ids)) + held.max(initial=-1) + 1
+    return np.arange(len(ids)) + holdings.max(initial=-1) + 1
 
 
 def without_groups(groups: Array, positions: Array) -> Array:
