@@ -13,4 +13,6 @@ OPTIONAL = ("feature_names_in_", "kernel_", "metric_")
 REQUIRED = ("n_features_in_",)
 
 HELD = ("_ids", "_y", "_weight", "_next_id")
+MAY_HOLD = ("_groups",)
+"""What a file has of the samples held if they have it."""
 TABLE = ("estimator_", "target_", "columns_", "ignored_", "table_")

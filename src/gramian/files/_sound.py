@@ -23,7 +23,7 @@ from gramian.files._checks import (
     check_whole,
     refuse,
 )
-from gramian.files._schema import HELD, OPTIONAL, REQUIRED
+from gramian.files._schema import HELD, MAY_HOLD, OPTIONAL, REQUIRED
 from gramian.files._sound_basis import check_bases
 from gramian.files._sound_choices import check_chosen, check_gamma, check_pair, check_selection
 from gramian.files._sound_stack import check_stack
@@ -70,12 +70,14 @@ def check_estimator(model: Any, state: Any) -> None:
 
 def _check_held(model: Any, state: Any) -> Size:
     """Ids, targets and weights, as many as samples."""
-    holdings = check_keys(state["held"], "held", HELD)
+    holdings = check_keys(state["held"], "held", HELD, MAY_HOLD)
     X = check_samples(state["X"], "X", (None, None))
     n, d = X.shape
     if n == 0 and "bases" not in state:
         refuse("X", "has no samples")
     _check_ids(holdings["_ids"], holdings["_next_id"], n)
+    if "_groups" in holdings:
+        check_array(holdings["_groups"], "the groups of samples", (n,), "iU")
     weight = check_array(holdings["_weight"], "the weights of samples", (n,), "f")
     if not (weight > 0).all():
         refuse("the weights of samples", "are not all positive")

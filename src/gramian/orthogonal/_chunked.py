@@ -34,11 +34,12 @@ T = TypeVar("T")
 CHOSEN_ON = 20_000
 
 
-def begin(self, X, y, sample_weight, ids, classes):
+def begin(self, X, y, sample_weight, ids, classes, groups=None):
     """Fit from scratch, to arrays or to Dask arrays."""
     if not is_chunked(X):
-        LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
+        LiveEstimator._begin(self, X, y, sample_weight, ids, classes, groups)
         return
+    _check_no_groups(groups)
     spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids)
     random = repeatable(spec.plan.random_state)
     numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
@@ -58,17 +59,26 @@ def begin(self, X, y, sample_weight, ids, classes):
     self._now = Fitted(spec, choice, holdings, engine, names)
 
 
-def learn(self, X, y, sample_weight, ids, classes=()):
+def learn(self, X, y, sample_weight, ids, classes=(), groups=None):
     """Learn more samples, or more rows of Dask arrays."""
     if not (is_chunked(X) and self.__sklearn_is_fitted__()):
-        LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
+        LiveEstimator._learn(self, X, y, sample_weight, ids, classes, groups)
         return
+    _check_no_groups(groups)
     now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
     holdings = replace(now.holdings, next_id=now.holdings.next_id + len(chunks), version=object())
     holdings = self._joined(now.holdings, holdings, _labels_of(self, chunks, now.holdings))
     engine = now.engine.with_classes(holdings)
     sums = _added_up(chunks, engine, None, holdings.rows.dtype)
     self._now = now.moved(holdings, engine.with_sums(holdings, sums, len(chunks)))
+
+
+def _check_no_groups(groups):
+    if groups is not None:
+        raise ValueError(
+            "groups are for samples that the model holds, and those of Dask arrays are not held. "
+            "Leave groups=None."
+        )
 
 
 @edits

@@ -28,7 +28,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return self._fitted().holdings.classes.copy()
 
     @edits
-    def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
+    def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None, *, groups=None):
         """Learn more samples; the result equals one fit to all samples.
 
         The first call chooses the hyper-parameters; `reselect` chooses them again.
@@ -44,13 +44,15 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings; the next free numbers by default.
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            To whom or what each sample belongs, if the model's samples have groups; see `fit`.
 
         Returns
         -------
         self
         """
         declared = () if classes is None else _check_classes(classes)
-        self._learn(X, y, sample_weight, ids, declared)
+        self._learn(X, y, sample_weight, ids, declared, groups)
         return self
 
     def decision_function(self, X):

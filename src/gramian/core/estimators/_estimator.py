@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array
 from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, record_rebuild
+from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
@@ -150,7 +151,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
-    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None):
+    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None, *, groups=None):
         """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
@@ -166,19 +167,24 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             A fraction of the samples, drawn at random, or a mask. Hyper-parameters are chosen on
             these, which are then set aside: the model does not hold them. Nothing that it holds was
             then seen by a choice, as prediction sets and intervals require.
+        groups : array-like of shape (n_samples,), optional
+            Integers or strings: to whom or what each sample belongs, such as a patient with several
+            rows. Samples of a group are then left out together, by every ``loo_`` method and by
+            the search, and ``forget(groups=…)`` forgets them together.
 
         Returns
         -------
         self
         """
         if tune_on is None:
-            self._begin(X, y, sample_weight, ids, ())
+            self._begin(X, y, sample_weight, ids, (), groups)
         else:
-            self._now = Fitted(*tuned_apart(self, X, y, sample_weight, ids, tune_on))
+            parts = tuned_apart(self, X, y, sample_weight, ids, tune_on, groups)
+            self._now = Fitted(*parts)
         return self
 
     @edits
-    def forget(self, ids):
+    def forget(self, ids=None, *, groups=None):
         """Forget samples exactly: the model becomes the one that never saw them.
 
         Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`;
@@ -187,13 +193,20 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         ids : id or array-like of ids
+        groups : group or array-like of groups, in place of ids
+            All samples of these groups.
 
         Returns
         -------
         self
         """
         now = vars(self).get("_now") or self._fitted()
-        positions = positions_of(now.holdings.ids, ids)
+        if (ids is None) == (groups is None):
+            raise ValueError("forget needs ids, or groups=…, one of the two.")
+        if groups is None:
+            positions = positions_of(now.holdings.ids, ids)
+        else:
+            positions = positions_of_groups(now.holdings.groups, groups)
         if len(positions) == 0:
             return self
         after = self._left(now.holdings, now.holdings.without(positions))
@@ -207,7 +220,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def exchange(self, ids, X, y, new_ids=None, sample_weight=None):
+    def exchange(self, ids, X, y, new_ids=None, sample_weight=None, *, groups=None):
         """Learn samples and forget others, as one edit.
 
         The result is that of `partial_fit` and then `forget`, at less cost: the model is never in
@@ -223,6 +236,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         new_ids : array-like of shape (n_samples,), optional
             Ids of the samples to learn, other than those held; the next free numbers by default.
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Groups of the samples to learn, if the model's samples have groups.
 
         Returns
         -------
@@ -231,9 +246,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         now = self._editable()
         positions = positions_of(now.holdings.ids, ids, "exchange")
         if len(positions) == 0:
-            self._learn(X, y, sample_weight, new_ids)
+            self._learn(X, y, sample_weight, new_ids, groups=groups)
             return self
-        both = self._enlarged(now, X, y, sample_weight, new_ids, ())
+        both = self._enlarged(now, X, y, sample_weight, new_ids, (), groups)
         after = self._left(both, both.without(positions))
         self._now = now.appended(both).removed(after, positions)
         after.rows.scrub()
@@ -336,6 +351,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self._fitted().holdings.weight.copy()
 
     @property
+    def groups_(self):
+        """Groups of the held samples, in the order of `ids_`; None if they have none."""
+        groups = self._fitted().holdings.groups
+        return None if groups is None else groups.copy()
+
+    @property
     def n_features_in_(self):
         """Number of features; number of samples for a precomputed kernel."""
         return self._fitted().holdings.rows.width
@@ -417,30 +438,35 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _left(self, before: Holdings, after: Holdings) -> Holdings:
         """Return holdings with updated classes after a removal; ValueError if too few are left."""
 
-    def _begin(self, X, y, sample_weight, ids, classes):
+    def _begin(self, X, y, sample_weight, ids, classes, groups=None):
         """Fit from scratch."""
         spec, tensors = self._spec(), type(X).__module__.startswith("torch")
         X, y, names = spec.samples.first(self, X, y)
         y, weight = self._check_targets(y, None), np.ones(X.shape[0])
         own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
         next_id = len(y) if ids is None else 0
+        groups = None if groups is None else check_groups(groups, len(y))
         if sample_weight is not None:
-            X, y, weight, own = with_weight(spec.samples, X, y, sample_weight, own)
+            kept = np.arange(len(y))
+            X, y, weight, kept = with_weight(spec.samples, X, y, sample_weight, kept)
+            own, groups = own[kept], None if groups is None else groups[kept]
         rows = make_rows(X, precomputed=spec.samples.precomputed, tensors=tensors)
-        holdings = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
+        holdings = Holdings(
+            rows, np.array(y), np.array(weight), np.array(own), next_id, groups=groups
+        )
         holdings = self._joined(None, holdings, classes)
         choice = (SearchProgress(self, spec) if self.verbose else spec).choose(holdings, None)
         self._now = Fitted(spec, choice, holdings, choice.engine(holdings), names)
 
-    def _learn(self, X, y, sample_weight, ids, classes=()):
+    def _learn(self, X, y, sample_weight, ids, classes=(), groups=None):
         """Learn more samples; an unfitted model learns them from scratch."""
         if "_now" not in vars(self):
-            self._begin(X, y, sample_weight, ids, classes)
+            self._begin(X, y, sample_weight, ids, classes, groups)
             return
         now = self._editable()
-        self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes))
+        self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes, groups))
 
-    def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
+    def _enlarged(self, now, X, y, sample_weight, ids, classes, groups=None) -> Holdings:
         """Return the holdings with more samples, which are checked."""
         kind, before = now.spec.samples, now.holdings
         X, y = kind.more(self, before, X, y)
@@ -450,9 +476,13 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         else:
             own, next_id = check_ids(ids, len(y)), before.next_id
             check_new(before.ids, own)
+        groups = more_groups(before.groups, groups, len(y))
         if sample_weight is not None:
-            X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
-        return self._joined(before, before.appended(X, y, weight, own, next_id), classes)
+            kept = np.arange(len(y))
+            X, y, weight, kept = with_weight(kind, X, y, sample_weight, kept)
+            own, groups = own[kept], None if groups is None else groups[kept]
+        after = before.appended(X, y, weight, own, next_id, groups)
+        return self._joined(before, after, classes)
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -537,6 +567,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             "_weight": holdings.weight,
             "_next_id": holdings.next_id,
         }
+        if holdings.groups is not None:
+            kept["_groups"] = holdings.groups
         added = {name: state.get(name) for name in self._state_keys}
         return {"held": kept, "X": holdings.rows.shown(), "public": public, **added}
 
@@ -547,6 +579,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         X = X if device is None else placed(X, device)
         rows = make_rows(X, precomputed=spec.samples.precomputed)
         holdings = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
+        holdings = replace(holdings, groups=kept.get("_groups"))
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
             holdings = replace(holdings, classes=public["classes_"], declared=declared)

@@ -17,7 +17,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
 
     @edits
-    def partial_fit(self, X, y, ids=None, sample_weight=None):
+    def partial_fit(self, X, y, ids=None, sample_weight=None, *, groups=None):
         """Learn more samples; the result equals one fit to all samples.
 
         The first call chooses the hyper-parameters; `reselect` chooses them again.
@@ -30,12 +30,14 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings; the next free numbers by default.
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            To whom or what each sample belongs, if the model's samples have groups; see `fit`.
 
         Returns
         -------
         self
         """
-        self._learn(X, y, sample_weight, ids)
+        self._learn(X, y, sample_weight, ids, groups=groups)
         return self
 
     def predict(self, X):

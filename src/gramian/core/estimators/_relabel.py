@@ -58,5 +58,6 @@ def _reordered(before: Holdings, positions: Array, y: Array, precomputed: bool) 
         y=np.concatenate([before.y[stay], y]),
         weight=before.weight[order],
         ids=before.ids[order],
+        groups=None if before.groups is None else before.groups[order],
         version=object(),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.equations import CRITERIA, ClassTargets, Criterion
+from gramian.core.equations import CRITERIA, ClassTargets, Criterion, Equations
 from gramian.core.search._ladder import FIRST, WIDTHS, Rungs, climb
 from gramian.core.search._objective import Objective, WidthPrior
 from gramian.core.search._polish import descend, simplex
@@ -99,6 +99,10 @@ def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tupl
     whole = rung(n)
     if not isinstance(gamma, str):
         return whole.path(gamma)
+    guide, groups = whole.problem.equations.guide, whole.problem.targets.groups
+    if guide is not None and groups is not None and (gamma == "loo-ard" or search == "gradient"):
+        # Only the guide has slopes with groups left out: its widths, and the best ridge for them.
+        return whole.path(_search(_guided(rung, guide), n, most, gamma, search, start).gamma)
     if gamma == "loo-ard":
         return _search_features(whole, rung(SUBSAMPLE), start)
     smooth = whole.criterion.gradient is not None and whole.problem.equations.climbs
@@ -113,12 +117,17 @@ def _climb(rung: Rungs, n: int, most: int, start: tuple | None) -> Trial:
     guide = whole.problem.equations.guide
     if guide is None:
         return climb(rung, most, start)
+    return whole.path(climb(_guided(rung, guide), n, start).gamma)
+
+
+def _guided(rung: Rungs, guide: Equations) -> Rungs:
+    """The same objectives with the equations of the guide."""
 
     def guided(size: int) -> Objective:
         objective = rung(size)
         return replace(objective, problem=replace(objective.problem, equations=guide))
 
-    return whole.path(climb(guided, n, start).gamma)
+    return guided
 
 
 def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:

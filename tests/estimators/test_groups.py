@@ -1,0 +1,227 @@
+"""Samples that belong together leave together: groups against real refits, and what is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
+
+import gramian
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LagrangianSVC,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
+from tests.estimators.conftest import (
+    ESTIMATORS,
+    ONE_OF_EACH,
+    close_values,
+    every_form,
+    make_samples,
+    queries,
+    values,
+)
+
+
+def grouped(estimator, n=24, **options):
+    """Samples and their groups of one to five, which are scattered."""
+    groups = np.random.default_rng(5).permutation(np.repeat(np.arange(3 * n), [1, 2, 5] * n)[:n])
+    return *make_samples(estimator, n, **options), groups
+
+
+def without(model, leaving):
+    """The model fitted to the samples that stay; classes are as in ``model``."""
+    if "basis" in model.chosen_on_data_:
+        twin, now = clone(model), model._now
+        weight = np.where(leaving, 1e-200, now.holdings.weight)
+        twin._now = now.moved(replace(now.holdings, weight=weight), now.engine)
+        return twin.refitted()
+    declared = {"classes": model.classes_} if is_classifier(model) else {}
+    rest, weight = ~leaving, model.sample_weight_
+    return clone(model).partial_fit(
+        model.X_fit_[rest], model.y_fit_[rest], sample_weight=weight[rest], **declared
+    )
+
+
+def left_out(model):
+    """Values at each held sample of the model fitted without its group."""
+    out = values(model, model.X_fit_).copy()
+    for group in np.unique(model.groups_):
+        leaving = model.groups_ == group
+        out[leaving] = values(without(model, leaving), model.X_fit_[leaving])
+    return out
+
+
+@every_form
+@pytest.mark.parametrize("classes", [2, 3])
+def test_leave_one_group_out_equals_refits(estimator, classes):
+    X, y, groups = grouped(estimator, classes=classes)
+    weight = np.random.default_rng(3).uniform(0.3, 3.0, len(y))
+    estimator.fit(X, y, weight, groups=groups)
+    close_values(estimator.loo_decision_function(), left_out(estimator), updates=24)
+
+
+@every_form
+def test_the_same_after_edits(estimator):
+    X, y, groups = grouped(estimator, 40, classes=3)
+    estimator.fit(X[:20], y[:20], groups=groups[:20])
+    estimator.partial_fit(X[20:], y[20:], groups=groups[20:]).forget([3, 4, 30])
+    estimator.partial_fit(X[3:5], y[3:5], groups=[99, int(groups[0])])
+    np.testing.assert_array_equal(estimator.groups_[-2:], [99, groups[0]])
+    close_values(estimator.loo_decision_function(), left_out(estimator), updates=60)
+
+
+@pytest.mark.parametrize("name", ["kda", "kda-fisher", "kfd", "lssvc", "lssvr", "lsvc", "stack-r"])
+def test_after_a_thousand_edits(name):
+    """Decision values without the group are within 1e-9 of real refits."""
+    model, rng = clone(ESTIMATORS[name]), np.random.default_rng(0)
+    X, y, groups = grouped(model, 540)
+    model.fit(X[:40], y[:40], groups=groups[:40])
+    for i in range(40, 540):
+        model.partial_fit(X[[i]], y[[i]], groups=groups[[i]])
+        model.forget(int(rng.choice(model.ids_)))
+    # 1e-9 is what is promised; the values are of order one
+    np.testing.assert_allclose(model.loo_decision_function(), left_out(model), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_outputs_elsewhere_without_each_group(name):
+    model = clone(ESTIMATORS[name])
+    X, y, groups = grouped(model, classes=3)
+    model.fit(X, y, groups=groups)
+    now = model._serving()
+    found = np.concatenate([F for _, F in now.engine.without_each(now.holdings, queries())], axis=0)
+    for i in range(0, len(y), 5):
+        expected = values(without(model, groups == groups[i]))
+        close_values(found[:, i].reshape(expected.shape), expected, updates=24)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LeastSquaresSVC("linear", C=3.0), LeastSquaresSVR(gamma=0.3, C=3.0)],
+)
+def test_scikit_learn_leaves_out_the_same(model):
+    X, y, groups = grouped(model, 30)
+    method = "decision_function" if is_classifier(model) else "predict"
+    expected = cross_val_predict(model, X, y, groups=groups, cv=LeaveOneGroupOut(), method=method)
+    found = model.fit(X, y, groups=groups.astype(str)).loo_decision_function()
+    close_values(found, expected, updates=30)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LeastSquaresSVC(random_state=0),
+        LeastSquaresSVR(random_state=0),
+        LeastSquaresSVR(gamma="loo-ard", random_state=0),
+        LeastSquaresSVR("linear"),
+        KernelDiscriminant(random_state=0),
+        KernelDiscriminant(targets="fisher", gamma="loo-ard", random_state=0),
+        KernelFisherDiscriminant(random_state=0, search="nelder-mead"),
+        LagrangianSVC(),
+    ],
+    ids=str,
+)
+def test_the_search_leaves_groups_out(model):
+    """Persons with ten rows each and an answer of their own: what helps is to know the person."""
+    rng = np.random.default_rng(0)
+    persons = np.repeat(np.arange(20), 10)
+    X = rng.standard_normal((20, 6))[persons] + 0.05 * rng.standard_normal((200, 6))
+    y = rng.standard_normal(20)[persons]
+    y = (y > 0).astype(int) if is_classifier(model) else y
+    alone, together = clone(model).fit(X, y), model.fit(X, y, groups=persons)
+    chance = max(np.mean(y), 1 - np.mean(y)) if is_classifier(model) else 0.0
+    if model.kernel != "linear":
+        assert alone.loo_score() > 0.95
+    assert together.loo_score() < chance + 0.3
+
+
+@pytest.mark.parametrize("name", ["lssvc", "lssvr", "kfd"])
+def test_slopes_of_the_criterion(name):
+    """Derivatives by width and ridge against finite differences."""
+    from gramian.core.search._objective import Objective, WidthPrior
+    from gramian.core.search._result import Trace
+
+    model = clone(ESTIMATORS[name])
+    X, y, groups = grouped(model, 30, classes=3)
+    model.fit(X, y, groups=groups)
+    spec = replace(model._spec(), ridge="loo")
+    problem = spec._problem(model._now.holdings)
+    rule = gramian.core.equations.CRITERIA["log" if is_classifier(model) else "squared"]
+    objective = Objective(problem, rule, WidthPrior(1.0, 2.0, 0.5), None, "", Trace())
+    at, step = np.array([np.log(0.4), np.log(0.2)]), 1e-5
+    _, by_width, by_ridge = objective.derivatives(*np.exp(at))
+    for k, slope in enumerate((np.ravel(by_width)[0], by_ridge)):
+        move = step * np.eye(2)[k]
+        ends = [objective.derivatives(*np.exp(at + side * move))[0] for side in (1, -1)]
+        found = (ends[0].objective - ends[1].objective) / (2 * step)
+        assert slope == pytest.approx(found, rel=1e-4, abs=1e-7)  # differences of second order
+        points = [objective.point(*np.exp(at + side * move)).objective for side in (1, -1)]
+        assert points == pytest.approx([end.objective for end in ends], rel=1e-8)  # by the spectrum
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_a_group_is_forgotten_at_once_and_kept_in_files(name, tmp_path):
+    model = clone(ESTIMATORS[name])
+    X, y, groups = grouped(model, 30)
+    groups = np.array([f"patient {g}" for g in groups])
+    model.fit(X, y, groups=groups)
+    whole = clone(model).fit(X, y, groups=groups)
+    gramian.save(model, tmp_path / "model")
+    loaded = gramian.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.groups_, groups)
+    np.testing.assert_array_equal(loaded.loo_decision_function(), whole.loo_decision_function())
+    gone = groups[0]
+    loaded.forget(groups=gone)
+    model.forget(np.flatnonzero(groups == gone))
+    assert gone not in loaded.groups_
+    np.testing.assert_array_equal(loaded.ids_, model.ids_)
+    close_values(values(loaded), values(model), updates=30)
+
+
+def test_what_groups_must_be():
+    model = LeastSquaresSVC(gamma=0.5, C=1.0)
+    X, y, groups = grouped(model)
+    with pytest.raises(ValueError, match="groups must name one for each sample: got 3 for 24"):
+        model.fit(X, y, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="one-dimensional array of integers or strings"):
+        model.fit(X, y, groups=groups + 0.5)
+    with pytest.raises(ValueError, match="NUL"):
+        model.fit(X, y, groups=["a\0"] * 24)
+    model.fit(X, y)
+    assert model.groups_ is None
+    with pytest.raises(ValueError, match="have no groups"):
+        model.partial_fit(X[:1], y[:1], groups=[3])
+    with pytest.raises(ValueError, match="of this model have none; give ids"):
+        model.forget(groups=3)
+    model.fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="have groups; pass `groups`"):
+        model.partial_fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="must be integers as those the model holds, got strings"):
+        model.partial_fit(X[:1], y[:1], groups=["a"])
+    with pytest.raises(ValueError, match="forget got group 77, of which the model holds no sample"):
+        model.forget(groups=[int(groups[0]), 77])
+    with pytest.raises(ValueError, match="forget got group x"):
+        model.forget(groups="x")
+    with pytest.raises(ValueError, match="needs ids, or groups"):
+        model.forget()
+    assert len(model.ids_) == 24
+
+
+def test_groups_follow_other_edits():
+    model = LeastSquaresSVC(gamma=0.5, C=1.0)
+    X, y, groups = grouped(model)
+    weight = np.r_[0.0, np.ones(23)]
+    model.fit(X, y, weight, groups=groups)
+    np.testing.assert_array_equal(model.groups_, groups[1:])
+    model.relabel([1, 2], [1, 1])
+    np.testing.assert_array_equal(model.groups_, np.r_[groups[3:], groups[1:3]])
+    model.exchange([5], X[:1], y[:1], groups=[88])
+    assert model.groups_[-1] == 88
+    tuned = LeastSquaresSVC().fit(X, y, tune_on=0.4, groups=groups)
+    assert not set(tuned.groups_) & (set(groups) - set(tuned.groups_))
+    counts = np.bincount(groups, minlength=100)
+    assert all(counts[g] == np.sum(tuned.groups_ == g) for g in np.unique(tuned.groups_))
