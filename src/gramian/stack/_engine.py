@@ -19,6 +19,7 @@ from gramian.core.engines import (
     record_rebuild,
 )
 from gramian.core.equations import Added
+from gramian.core.estimators._crossfit import FoldChoices
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
 
 
@@ -37,6 +38,8 @@ class StackPlan:
         Names of the hyper-parameters that were chosen on samples.
     ready : list
         Engines of the parts that the choice has built, for the first call of `engine`.
+    folds : FoldChoices, optional
+        What is chosen without each fold of the samples, where the weights were chosen.
     """
 
     parts: tuple[DensePlan, ...]
@@ -44,6 +47,7 @@ class StackPlan:
     offset: Any = 0.0
     chosen_on_data: tuple[str, ...] = ()
     ready: list[Any] = field(default_factory=list)
+    folds: FoldChoices | None = None
 
     def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> StackEngine:
         """Return an engine for these holdings: of the parts that are ready, or from scratch."""

@@ -21,10 +21,11 @@ from gramian.core.equations import ClassTargets, class_scores
 from gramian.core.equations._calibration import fit_scale, smoothed_labels, without_rounding
 
 
-def class_weights(F: Array, targets: ClassTargets) -> Array:
+def class_weights(F: Array, targets: ClassTargets, plain: Array | None = None) -> Array:
     """Weights of the parts of a classifier, by L-BFGS on centred and scaled left-out values.
 
-    All parts weigh the same where none of them is any better than a guess.
+    Where none of them is any better than a guess, all parts weigh the same, or all that are
+    ``plain``: the leave-one-out values of the others may look better than they are.
 
     Parameters
     ----------
@@ -54,7 +55,9 @@ def class_weights(F: Array, targets: ClassTargets) -> Array:
     first, bounds = np.full(len(Z), start / len(Z)), [(0.0, None)] * len(Z)
     precise = {"ftol": 1e-13, "gtol": 1e-8}
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=precise).x
-    return (found if found.any() else np.ones(len(Z))) / unit
+    if not found.any():
+        found = np.ones(len(Z)) if plain is None or not plain.any() else plain.astype(float)
+    return found / unit
 
 
 def response_weights(F: Array, Y: Array, weight: Array) -> tuple[Array, Array]:

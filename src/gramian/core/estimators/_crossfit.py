@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from gramian.core.engines._removed import held_queries
 from gramian.core.search import Problem, fold_numbers
 
 FOLDS = 5
+TUNED_ON = 1_000
+"""The most samples on which the choice without a fold is made."""
 
 
 class ChoiceWarning(UserWarning):
@@ -32,10 +35,36 @@ def warn_of_width(what: str, holdings: Holdings) -> None:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class FoldChoices:
+    """What is chosen without each fold of the samples.
+
+    Parameters
+    ----------
+    plans : tuple of plans
+        One for each fold.
+    fold : ndarray of shape (n,)
+        Number of each sample's fold, for the samples of the choice.
+    """
+
+    plans: tuple[Any, ...]
+    fold: Array
+
+
 def held_folds(holdings: Holdings, folds: int, random_state: Any = None) -> Array:
     """The fold of each held sample; see `gramian.core.search.fold_numbers`."""
     labels = None if holdings.classes is None else holdings.labels
-    return fold_numbers(holdings.rows.samples(), labels, min(folds, len(holdings)), random_state)
+    codes = holdings.codes
+    number = len(holdings) if codes is None else int(codes.max()) + 1
+    samples = holdings.rows.samples()
+    return fold_numbers(samples, labels, min(folds, number), random_state, codes)
+
+
+def spread_folds(fold: Array, some: Holdings, holdings: Holdings) -> Array:
+    """The fold of each of the holdings, given that of `some_of` them; the others are dealt out."""
+    out = np.arange(len(holdings)) % (int(fold.max()) + 1)
+    out[np.isin(holdings.ids, some.ids)] = fold
+    return out
 
 
 def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
