@@ -36,6 +36,8 @@ class StackPlan:
         Added to the weighted sum.
     seen_by : tuple of str
         Names of the hyper-parameters that were chosen on samples.
+    scale : float, optional
+        That of the probabilities of a classifier: 1 where the weights were fitted to have it.
     ready : list
         Engines of the parts that the choice has built, for the first call of `engine`.
     folds : FoldChoices, optional
@@ -46,6 +48,7 @@ class StackPlan:
     weights: Array
     offset: Any = 0.0
     chosen_on_data: tuple[str, ...] = ()
+    scale: float | None = None
     ready: list[Any] = field(default_factory=list)
     folds: FoldChoices | None = None
 

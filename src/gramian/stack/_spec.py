@@ -63,11 +63,8 @@ class StackSpec:
         starts = dict(zip(keys, past.parts, strict=True)) if past is not None and known else {}
         plans, engines, tuned = self._tuned(holdings, starts)
         if not isinstance(self.weights, str):
-            zero = np.zeros(
-                1
-                if holdings.classes is not None
-                else holdings.y.reshape(len(holdings), -1).shape[1]
-            )
+            one = holdings.classes is not None or holdings.y.ndim == 1
+            zero = np.zeros(1 if one else holdings.y.shape[1])
             return replace(self._plan(tuple(plans), self.weights, zero), ready=engines)
         if len(holdings) < 2:
             raise ValueError(
@@ -82,12 +79,13 @@ class StackSpec:
         """The plan with weights from outputs out of fold, and one plan without each fold."""
         some, starts = some_of(holdings), {key: _one_width(plan) for key, plan in tuned.items()}
         fold = held_folds(some, FOLDS, self.parts[0].random_state)
+        silent = replace(self, parts=tuple(replace(part, callback=None) for part in self.parts))
         parts, F = {}, None
         for k in np.unique(fold):
             left = np.flatnonzero(fold == k)
             rest, queries = some.without(left), held_queries(some, left)
             few = some_of(rest, TUNED_ON)
-            parts[k], engines, _ = self._tuned(few, starts)
+            parts[k], engines, _ = silent._tuned(few, starts)
             if few is not rest:
                 engines = [plan.engine(rest) for plan in parts[k]]
             outputs = [np.asarray(e.predictor(rest).outputs(queries)) for e in engines]
@@ -144,7 +142,8 @@ class StackSpec:
     def _plan(self, parts: tuple[DensePlan, ...], weights: Any, offset: Any) -> StackPlan:
         chosen = dict.fromkeys(name for part in self.parts for name in part.chosen_on_data)
         chosen_on_data = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
-        return StackPlan(parts, weights, offset, chosen_on_data)
+        scale = 1.0 if isinstance(self.weights, str) else None
+        return StackPlan(parts, weights, offset, chosen_on_data, scale)
 
     def _weighted(self, F: Array, targets: Targets) -> tuple[Array, Array]:
         """Weights and offset, fitted to outputs (S, n, t) of the parts out of fold."""
@@ -155,12 +154,7 @@ class StackSpec:
     @property
     def _plain(self) -> Array:
         """Which parts have one width and no metric: nothing else of them is fitted to labels."""
-        ard = [
-            isinstance(part.kernel.gamma, str) and "ard" in part.kernel.gamma for part in self.parts
-        ]
-        return np.array(
-            [part.metric is None and not many for part, many in zip(self.parts, ard, strict=True)]
-        )
+        return np.array([part.metric is None and not part.kernel.by_feature for part in self.parts])
 
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:

@@ -20,12 +20,14 @@ from gramian.core.arrays import Array
 from gramian.core.equations import ClassTargets, class_scores
 from gramian.core.equations._calibration import fit_scale, smoothed_labels, without_rounding
 
+_NEXT_TO_NOTHING = 1e-6  # all classes are equally probable, and one is still the largest
+
 
 def class_weights(F: Array, targets: ClassTargets, plain: Array | None = None) -> Array:
     """Weights of the parts of a classifier, by L-BFGS on centred and scaled left-out values.
 
-    Where none of them is any better than a guess, all parts weigh the same, or all that are
-    ``plain``: the leave-one-out values of the others may look better than they are.
+    Where none of them is any better than a guess, all parts weigh the same and next to nothing, or
+    all that are ``plain``: the leave-one-out values of the others may look better than they are.
 
     Parameters
     ----------
@@ -56,7 +58,8 @@ def class_weights(F: Array, targets: ClassTargets, plain: Array | None = None) -
     precise = {"ftol": 1e-13, "gtol": 1e-8}
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=precise).x
     if not found.any():
-        found = np.ones(len(Z)) if plain is None or not plain.any() else plain.astype(float)
+        simple = np.ones(len(Z)) if plain is None or not plain.any() else plain.astype(float)
+        found = _NEXT_TO_NOTHING * simple
     return found / unit
 
 

@@ -49,6 +49,8 @@ class Holdings:
         Labels that stay classes even without samples.
     groups : ndarray of shape (n,), optional
         To whom or what each sample belongs: samples of a group are left out together.
+    folds : ndarray of shape (n,), optional
+        Number of the fold without which the sample is judged, where choices were made by folds.
     version : object
         A unique token, by which an engine records the holdings that it is valid for.
     """
@@ -61,6 +63,7 @@ class Holdings:
     classes: Any = None
     declared: tuple[Any, ...] = ()
     groups: Array | None = None
+    folds: Array | None = None
     version: object = field(default_factory=object)
 
     def __len__(self) -> int:
@@ -93,6 +96,9 @@ class Holdings:
         """
         if self.groups is not None:
             groups = np.concatenate([self.groups, own_groups(self.groups, ids, groups)])
+        folds = (
+            None if self.folds is None else more_folds(self.folds, self.groups, groups, len(ids))
+        )
         return Holdings(
             self.rows.appended(X),
             np.concatenate([self.y, y]),
@@ -102,6 +108,7 @@ class Holdings:
             self.classes,
             self.declared,
             groups,
+            folds,
         )
 
     def without(self, positions: Array) -> Holdings:
@@ -116,6 +123,7 @@ class Holdings:
             self.classes,
             self.declared,
             None if self.groups is None else without_groups(self.groups, positions),
+            None if self.folds is None else without_rows(self.folds, positions),
         )
 
 
@@ -126,6 +134,16 @@ def own_groups(holdings: Array, ids: Array, groups: Array | None) -> Array:
     if holdings.dtype.kind == "U":
         return np.array([f"\x1f{i}" for i in range(len(ids))])
     return np.arange(len(ids)) + holdings.max(initial=-1) + 1
+
+
+def more_folds(folds: Array, held: Array | None, groups: Array | None, k: int) -> Array:
+    """Folds with those of k samples more, dealt out in turn; a known group stays in its fold."""
+    new = (len(folds) + np.arange(k)) % (int(folds.max(initial=0)) + 1)
+    if held is not None and groups is not None:
+        known, first = np.unique(held, return_index=True)
+        place = np.minimum(np.searchsorted(known, groups[-k:]), len(known) - 1)
+        new = np.where(known[place] == groups[-k:], folds[first[place]], new)
+    return np.concatenate([folds, new])
 
 
 def without_groups(groups: Array, positions: Array) -> Array:

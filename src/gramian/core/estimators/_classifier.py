@@ -14,7 +14,9 @@ from gramian.core.arrays import from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.equations import accepted, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
+from gramian.core.estimators._crossfit import Calibrated
 from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
+from gramian.core.estimators._nested import out_of_fold_outputs_of
 
 
 class LiveClassifier(ClassifierMixin, LiveEstimator):
@@ -300,6 +302,10 @@ def _calibrated(now: Fitted):
         now.cache["loo"] = now.engine.loo(now.holdings)
     F, holdings = now.cache["loo"], now.holdings
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
+    if isinstance(now.choice, Calibrated) and now.choice.scale is not None:
+        return largest, now.choice.scale
+    if now.apart is not None:
+        F = out_of_fold_outputs_of(now)
     bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
     return largest, fit_calibration(
         bounded, holdings.labels, len(holdings.classes), holdings.weight

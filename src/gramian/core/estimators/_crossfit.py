@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gramian.core.engines._removed import held_queries
 from gramian.core.search import Problem, fold_numbers
 
 FOLDS = 5
-TUNED_ON = 1_000
+TUNED_ON = 600
 """The most samples on which the choice without a fold is made."""
 
 
@@ -49,6 +49,20 @@ class FoldChoices:
 
     plans: tuple[Any, ...]
     fold: Array
+
+
+@runtime_checkable
+class Calibrated(Protocol):
+    """A plan that may know the scale of its probabilities."""
+
+    scale: float | None
+
+
+@runtime_checkable
+class CrossFitted(Protocol):
+    """A plan that knows what is chosen without each fold."""
+
+    folds: FoldChoices | None
 
 
 def held_folds(holdings: Holdings, folds: int, random_state: Any = None) -> Array:

@@ -22,8 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array
 from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, record_rebuild
+from gramian.core.estimators._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.core.estimators._nested import nested_score
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import placed, with_weight
@@ -47,6 +49,8 @@ class Fitted:
     engine : Engine
     names : ndarray of str, optional
         Feature names.
+    apart : tuple, optional
+        What is chosen without each fold of the samples, in place of ``choice``; see `nested_score`.
     cache : dict
         Values derived from this version.
     """
@@ -56,11 +60,21 @@ class Fitted:
     holdings: Holdings
     engine: Any
     names: Any = None
+    apart: tuple[Any, ...] | None = None
     cache: dict[str, Any] = field(default_factory=dict)
 
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.spec, self.choice, holdings, engine, self.names)
+        return replace(self, holdings=holdings, engine=engine, cache={})
+
+    @classmethod
+    def chosen(cls, spec: Any, choice: Any, holdings: Holdings, engine: Any, names: Any) -> Fitted:
+        """Return a model after a choice, with what was chosen without each fold if known."""
+        folds = choice.folds if isinstance(choice, CrossFitted) else None
+        if folds is None:
+            return cls(spec, choice, replace(holdings, folds=None), engine, names)
+        holdings = replace(holdings, folds=folds.fold)
+        return cls(spec, choice, holdings, engine, names, folds.plans)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -75,7 +89,7 @@ class Fitted:
                 engine = self.engine.fresh(after, reason)
             except np.linalg.LinAlgError:
                 raise refused from None
-        return Fitted(self.spec, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
     def removed(self, after: Holdings, positions: Array) -> Fitted:
         """Return the model without these samples, which leave in any case."""
@@ -83,7 +97,7 @@ class Fitted:
             engine = self.engine.remove(self.holdings, after, positions)
         except np.linalg.LinAlgError as error:
             return self.left(after, error)
-        return Fitted(self.spec, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
     def left(self, after: Holdings, error: Exception) -> Fitted:
         """Return the model of what is left, built from scratch; if that fails, when it is used.
@@ -97,7 +111,7 @@ class Fitted:
             if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.holdings):
                 raise
             engine = Owed(self.choice, self.engine.history)
-        return Fitted(self.spec, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
 
 def edits(method: Callable) -> Callable:
@@ -320,7 +334,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         engine = record_rebuild(
             choice.engine(now.holdings, now.engine.history), reason, len(now.holdings)
         )
-        self._now = Fitted(spec, choice, now.holdings, engine, now.names)
+        self._now = Fitted.chosen(spec, choice, now.holdings, engine, now.names)
         return self
 
     # -- what the model holds -------------------------------------------------------------------
@@ -421,6 +435,28 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             twin._now.cache.update(now.cache)
         return twin
 
+    def nested_score(self, folds=None, *, n_jobs=None):
+        """Score on samples that were not there, tuning included: what new samples can expect.
+
+        Everything that `fit` chooses is chosen again without each fold, and judged on the fold.
+        `loo_score` is exact for the choices that were made; but these were made on the same
+        samples, and on few of them, or with many features, it promises too much.
+
+        Parameters
+        ----------
+        folds : int, optional
+            By default what is known already: stacks choose their weights by 5 folds in `fit`, so
+            that their score comes for nothing. Other models are tuned without each of 10 folds.
+        n_jobs : int, optional
+            Folds to compute side by side, in threads; one by default, −1 for all cores.
+
+        Returns
+        -------
+        NestedScore
+            With ``score``, ``standard_error``, ``folds`` and the out-of-fold ``values``.
+        """
+        return nested_score(self, folds, n_jobs)
+
     def __sklearn_is_fitted__(self):
         return "_now" in vars(self)
 
@@ -456,7 +492,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         )
         holdings = self._joined(None, holdings, classes)
         choice = (SearchProgress(self, spec) if self.verbose else spec).choose(holdings, None)
-        self._now = Fitted(spec, choice, holdings, choice.engine(holdings), names)
+        self._now = Fitted.chosen(spec, choice, holdings, choice.engine(holdings), names)
 
     def _learn(self, X, y, sample_weight, ids, classes=(), groups=None):
         """Learn more samples; an unfitted model learns them from scratch."""

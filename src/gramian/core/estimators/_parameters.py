@@ -144,6 +144,11 @@ class KernelSpec:
         chosen = ("gamma",) if kernel.takes_gamma and named else ()
         vars(self)["chosen_on_data"] = ("kernel", *chosen) if candidates else chosen
 
+    @property
+    def by_feature(self) -> bool:
+        """Whether a width for each feature is chosen on samples."""
+        return isinstance(self.gamma, str) and self.gamma == "loo-ard"
+
     def resolve(self, holdings: Holdings) -> Any:
         """Return a width, or the name of a search; None for kernels without gamma."""
         if not self.takes_gamma:

@@ -1,0 +1,166 @@
+"""Scores on samples that were not there when a model was tuned: one honest number.
+
+A leave-one-out error is exact for given hyper-parameters. They were chosen on the same samples, so
+it flatters: hardly, for two numbers chosen on a thousand samples; beyond all measure, for a number
+for each of a thousand features. Here everything is chosen again without each fold, and the fold is
+predicted by what was chosen and trained without it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import is_classifier
+
+from gramian.core.arrays import Array
+from gramian.core.engines import Holdings
+from gramian.core.engines._removed import held_queries
+from gramian.core.estimators._crossfit import ChoiceWarning, held_folds
+from gramian.core.estimators._parameters import is_number
+
+FOLDS_AFRESH = 10
+
+
+@dataclass(frozen=True)
+class NestedScore:
+    """A score out of fold, tuning included.
+
+    Attributes
+    ----------
+    score : float
+        Accuracy, or R² averaged over the targets.
+    standard_error : float
+        Of the score; samples of a group count together.
+    folds : int
+    values : ndarray
+        Decision values, or predictions, of each held sample by the model that was tuned and
+        trained without its fold, in the order of `ids_`.
+    classifies : bool
+        Whether the score is an accuracy.
+    """
+
+    score: float
+    standard_error: float
+    folds: int
+    values: Array = field(repr=False, compare=False)
+    classifies: bool = True
+
+    def __str__(self) -> str:
+        if self.classifies:
+            error, margin = 100.0 * (1.0 - self.score), 100.0 * self.standard_error
+            text = f"error on new rows, tuning included: {error:.1f} % ± {margin:.1f}"
+        else:
+            text = f"R² on new rows, tuning included: {self.score:.3f} ± {self.standard_error:.3f}"
+        return f"{text} ({self.folds} folds)"
+
+
+def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
+    """The score of a fitted estimator; see ``LiveEstimator.nested_score``."""
+    F = out_of_fold_outputs(model, folds, n_jobs)
+    now = model._fitted()
+    holdings = now.holdings
+    if is_classifier(model):
+        scores = class_of(F) == holdings.labels
+        score, error = _averaged(scores[:, None].astype(float), holdings)
+        values = F[:, 0] if F.shape[1] == 1 else F
+    else:
+        Y, shares = holdings.y.reshape(F.shape), holdings.weight / holdings.weight.sum()
+        spread = shares @ (Y - shares @ Y) ** 2
+        score, error = _averaged(1.0 - (Y - F) ** 2 / np.where(spread > 0, spread, 1.0), holdings)
+        values = F.reshape(holdings.y.shape)
+    return NestedScore(score, error, len(now.apart), values.copy(), is_classifier(model))
+
+
+def class_of(F: Array) -> Array:
+    """Index of the class with the largest output; of two classes, 0 is the first."""
+    return (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else np.argmax(F, axis=1)
+
+
+def out_of_fold_outputs(model: Any, folds: Any = None, n_jobs: Any = None) -> Array:
+    """Outputs (n, t) of each held sample by the model tuned and trained without its fold."""
+    with model._lock:
+        return out_of_fold_outputs_of(_chosen_apart(model, folds, n_jobs))
+
+
+def out_of_fold_outputs_of(now: Any) -> Array:
+    """The same of one version of a model, which knows what is chosen without each fold."""
+    if "out of fold" not in now.cache:
+        now.cache["out of fold"] = _read_apart(now)
+    return now.cache["out of fold"]
+
+
+def fold_predictors(model: Any) -> tuple[Any, list[tuple[Array, Any]]]:
+    """One version of a model, and for each fold its positions and the predictor without it."""
+    with model._lock:
+        now = _chosen_apart(model, None, None)
+        if "fold predictors" not in now.cache:
+            now.cache["fold predictors"] = list(_predictors(now))
+        return now, now.cache["fold predictors"]
+
+
+def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
+    """The present version, with what is chosen without each fold; chosen now if it is not known."""
+    now = model._serving()
+    if now.apart is not None and folds in (None, len(now.apart)):
+        return now
+    holdings = now.holdings
+    folds = FOLDS_AFRESH if folds is None else folds
+    number = len(holdings) if holdings.codes is None else int(holdings.codes.max()) + 1
+    if not (is_number(folds) and folds == int(folds) and folds >= 2):
+        raise ValueError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    if number < 2 or len(holdings) < 4:
+        raise ValueError(
+            f"nested_score needs samples to tune on and others to judge by: at least 4 that the "
+            f"model holds, of at least 2 groups; got {len(holdings)}."
+        )
+    fold = held_folds(holdings, int(folds), getattr(model, "random_state", None))
+    leaving = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+    spec = model._spec()
+
+    def chosen(left: Array) -> Any:
+        return spec.choose(holdings.without(left), None)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChoiceWarning)  # a choice that is dropped, fold by fold
+        plans = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(chosen), leaving))
+    model._now = now = replace(
+        now, holdings=replace(holdings, folds=fold), apart=tuple(plans), cache={}
+    )
+    return now
+
+
+def _predictors(now: Any) -> Any:
+    for k, plan in enumerate(now.apart):
+        left = np.flatnonzero(now.holdings.folds == k)
+        rest: Holdings = now.holdings.without(left)
+        yield left, plan.engine(rest).predictor(rest)
+
+
+def _read_apart(now: Any) -> Array:
+    found = now.cache.get("fold predictors") or _predictors(now)
+    out: Array | None = None
+    for left, predictor in found:
+        if len(left) == 0:
+            continue
+        outputs = np.asarray(predictor.outputs(held_queries(now.holdings, left)))
+        if out is None:
+            out = np.empty((len(now.holdings), outputs.shape[1]))
+        out[left] = outputs
+    assert out is not None
+    return out
+
+
+def _averaged(scores: Array, holdings: Holdings) -> tuple[float, float]:
+    """Mean of scores (n, t) and its standard error, over groups where there are some."""
+    shares = holdings.weight / holdings.weight.sum()
+    each = scores.mean(axis=1)
+    mean = float(shares @ each)
+    parts = shares * (each - mean)
+    if holdings.codes is not None:
+        parts = np.bincount(holdings.codes, parts)
+    m = len(parts)
+    return mean, float(np.sqrt(m / max(m - 1, 1) * np.sum(parts**2)))

@@ -1,0 +1,134 @@
+"""The score that includes tuning: against the whole procedure repeated, and on noise."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import accuracy_score, r2_score
+
+from gramian import (
+    EllipsoidalFuzzyClassifier,
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LagrangianSVC,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+    OrthogonalKernelClassifier,
+    OrthogonalKernelRegressor,
+    StackedKernelClassifier,
+    StackedKernelRegressor,
+)
+from tests.estimators.conftest import close_values, make_samples, values
+
+TUNED = {
+    "kda": KernelDiscriminant(random_state=0),
+    "kfd": KernelFisherDiscriminant(random_state=0),
+    "lssvc": LeastSquaresSVC("loo", random_state=0),
+    "lssvr": LeastSquaresSVR(gamma="loo-ard", random_state=0),
+    "lsvc": LagrangianSVC(),
+    "oks": OrthogonalKernelClassifier(max_basis=10, random_state=0),
+    "okr": OrthogonalKernelRegressor(max_basis=10, random_state=0),
+    "fuzzy": EllipsoidalFuzzyClassifier(gamma=0.5),
+    "stack-c": StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0),
+    "stack-r": StackedKernelRegressor(("rbf+ard", "laplacian"), random_state=0),
+}
+
+
+def repeated(model, X, y, fold):
+    """Values of each sample by a model fitted without its fold."""
+    found = {}
+    for k in np.unique(fold):
+        rest = fold != k
+        for i, value in zip(
+            np.flatnonzero(~rest), values(clone(model).fit(X[rest], y[rest]), X[~rest]), strict=True
+        ):
+            found[i] = value
+    return np.array([found[i] for i in range(len(y))])
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_it_is_the_whole_procedure_without_each_fold(name):
+    model = clone(TUNED[name])
+    X, y = make_samples(model, 30)
+    found = model.fit(X, y).nested_score(folds=2, n_jobs=2)
+    expected = repeated(TUNED[name], X, y, model._now.holdings.folds)
+    close_values(found.values, expected, updates=30)
+    scored = accuracy_score(y, expected > 0) if is_classifier(model) else r2_score(y, expected)
+    assert found.score == pytest.approx(scored)
+    assert found.folds == 2
+    assert 0 < found.standard_error < 1
+    assert str(found).endswith("(2 folds)")
+    assert model.nested_score() == found  # what is known is not computed again
+
+
+def test_it_follows_edits_and_a_choice_anew():
+    model = LeastSquaresSVC(random_state=0)
+    X, y = make_samples(model, 60)
+    first = model.fit(X[:40], y[:40]).nested_score(folds=4)
+    model.forget([0, 1]).partial_fit(X[40:], y[40:])
+    second = model.nested_score()
+    assert len(second.values) == 58
+    fold, plans = model._now.holdings.folds, model._now.apart
+    for k in range(4):
+        rest = fold != k
+        twin = LeastSquaresSVC(gamma=plans[k].gamma, C=1 / plans[k].ridge)
+        twin.fit(model.X_fit_[rest], model.y_fit_[rest])
+        close_values(second.values[~rest], values(twin, model.X_fit_[~rest]), updates=60)
+    assert second != first
+    model.reselect()
+    assert model._now.apart is None
+
+
+def test_groups_stay_in_their_folds_and_count_together():
+    model = LeastSquaresSVR(gamma=0.5, C=1.0)
+    X, y = make_samples(model, 60)
+    groups = np.repeat(np.arange(12), 5)
+    alone = clone(model).fit(X, y).nested_score(folds=4)
+    together = model.fit(np.repeat(X[:12], 5, axis=0), np.repeat(y[:12], 5), groups=groups)
+    found = together.nested_score(folds=4)
+    folds = model._now.holdings.folds
+    assert all(len(set(folds[groups == g])) == 1 for g in range(12))
+    assert found.standard_error > 1.5 * alone.standard_error  # twelve persons, not sixty
+    model.partial_fit(X[:2], y[:2], groups=[3, 99])
+    assert model._now.holdings.folds[-2] == folds[groups == 3][0]
+
+
+def test_a_stack_knows_it_from_its_fit():
+    model = StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0)
+    X, y = make_samples(model, 60)
+    calls = []
+    model.set_params(callback=calls.append).fit(X, y)
+    tried = len(calls)
+    found = model.nested_score()
+    assert found.folds == 5
+    assert len(calls) == tried
+    assert abs(found.score - model.loo_score()) < 0.2
+
+
+@pytest.mark.parametrize("one", [StackedKernelClassifier, StackedKernelRegressor])
+def test_noise_is_called_noise(one):
+    """Coin flips and many features: leave-one-out promises what metrics have bought."""
+    honest, promised = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((50, 80))
+        flips = rng.permutation(np.arange(50) % 2)
+        y = flips if one is StackedKernelClassifier else rng.standard_normal(50)
+        model = one().fit(X, y)
+        honest.append(model.nested_score().score)
+        parts = [part["selection"].value for part in model.parts_ if part["metric"] is not None]
+        promised.append(min(parts))
+    if one is StackedKernelClassifier:
+        assert np.mean(honest) < 0.6
+        assert np.mean(promised) < 0.8 * np.log(2)  # of a guess
+    else:
+        assert np.mean(honest) < 0.1
+        assert np.mean(promised) < 0.8
+
+
+@pytest.mark.parametrize(("folds", "match"), [(1, "at least 2"), (2.5, "whole"), ("x", "whole")])
+def test_folds_that_there_are(folds, match):
+    X, y = make_samples(LeastSquaresSVC(), 20)
+    with pytest.raises(ValueError, match=match):
+        LeastSquaresSVC(gamma=0.5, C=1.0).fit(X, y).nested_score(folds)
+    with pytest.raises(ValueError, match="at least 4 that the model holds"):
+        LeastSquaresSVC(gamma=0.5, C=1.0).fit(X[:2], [0, 1]).nested_score()
