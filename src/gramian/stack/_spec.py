@@ -1,170 +1,257 @@
-"""Settings of a stack: from parameters to plans of its parts, and their weights."""
+"""The spec of a stack: its parts, and their weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines import DensePlan, Holdings, Unbuilt
-from gramian.core.engines._removed import held_queries
-from gramian.core.equations import LS_SVM, ClassTargets, Targets
-from gramian.core.estimators import DenseSpec, KernelSpec, check_positive
-from gramian.core.estimators._crossfit import (
+from gramian.core.engines import (
+    SEARCHED_GAMMAS,
+    DeferredEngine,
+    DenseSpec,
+    Engine,
+    Holdings,
+    KernelSpec,
+    Listener,
+    Predictor,
+    Spec,
+    State,
+    check_positive,
+    held_folds,
+    held_queries,
+)
+from gramian.core.engines._crossfit import (
     FOLDS,
     TUNED_ON,
     FoldChoices,
-    held_folds,
     some_of,
     spread_folds,
 )
-from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS
+from gramian.core.equations import LS_SVM, ClassTargets, Targets
+from gramian.core.gram import Rebuild
 from gramian.core.search._result import one_width
-from gramian.stack._engine import StackPlan, require_stack
+from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
 from gramian.stack._weights import class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
 NUMBER_KERNELS = ("rbf+ard", "laplacian", "exponential+diagonal")
 """The parts of a stack by default: smooth and rough, with all features alike or by their worth."""
-LEARNED = ("kernel", "gamma", "C", "metric", "selection")
-"""What a stack tells of each part."""
 
 
 @dataclass(frozen=True, eq=False)
-class StackSpec:
-    """The parameters of a stack, as `fit` read them.
+class StackSpec(Spec[StackState]):
+    """The parameters of a stack, and what was chosen for them.
 
     Parameters
     ----------
-    parts : tuple of GramSettings
+    parts : tuple of DenseSpec
     weights : ndarray of shape (S,) or "loo"
+        Of the outputs of the parts, ≥ 0.
+    offset : ndarray of shape (t,) or float
+        Added to the weighted sum.
+    chosen_on_data : tuple of str
+    ready : list of Engine
+        Engines of the parts that the choice has built, for the first call of `build`.
+    scale : float, optional
+        That of the probabilities of a classifier: 1 where the weights were fitted to have it.
+    folds : FoldChoices, optional
+        What was chosen without each fold of the samples, where the weights were chosen.
     """
 
     parts: tuple[DenseSpec, ...]
-    weights: Any
+    weights: Array | Literal["loo"]
+    offset: Any = 0.0
+    chosen_on_data: tuple[str, ...] = ()
+    ready: list[Engine] = field(default_factory=list)
+    scale: float | None = None
+    folds: FoldChoices | None = None
+    state_type: ClassVar[type[State]] = StackState
 
     @property
-    def samples(self) -> Any:
-        """How samples are read, and where they are held."""
-        return self.parts[0].samples
+    def device(self) -> Any:
+        return self.parts[0].device
 
-    def choose(self, holdings: Holdings, past: StackPlan | None) -> StackPlan:
+    @property
+    def shares(self) -> Array:
+        """The weights, once they are numbers."""
+        assert not isinstance(self.weights, str)
+        return self.weights
+
+    def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose each part's hyper-parameters by leave-one-out, then the weights out of fold.
 
         The weights are fitted to outputs of the parts at samples that were not there when the
         parts were tuned: 5 times without a fifth of the samples.
         """
         require_stack(len(self.parts), holdings)
-        known = past is not None and len(past.parts) == len(self.parts)
-        keys = [_key(part) for part in self.parts]
-        starts = dict(zip(keys, past.parts, strict=True)) if past is not None and known else {}
-        plans, engines, tuned = self._tuned(holdings, starts)
-        if not isinstance(self.weights, str):
-            one = holdings.classes is not None or holdings.y.ndim == 1
-            zero = np.zeros(1 if one else holdings.y.shape[1])
-            return replace(self._plan(tuple(plans), self.weights, zero), ready=engines)
-        if len(holdings) < 2:
-            raise ValueError(
-                "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
-                "`weights` as numbers."
-            )
-        return replace(self._crossfit(holdings, tuple(plans), tuned), ready=engines)
-
-    def _crossfit(
-        self, holdings: Holdings, plans: tuple[DensePlan, ...], tuned: dict[Any, DensePlan]
-    ) -> StackPlan:
-        """The plan with weights from outputs out of fold, and one plan without each fold."""
-        some, starts = some_of(holdings), {key: _one_width(plan) for key, plan in tuned.items()}
-        fold = held_folds(some, FOLDS, self.parts[0].random_state)
-        silent = replace(self, parts=tuple(replace(part, callback=None) for part in self.parts))
-        parts, F = {}, None
-        for k in np.unique(fold):
-            left = np.flatnonzero(fold == k)
-            rest, queries = some.without(left), held_queries(some, left)
-            few = some_of(rest, TUNED_ON)
-            parts[k], engines, _ = silent._tuned(few, starts)
-            if few is not rest:
-                engines = [plan.engine(rest) for plan in parts[k]]
-            outputs = [np.asarray(e.predictor(rest).outputs(queries)) for e in engines]
-            if F is None:
-                F = np.empty((len(plans), len(some), outputs[0].shape[1]))
-            F[:, left] = outputs
-        assert F is not None
-        targets = plans[0].targets(some)
-        whole = self._plan(plans, *self._weighted(F, targets))
-        apart = []
-        for k, tuned_without in parts.items():
-            stay = np.flatnonzero(fold != k)
-            weighted = self._weighted(F[:, stay], targets.take(stay))
-            apart.append(self._plan(tuple(tuned_without), *weighted))
-        return replace(whole, folds=FoldChoices(tuple(apart), spread_folds(fold, some, holdings)))
+        starts: dict[Any, DenseSpec] = {}
+        if start is not None and len(start.parts) == len(self.parts):
+            for part, before in zip(self.parts, start.parts, strict=True):
+                starts.setdefault(_key(part), before)
+        parts, engines, tuned = self._tuned(holdings, starts)
+        if isinstance(self.weights, str):
+            found = self._crossfit(holdings, parts, tuned)
+        else:
+            targets = parts[0].targets(holdings)
+            t = 1 if isinstance(targets, ClassTargets) else targets.columns.shape[1]
+            found = self._with(parts, self.weights, np.zeros(t))
+        return replace(found, ready=engines)
 
     def _tuned(
-        self, holdings: Holdings, starts: Mapping[Any, DensePlan]
-    ) -> tuple[list[DensePlan], list[Any], dict[Any, DensePlan]]:
+        self, holdings: Holdings, starts: Mapping[Any, DenseSpec]
+    ) -> tuple[tuple[DenseSpec, ...], list[Engine], dict[Any, DenseSpec]]:
         """The tuned parts, their engines, and what was tuned without a metric.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
         part without one are those of its engine.
         """
-        tuned: dict[Any, DensePlan] = {}
-        built: dict[Any, Any] = {}
-        plans: list[DensePlan] = []
-        engines: list[Any] = []
+        tuned: dict[Any, DenseSpec] = {}
+        built: dict[Any, Engine] = {}
+        parts: list[DenseSpec] = []
+        engines: list[Engine] = []
         for part in self.parts:
             key = _key(part)
             if key not in tuned:
-                tuned[key] = replace(part, metric=None).choose(holdings, starts.get(key))
-            plan = tuned[key]
+                tuned[key] = part.without_metric(holdings, starts.get(key))
+            found = tuned[key]
             if part.metric is not None:
-                plan = part.with_metric(holdings, plan, built.get(key))
-            plans.append(plan)
-            engines.append(plan.engine(holdings))
+                found = part.with_metric(holdings, found, built.get(key))
+            parts.append(found)
+            engines.append(found.build(holdings))
             if part.metric is None:
                 built[key] = engines[-1]
-        return plans, engines, tuned
+        return tuple(parts), engines, tuned
 
-    def recording(self, record_trial: Any) -> StackSpec:
-        """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
-        return replace(self, parts=tuple(part.recording(record_trial) for part in self.parts))
+    def _crossfit(
+        self, holdings: Holdings, parts: tuple[DenseSpec, ...], tuned: Mapping[Any, DenseSpec]
+    ) -> Self:
+        """The spec with weights from outputs out of fold, and one spec without each fold.
 
-    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
-        """Return the plan and an engine stored in a model file; the engine is built on demand."""
-        told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]
-        parts = zip(self.parts, told, state["parts"], strict=True)
-        plans = tuple(part.restore(holdings, *others)[0] for part, *others in parts)
-        plan = self._plan(plans, public["weights_"], public["offset_"])
-        return plan, Unbuilt(plan, {"parts": state["parts"]})
+        Each fold is tuned from where the search with all samples ended, on 600 samples at most.
+        Widths of features begin alike, as those of all samples would tell of the fold.
+        """
+        if len(holdings) < 2:
+            raise ValueError(
+                "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
+                "`weights` as numbers."
+            )
+        some, starts = some_of(holdings), {key: _one_width(part) for key, part in tuned.items()}
+        fold = held_folds(some, FOLDS, self.parts[0].random_state)
+        silent = replace(self, parts=tuple(replace(part, callback=None) for part in self.parts))
+        apart: list[tuple[DenseSpec, ...]] = []
+        outputs: list[Array] = []
+        for k in range(int(fold.max()) + 1):
+            left = np.flatnonzero(fold == k)
+            rest, queries = some.without(left), held_queries(some, left)
+            few = some_of(rest, TUNED_ON)
+            found, engines, _ = silent._tuned(few, starts)
+            if few is not rest:
+                engines = [part.build(rest) for part in found]
+            read = [np.asarray(one.predictor(rest).outputs(queries)) for one in engines]
+            apart.append(found)
+            outputs.append(np.stack(read))
+        F = np.empty((len(parts), len(some), outputs[0].shape[2]))
+        for k, values in enumerate(outputs):
+            F[:, fold == k] = values
+        targets = parts[0].targets(some)
+        each = []
+        for k, found in enumerate(apart):
+            stay = np.flatnonzero(fold != k)
+            each.append(self._with(found, *self._weighted(F[:, stay], targets.take(stay))))
+        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings))
+        return replace(self._with(parts, *self._weighted(F, targets)), folds=folds)
 
-    def _plan(self, parts: tuple[DensePlan, ...], weights: Any, offset: Any) -> StackPlan:
-        chosen = dict.fromkeys(name for part in self.parts for name in part.chosen_on_data)
-        chosen_on_data = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
-        scale = 1.0 if isinstance(self.weights, str) else None
-        return StackPlan(parts, weights, offset, chosen_on_data, scale)
+    def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
+        """The resolved spec with these parts and weights."""
+        return replace(
+            self,
+            parts=parts,
+            weights=weights,
+            offset=offset,
+            scale=self._scale,
+            chosen_on_data=self._to_choose(),
+            ready=[],
+        )
+
+    @property
+    def _scale(self) -> float | None:
+        """That of probabilities: weights that are chosen have it."""
+        return 1.0 if isinstance(self.weights, str) else None
+
+    def _to_choose(self) -> tuple[str, ...]:
+        """Names of what is to be chosen on samples."""
+        names = dict.fromkeys(name for part in self.parts for name in part.to_choose())
+        return (*names, *(("weights",) if isinstance(self.weights, str) else ()))
 
     def _weighted(self, F: Array, targets: Targets) -> tuple[Array, Array]:
         """Weights and offset, fitted to outputs (S, n, t) of the parts out of fold."""
         if isinstance(targets, ClassTargets):
-            return class_weights(F, targets, self._plain), np.zeros(1)
+            plain = [part.metric is None and not part.kernel.by_feature for part in self.parts]
+            return class_weights(F, targets, np.array(plain)), np.zeros(1)
         return response_weights(F, targets.columns, targets.weight)
 
-    @property
-    def _plain(self) -> Array:
-        """Which parts have one width and no metric: nothing else of them is fitted to labels."""
-        return np.array([part.metric is None and not part.kernel.by_feature for part in self.parts])
+    def listening(self, listener: Listener) -> Self:
+        return replace(self, parts=tuple(part.listening(listener) for part in self.parts))
+
+    def describe(self) -> str:
+        return "; ".join(part.describe() for part in self.parts)
+
+    # -- engines --------------------------------------------------------------------------------
+
+    def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
+        """Return an engine for these holdings: of the parts that are ready, or from scratch."""
+        parts = tuple(self.ready)
+        self.ready.clear()  # an engine changes with its samples, so that one model alone has it
+        if not parts or any(part.serves is not holdings.version for part in parts):
+            require_stack(len(self.parts), holdings)
+            parts = tuple(part.build(holdings) for part in self.parts)
+        return StackEngine(self, parts, history)
+
+    def predictor(self, holdings: Holdings, state: StackState) -> Predictor:
+        pairs = zip(self.parts, state.parts, strict=True)
+        return self.combined(tuple(part.predictor(holdings, kept) for part, kept in pairs))
+
+    def combined(self, predictors: tuple[Predictor, ...]) -> StackPredictor:
+        """Return the predictor that adds up these; a part of weight 0 is left out."""
+        weights = self.shares
+        used = np.flatnonzero(weights) if weights.any() else np.array([0])
+        return StackPredictor(tuple(predictors[s] for s in used), weights[used], self.offset)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def chosen(self) -> dict[str, Any]:
+        parts = [part.chosen() for part in self.parts]
+        return {"parts": parts, "weights": self.weights, "offset": self.offset}
+
+    def with_chosen(self, values: Mapping[str, Any]) -> Self:
+        pairs = zip(self.parts, values["parts"], strict=True)
+        return replace(
+            self,
+            parts=tuple(part.with_chosen(chosen) for part, chosen in pairs),
+            weights=values["weights"],
+            offset=values["offset"],
+            scale=self._scale,
+            chosen_on_data=self._to_choose(),
+        )
+
+    def load(self, holdings: Holdings, state: StackState) -> Engine:
+        return DeferredEngine(self, kept=state)
 
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:
     """What parts have in common that differ by their metric alone."""
-    return part.kernel.kernel, str(part.kernel.gamma), str(part.C)
+    return part.kernel.kernel.name, str(part.kernel.gamma), str(part.C)
 
 
-def _one_width(plan: DensePlan) -> DensePlan:
-    """The plan with one width in place of one for each feature, which would tell of all labels."""
-    return replace(plan, gamma=one_width(plan.gamma)) if np.ndim(plan.gamma) else plan
+def _one_width(part: DenseSpec) -> DenseSpec:
+    """The part with one width in place of one for each feature."""
+    if not np.ndim(part.gamma):
+        return part
+    return replace(part, kernel=part.kernel.with_gamma(one_width(part.gamma)))
 
 
 def stack_spec(model: Any) -> StackSpec:
@@ -178,20 +265,8 @@ def stack_spec(model: Any) -> StackSpec:
     return StackSpec(parts, _check_weights(model.weights, names))
 
 
-def learned_parts(model: Any) -> list[dict[str, Any]]:
-    """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
-    now = model._fitted()
-    pairs = zip(now.spec.parts, now.choice.parts, strict=True)
-    found = []
-    for spec, plan in pairs:
-        C = 1.0 / plan.ridge if isinstance(spec.C, str) else spec.C
-        values = (plan.kernel.name, plan.gamma, C, plan.metric, plan.selection)
-        found.append(dict(zip(LEARNED, values, strict=True)))
-    return found
-
-
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The settings of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
+    """The spec of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
     name, plus, more = kernel, "", ""
     if isinstance(name, str):
         kernel, plus, more = name.partition("+")
@@ -205,9 +280,9 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
     return DenseSpec(
-        KernelSpec(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
+        KernelSpec.read(kernel, gamma, *others, searches=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
-        C if isinstance(C, str) else 1.0 / C,
+        "loo" if isinstance(C, str) else 1.0 / C,
         C=C,
         criterion=model.criterion,
         random_state=model.random_state,

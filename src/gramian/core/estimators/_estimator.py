@@ -14,22 +14,28 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import RLock
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array
-from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, record_rebuild
-from gramian.core.estimators._crossfit import CrossFitted
+from gramian.core.arrays import Array, is_tensor
+from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
+from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._nested import nested_score
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
-from gramian.core.estimators._samples import placed, with_weight
-from gramian.core.estimators._tuning import tuned_apart
+from gramian.core.estimators._samples import (
+    KernelSamples,
+    VectorSamples,
+    placed,
+    sample_kind,
+    with_weight,
+)
+from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError
 
 
@@ -39,42 +45,39 @@ class Fitted:
 
     Attributes
     ----------
-    settings : object
-        The parameters as `fit` read them, frozen. ``choose`` selects hyper-parameters for given
-        holdings; ``restore`` reads them and an engine from a model file.
-    choice : object
-        The hyper-parameters, which stay until `reselect`. ``engine`` builds an engine with them;
-        ``seen_by`` names those that were chosen on samples.
-    held : Holdings
+    spec : Spec
+        The parameters as `fit` read them, with what was chosen for them until `reselect`.
+    holdings : Holdings
     engine : Engine
+    samples : VectorSamples or KernelSamples
+        How samples are checked and converted.
     names : ndarray of str, optional
         Feature names.
-    apart : tuple, optional
-        What is chosen without each fold of the samples, in place of ``choice``; see `nested_score`.
+    apart : tuple of Spec, optional
+        Resolved without each fold of the samples, in place of ``spec``; see `nested_score`.
     cache : dict
         Values derived from this version.
     """
 
-    spec: Any
-    choice: Any
+    spec: Spec[Any]
     holdings: Holdings
-    engine: Any
+    engine: Engine
+    samples: VectorSamples | KernelSamples
     names: Any = None
-    apart: tuple[Any, ...] | None = None
+    apart: tuple[Spec[Any], ...] | None = None
     cache: dict[str, Any] = field(default_factory=dict)
 
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
         return replace(self, holdings=holdings, engine=engine, cache={})
 
-    @classmethod
-    def chosen(cls, spec: Any, choice: Any, holdings: Holdings, engine: Any, names: Any) -> Fitted:
-        """Return a model after a choice, with what was chosen without each fold if known."""
-        folds = choice.folds if isinstance(choice, CrossFitted) else None
-        if folds is None:
-            return cls(spec, choice, replace(holdings, folds=None), engine, names)
-        holdings = replace(holdings, folds=folds.fold)
-        return cls(spec, choice, holdings, engine, names, folds.plans)
+    def knowing_folds(self) -> Fitted:
+        """Return the model after a choice, with what was chosen without each fold if known."""
+        folds = self.spec.folds if isinstance(self.spec, CrossFitted) else None
+        if folds is None or len(folds.fold) != len(self.holdings):
+            return replace(self, holdings=replace(self.holdings, folds=None), apart=None)
+        holdings = replace(self.holdings, folds=folds.fold)
+        return replace(self, holdings=holdings, apart=folds.specs)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -104,13 +107,13 @@ class Fitted:
 
         It fails for good if the engine has learned rows that are not held.
         """
-        engine: Any
+        reason = f"forgetting by an update failed: {error}"
         try:
-            engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
+            engine = self.engine.fresh(after, reason)
         except np.linalg.LinAlgError:
-            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.holdings):
+            if not self.engine.holds_all(self.holdings):
                 raise
-            engine = Owed(self.choice, self.engine.history)
+            engine = DeferredEngine(self.spec, self.engine.history, reason=reason)
         return self.moved(after, engine)
 
 
@@ -134,38 +137,26 @@ def answered(now: Fitted, values: Any) -> Any:
     return now.holdings.rows.answer(values) if now.holdings.rows.answer else values
 
 
-def learned(name: str, doc: str) -> property:
-    """Return a property that reads a hyper-parameter from the present choice."""
-
-    def read(self):
-        return getattr(self._fitted().choice, name)
-
-    return property(read, doc=doc)
-
-
 class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
-    Subclasses implement `_settings`, which reads and checks the parameters.
+    Subclasses implement `_spec`, which reads and checks the parameters.
     """
 
-    cli_name: ClassVar[str]
-    """Name on the command line."""
-
     verbose: int = 0  # a parameter of those that search by leave-one-out
+    tuning_fraction: float | None = None
+    random_state: Any = None
 
     _now: Fitted
-    _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
-    _state_keys: tuple[str, ...] = ("coefficients",)  # entries that the engine adds to them
 
     @abstractmethod
-    def _spec(self) -> Any:
+    def _spec(self) -> Spec[Any]:
         """Return the parameters as one frozen object; raise ValueError if one is invalid."""
 
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
-    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None, *, groups=None):
+    def fit(self, X, y, sample_weight=None, *, ids=None, groups=None):
         """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
@@ -177,10 +168,6 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             A weight of k equals k copies of the sample. Samples of weight 0 are not stored.
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings by which `forget` finds the samples; 0, 1, 2, … by default.
-        tune_on : float or array-like of bool of shape (n_samples,), optional
-            A fraction of the samples, drawn at random, or a mask. Hyper-parameters are chosen on
-            these, which are then set aside: the model does not hold them. Nothing that it holds was
-            then seen by a choice, as prediction sets and intervals require.
         groups : array-like of shape (n_samples,), optional
             Integers or strings: to whom or what each sample belongs, such as a patient with several
             rows. Samples of a group are then left out together, by every ``loo_`` method and by
@@ -190,11 +177,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        if tune_on is None:
-            self._begin(X, y, sample_weight, ids, (), groups)
-        else:
-            parts = tuned_apart(self, X, y, sample_weight, ids, tune_on, groups)
-            self._now = Fitted(*parts)
+        self._begin(X, y, sample_weight, ids, (), groups)
         return self
 
     @edits
@@ -223,7 +206,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             positions = positions_of_groups(now.holdings.groups, groups)
         if len(positions) == 0:
             return self
-        after = self._left(now.holdings, now.holdings.without(positions))
+        after = self._classes_after_remove(now.holdings, now.holdings.without(positions))
         try:
             now = self._serving()
         except np.linalg.LinAlgError as error:
@@ -263,7 +246,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             self._learn(X, y, sample_weight, new_ids, groups=groups)
             return self
         both = self._enlarged(now, X, y, sample_weight, new_ids, (), groups)
-        after = self._left(both, both.without(positions))
+        after = self._classes_after_remove(both, both.without(positions))
         self._now = now.appended(both).removed(after, positions)
         after.rows.scrub()
         return self
@@ -323,18 +306,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now, spec = self._fitted(), self._spec()
-        if spec.samples.precomputed != now.spec.samples.precomputed:
+        if spec.precomputed != now.spec.precomputed:
             raise ValueError(
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."
             )
-        chooses = SearchProgress(self, spec) if self.verbose else spec
-        choice = chooses.choose(now.holdings, None if fresh else now.choice)
-        reason = "the hyper-parameters were chosen anew"
-        engine = record_rebuild(
-            choice.engine(now.holdings, now.engine.history), reason, len(now.holdings)
-        )
-        self._now = Fitted.chosen(spec, choice, now.holdings, engine, now.names)
+        found = self._resolved(spec, now.holdings, None if fresh else now.spec)
+        engine = found.build(now.holdings, now.engine.history)
+        engine = engine.recorded("the hyper-parameters were chosen anew", len(now.holdings))
+        anew = Fitted(found, now.holdings, engine, sample_kind(spec), now.names)
+        self._now = anew.knowing_folds()
         return self
 
     # -- what the model holds -------------------------------------------------------------------
@@ -395,7 +376,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
         """
         now = self._fitted()
-        return (*now.choice.chosen_on_data, *self._serving().engine.chosen_on_data())
+        return (*now.spec.chosen_on_data, *self._serving().engine.chosen_on_data)
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
@@ -467,32 +448,61 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return targets as an array like the held ones; raise ValueError if they do not match."""
 
     @abstractmethod
-    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+    def _classes_after_append(
+        self, before: Holdings | None, after: Holdings, classes: tuple
+    ) -> Holdings:
         """Return holdings with updated classes after samples were added; ValueError if invalid."""
 
     @abstractmethod
-    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         """Return holdings with updated classes after a removal; ValueError if too few are left."""
 
     def _begin(self, X, y, sample_weight, ids, classes, groups=None):
-        """Fit from scratch."""
-        spec, tensors = self._spec(), type(X).__module__.startswith("torch")
-        X, y, names = spec.samples.first(self, X, y)
-        y, weight = self._check_targets(y, None), np.ones(X.shape[0])
-        own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
-        next_id = len(y) if ids is None else 0
-        groups = None if groups is None else check_groups(groups, len(y))
+        """Fit from scratch; hyper-parameters are chosen on a part that is set aside, if asked."""
+        spec, tensors = self._spec(), is_tensor(X)
+        kind = sample_kind(spec)
+        X, y, names = kind.first(self, X, y)
+        y, n = self._check_targets(y, None), X.shape[0]
+        own = np.arange(n) if ids is None else check_ids(ids, n)
+        next_id = n if ids is None else 0
+        weight = np.ones(n)
+        groups = None if groups is None else check_groups(groups, n)
         if sample_weight is not None:
-            kept = np.arange(len(y))
-            X, y, weight, kept = with_weight(spec.samples, X, y, sample_weight, kept)
+            X, y, weight, kept = with_weight(kind, X, y, sample_weight, np.arange(n))
             own, groups = own[kept], None if groups is None else groups[kept]
-        rows = make_rows(X, precomputed=spec.samples.precomputed, tensors=tensors)
-        holdings = Holdings(
-            rows, np.array(y), np.array(weight), np.array(own), next_id, groups=groups
-        )
-        holdings = self._joined(None, holdings, classes)
-        choice = (SearchProgress(self, spec) if self.verbose else spec).choose(holdings, None)
-        self._now = Fitted.chosen(spec, choice, holdings, choice.engine(holdings), names)
+
+        def hold(X, y, weight, own, groups):
+            rows = make_rows(X, precomputed=spec.precomputed, tensors=tensors)
+            held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
+            held = replace(held, groups=groups)
+            return self._classes_after_append(None, held, classes)
+
+        if self.tuning_fraction is None:
+            holdings = hold(X, y, weight, own, groups)
+            found = self._resolved(spec, holdings, None)
+            engine = found.build(holdings)
+        else:
+            aside = tuning_mask(self.tuning_fraction, len(y), self.random_state, groups)
+            tuning, holdings = (
+                hold(
+                    kind.keep(X, some),
+                    y[some],
+                    weight[some],
+                    own[some],
+                    None if groups is None else groups[some],
+                )
+                for some in (aside, ~aside)
+            )
+            found = self._resolved(spec, tuning, None)
+            engine = found.build_apart(tuning, holdings)
+            found = found.unseen()
+        self._now = Fitted(found, holdings, engine, kind, names).knowing_folds()
+
+    def _resolved(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
+        """Choose what is to be chosen, and print how that goes if `verbose` asks for it."""
+        if not self.verbose:
+            return spec.resolve(holdings, start)
+        return SearchProgress(type(self).__name__, self.verbose).resolve(spec, holdings, start)
 
     def _learn(self, X, y, sample_weight, ids, classes=(), groups=None):
         """Learn more samples; an unfitted model learns them from scratch."""
@@ -504,7 +514,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _enlarged(self, now, X, y, sample_weight, ids, classes, groups=None) -> Holdings:
         """Return the holdings with more samples, which are checked."""
-        kind, before = now.spec.samples, now.holdings
+        kind, before = now.samples, now.holdings
         X, y = kind.more(self, before, X, y)
         y, weight = self._check_targets(y, before), np.ones(X.shape[0])
         if ids is None:
@@ -514,11 +524,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_new(before.ids, own)
         groups = more_groups(before.groups, groups, len(y))
         if sample_weight is not None:
-            kept = np.arange(len(y))
-            X, y, weight, kept = with_weight(kind, X, y, sample_weight, kept)
+            X, y, weight, kept = with_weight(kind, X, y, sample_weight, np.arange(len(y)))
             own, groups = own[kept], None if groups is None else groups[kept]
         after = before.appended(X, y, weight, own, next_id, groups)
-        return self._joined(before, after, classes)
+        return self._classes_after_append(before, after, classes)
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -540,7 +549,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if now.engine.serves is not now.holdings.version:
             with self._lock:
                 now = self._now
-                built = isinstance(now.engine, Unbuilt)
+                built = isinstance(now.engine, DeferredEngine)
                 engine = now.engine.fresh(
                     now.holdings, None if built else "an edit was interrupted"
                 )
@@ -553,7 +562,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         try:
             return self._serving()
         except np.linalg.LinAlgError:
-            if not isinstance(self._now.engine, Owed):
+            if not isinstance(self._now.engine, DeferredEngine):
                 raise
             return self._now  # with other samples it may be possible to build it
 
@@ -562,7 +571,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         with self._lock:
             now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
-                now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
                 now.cache["reader"] = now.engine.predictor(now.holdings)
             return now, now.cache["reader"]
 
@@ -578,7 +587,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, predictor = self._reading()
-        return now, np.asarray(predictor.outputs(now.spec.samples.queries(self, now.holdings, X)))
+        return now, np.asarray(predictor.outputs(now.samples.queries(self, now.holdings, X)))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
@@ -590,37 +599,33 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
-            holdings = now.holdings
-            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(
-                holdings
-            )
-        public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
+            held, deferred = now.holdings, isinstance(now.engine, DeferredEngine)
+            state = (now if deferred else self._serving()).engine.state(held)
+        public = {"n_features_in_": held.rows.width}
+        public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
+        if held.classes is not None:
+            public["classes_"] = held.classes
         if now.names is not None:
             public["feature_names_in_"] = now.names
-        kept = {
-            "_ids": holdings.ids,
-            "_y": holdings.y,
-            "_weight": holdings.weight,
-            "_next_id": holdings.next_id,
-        }
-        if holdings.groups is not None:
-            kept["_groups"] = holdings.groups
-        added = {name: state.get(name) for name in self._state_keys}
-        return {"held": kept, "X": holdings.rows.shown(), "public": public, **added}
+        kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
+        if held.groups is not None:
+            kept["_groups"] = held.groups
+        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
 
     def _set_state(self, state):
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
         spec, kept, public = self._spec(), state["held"], state["public"]
-        X, device = state["X"], spec.samples.device
-        X = X if device is None else placed(X, device)
-        rows = make_rows(X, precomputed=spec.samples.precomputed)
-        holdings = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
-        holdings = replace(holdings, groups=kept.get("_groups"))
+        kind, X = sample_kind(spec), state["X"]
+        X = X if kind.device is None else placed(X, kind.device)
+        rows = make_rows(X, precomputed=spec.precomputed)
+        held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
+        held = replace(held, groups=kept.get("_groups"))
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
-            holdings = replace(holdings, classes=public["classes_"], declared=declared)
-        choice, engine = spec.restore(holdings, public, state)
-        self._now = Fitted(spec, choice, holdings, engine, public.get("feature_names_in_"))
+            held = replace(held, classes=public["classes_"], declared=declared)
+        spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
+        engine = spec.load(held, spec.state_type.from_values(state))
+        self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
 
     def __getstate__(self):
         with self._lock:
@@ -628,16 +633,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]
-                now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
                 now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
-                state["_now"] = now.moved(now.holdings, now.engine.frozen(now.holdings))
+                state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))
         return state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.__sklearn_is_fitted__():
-            tags.input_tags.pairwise = self._now.spec.samples.precomputed
+            tags.input_tags.pairwise = self._now.spec.precomputed
         else:
             kernel = getattr(self, "kernel", None)
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"

@@ -17,10 +17,9 @@ from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.core.engines import Holdings
+from gramian.core.engines import Holdings, is_number
+from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
-from gramian.core.estimators._crossfit import ChoiceWarning, held_folds
-from gramian.core.estimators._parameters import is_number
 
 FOLDS_AFRESH = 10
 
@@ -117,27 +116,27 @@ def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
             f"nested_score needs samples to tune on and others to judge by: at least 4 that the "
             f"model holds, of at least 2 groups; got {len(holdings)}."
         )
-    fold = held_folds(holdings, int(folds), getattr(model, "random_state", None))
+    fold = held_folds(holdings, int(folds), model.random_state)
     leaving = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
     spec = model._spec()
 
     def chosen(left: Array) -> Any:
-        return spec.choose(holdings.without(left), None)
+        return spec.resolve(holdings.without(left))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChoiceWarning)  # a choice that is dropped, fold by fold
-        plans = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(chosen), leaving))
+        specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(chosen), leaving))
     model._now = now = replace(
-        now, holdings=replace(holdings, folds=fold), apart=tuple(plans), cache={}
+        now, holdings=replace(holdings, folds=fold), apart=tuple(specs), cache={}
     )
     return now
 
 
 def _predictors(now: Any) -> Any:
-    for k, plan in enumerate(now.apart):
+    for k, spec in enumerate(now.apart):
         left = np.flatnonzero(now.holdings.folds == k)
         rest: Holdings = now.holdings.without(left)
-        yield left, plan.engine(rest).predictor(rest)
+        yield left, spec.build(rest).predictor(rest)
 
 
 def _read_apart(now: Any) -> Array:

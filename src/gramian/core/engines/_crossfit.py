@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines import Holdings
+from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import held_queries
 from gramian.core.search import Problem, fold_numbers
 
@@ -29,7 +29,7 @@ def warn_of_width(what: str, holdings: Holdings) -> None:
         f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} "
         f"samples. "
         f"The leave-one-out error of what is chosen in this way says little of new samples; set "
-        f"some aside, as fit(tune_on=0.3) does, or leave {what} at its default.",
+        f"some aside, with tuning_fraction=0.3, or leave {what} at its default.",
         ChoiceWarning,
         stacklevel=6,
     )
@@ -41,26 +41,26 @@ class FoldChoices:
 
     Parameters
     ----------
-    plans : tuple of plans
-        One for each fold.
+    specs : tuple of Spec
+        Resolved without each fold.
     fold : ndarray of shape (n,)
         Number of each sample's fold, for the samples of the choice.
     """
 
-    plans: tuple[Any, ...]
+    specs: tuple[Any, ...]
     fold: Array
 
 
 @runtime_checkable
 class Calibrated(Protocol):
-    """A plan that may know the scale of its probabilities."""
+    """A spec that may know the scale of its probabilities."""
 
     scale: float | None
 
 
 @runtime_checkable
 class CrossFitted(Protocol):
-    """A plan that knows what is chosen without each fold."""
+    """A spec that knows what is chosen without each fold."""
 
     folds: FoldChoices | None
 
@@ -92,12 +92,12 @@ def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
 def out_of_fold(
     choose: Callable[[Holdings], tuple[Any, ...]], holdings: Holdings, fold: Array
 ) -> Array:
-    """Outputs (S, n, t) of S plans at each sample, all chosen and trained without its fold.
+    """Outputs (S, n, t) of S specs at each sample, all chosen and trained without its fold.
 
     Parameters
     ----------
     choose : callable
-        Returns the S plans for given holdings.
+        Returns the S resolved specs for given holdings.
     held : Holdings
     fold : ndarray of shape (n,)
         Number of each sample's fold.
@@ -106,7 +106,7 @@ def out_of_fold(
     for k in np.unique(fold):
         left = np.flatnonzero(fold == k)
         rest, queries = holdings.without(left), held_queries(holdings, left)
-        found = [plan.engine(rest).predictor(rest).outputs(queries) for plan in choose(rest)]
+        found = [spec.build(rest).predictor(rest).outputs(queries) for spec in choose(rest)]
         outputs = np.stack([np.asarray(values) for values in found])
         if out is None:
             out = np.empty((len(outputs), len(holdings), outputs.shape[2]))
