@@ -150,7 +150,7 @@ def test_slopes_of_the_criterion(name):
     X, y, groups = grouped(model, 30, classes=3)
     model.fit(X, y, groups=groups)
     spec = replace(model._spec(), ridge="loo")
-    problem = spec._problem(model._now.holdings)
+    problem = spec.problem(model._now.holdings)
     rule = gramian.core.equations.CRITERIA["log" if is_classifier(model) else "squared"]
     objective = Objective(problem, rule, WidthPrior(1.0, 2.0, 0.5), None, "", Trace())
     at, step = np.array([np.log(0.4), np.log(0.2)]), 1e-5
@@ -222,7 +222,7 @@ def test_groups_follow_other_edits():
     np.testing.assert_array_equal(model.groups_, np.r_[groups[3:], groups[1:3]])
     model.exchange([5], X[:1], y[:1], groups=[88])
     assert model.groups_[-1] == 88
-    tuned = LeastSquaresSVC().fit(X, y, tune_on=0.4, groups=groups)
+    tuned = LeastSquaresSVC(tuning_fraction=0.4).fit(X, y, groups=groups)
     assert not set(tuned.groups_) & (set(groups) - set(tuned.groups_))
     counts = np.bincount(groups, minlength=100)
     assert all(counts[g] == np.sum(tuned.groups_ == g) for g in np.unique(tuned.groups_))

@@ -81,8 +81,9 @@ def spread_folds(fold: Array, some: Holdings, holdings: Holdings) -> Array:
     return out
 
 
-def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
-    """The holdings, or ``most`` of them at even distances if there are more."""
+def some_of(holdings: Holdings, most: int | None = None) -> Holdings:
+    """The holdings, or ``most`` of them at even distances; as many as a search has by default."""
+    most = Problem.largest if most is None else most
     if len(holdings) <= most:
         return holdings
     stay = np.linspace(0, len(holdings) - 1, most).astype(int)
