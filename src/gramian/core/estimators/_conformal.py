@@ -10,15 +10,29 @@ from sklearn.utils import check_random_state
 
 from gramian.core.engines import check_choice, is_number
 from gramian.core.equations import conformal_regions, jackknife_plus, p_values
+from gramian.core.estimators._cross_conformal import (
+    cross_intervals,
+    cross_label_p_values,
+    group_weight,
+    judged_by_folds,
+)
 
-METHODS = ("full", "jackknife+")
+METHODS = ("auto", "full", "jackknife+", "cv+")
+SET_METHODS = ("auto", "full", "cv+")
 
 
-def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_state: Any) -> Any:
+def label_p_values(
+    model: Any, X: Any, mondrian: bool, smoothed: bool, random_state: Any, method: str = "full"
+) -> Any:
     """p-value of each class for each query, of shape (m, n_classes)."""
+    check_choice("method", method, SET_METHODS)
     with model._lock:
         now = model._serving()
         holdings = now.holdings
+        if method == "cv+" or (method == "auto" and judged_by_folds(now)):
+            m = np.shape(X)[0]
+            ties = check_random_state(random_state).uniform(size=m) if smoothed else None
+            return cross_label_p_values(model, X, mondrian, ties)
         X = now.samples.adding(model, holdings, X)
         m, classes = X.shape[0], range(len(holdings.classes))
         ties = check_random_state(random_state).uniform(size=m) if smoothed else None
@@ -107,7 +121,13 @@ def regions(model: Any, X: Any, confidence_level: Any) -> list[list[Any]]:
 
 def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
     """Low and high ends for each query and target, of shape (m, t, 2)."""
-    if check_choice("method", method, METHODS) == "full":
+    check_choice("method", method, METHODS)
+    if method == "auto":
+        method = "cv+" if judged_by_folds(model._serving()) else "full"
+    if method == "cv+":
+        with model._lock:
+            return cross_intervals(model, X, check_confidence(confidence_level))
+    if method == "full":
         found = regions(model, X, confidence_level)
         return np.array([[(part[0, 0], part[-1, 1]) for part in parts] for parts in found])
     confidence_level = check_confidence(confidence_level)
@@ -119,7 +139,8 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
         out = np.empty((X.shape[0], residuals.shape[1], 2))
         for rows, values in now.engine.without_each(holdings, X):
             for j, left_out in enumerate(residuals.T):
-                ends = jackknife_plus(values[..., j], left_out, holdings.weight, confidence_level)
+                counts = group_weight(holdings)
+                ends = jackknife_plus(values[..., j], left_out, counts, confidence_level)
                 out[rows, j] = np.stack(ends, axis=1)
         return out
 

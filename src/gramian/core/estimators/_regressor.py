@@ -50,12 +50,12 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         found = from_tensor(self.predict(X))
         return float(r2_score(from_tensor(y), found, sample_weight=sample_weight))
 
-    def predict_interval(self, X, confidence_level=0.9, method="full"):
+    def predict_interval(self, X, confidence_level=0.9, method="auto"):
         """Intervals that contain the true target with probability ≥ ``confidence_level``.
 
-        The guarantee holds whatever the distribution, if held samples and query are exchangeable
-        and no hyper-parameter was chosen on the samples (`chosen_on_data_` is empty). Each of
-        several targets has a guarantee of its own.
+        The guarantee holds whatever the distribution, if held samples and query are exchangeable;
+        that of "full" and "jackknife+" if no hyper-parameter was chosen on the samples, either
+        (`chosen_on_data_` is empty). Each of several targets has a guarantee of its own.
 
         Parameters
         ----------
@@ -64,7 +64,12 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
             in a last column.
         confidence_level : float
             Between 0 and 1.
-        method : {"full", "jackknife+"}
+        method : {"auto", "full", "jackknife+", "cv+"}
+            "auto" is "cv+" for 20 to 2,048 samples if something was chosen on them, or if they have
+            groups; else "full". "cv+" takes the predictions of models that were tuned and trained
+            without each fold: its guarantee is 2 · confidence − 1, its coverage usually near
+            ``confidence_level``, whatever was chosen. The first call tunes without each of 10
+            folds, unless `nested_score` has; stacks know that from their fit.
             "full" is the smallest interval around `predict_region`. "jackknife+" takes the
             predictions without each held sample; its guarantee is 2 · confidence − 1, its coverage
             usually near ``confidence_level``.

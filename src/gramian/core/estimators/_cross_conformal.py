@@ -1,0 +1,91 @@
+"""Sets and intervals of models that were tuned on the samples they hold: cross-conformal, CV+.
+
+Full conformal prediction keeps its promise if nothing was chosen on the samples held. Here each
+sample is judged by the model that was tuned and trained without its fold, and so is the query by
+each of these models (barber2021): with ``s_i`` the score of sample i in fold k, and ``s_k(x, y)``
+that of the query with label y,
+
+    p(y) = (1 + #{i: s_i ≥ s_k(i)(x, y)}) / (n + 1)
+
+The true label is in the set {p > α} with probability ≥ 1 − 2α, up to a term of √(2/n), and mostly
+about 1 − α. Intervals are those of jackknife+ with folds in place of single samples. Samples of a
+group count together as one: queries are then taken for samples of new groups.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array, row_blocks
+from gramian.core.equations import jackknife_plus, nonconformity, p_values
+from gramian.core.estimators._nested import fold_predictors, out_of_fold_outputs_of
+
+LEAST, MOST = 20, 2048
+"""So many samples there must be, and may be, for folds to be tuned again by default."""
+
+
+def judged_by_folds(now: Any) -> bool:
+    """Whether sets and intervals need folds: something was chosen on samples, or they have groups.
+
+    With more samples than a search uses, two numbers that are chosen on them do no harm.
+    """
+    chosen = bool(now.spec.chosen_on_data) or now.holdings.groups is not None
+    return chosen and LEAST <= len(now.holdings) <= MOST
+
+
+def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None) -> Array:
+    """p-value of each class for each query, of shape (m, n_classes)."""
+    now, queries = _read(model, X)
+    holdings = now.holdings
+    F, weight = out_of_fold_outputs_of(now), group_weight(holdings)
+    scores = nonconformity(F, holdings.labels)
+    m, c = len(queries[0]), len(holdings.classes)
+    out = np.empty((m, c))
+    for label in range(c):
+        counts = weight * (holdings.labels == label) if mondrian else weight
+        reached = [nonconformity(values, np.full(m, label)) for values in queries]
+        at = np.stack(reached, axis=1)  # (m, K)
+        for rows in row_blocks(m, len(scores)):
+            apart = scores - at[rows][:, holdings.folds]
+            drawn = None if ties is None else ties[rows]
+            last = np.zeros((len(apart), 1))
+            out[rows, label] = p_values(np.concatenate([apart, last], axis=1), counts, drawn)
+    return out
+
+
+def cross_intervals(model: Any, X: Any, confidence_level: float) -> Array:
+    """Low and high ends for each query and target, of shape (m, t, 2)."""
+    now, queries = _read(model, X)
+    holdings, F = now.holdings, out_of_fold_outputs_of(now)
+    residuals, weight = holdings.y.reshape(F.shape) - F, group_weight(holdings)
+    values = np.stack(queries, axis=1)  # (m, K, t)
+    out = np.empty((len(values), F.shape[1], 2))
+    for rows in row_blocks(len(values), len(F)):
+        for j, left_out in enumerate(residuals.T):
+            each = values[rows][:, holdings.folds, j]
+            ends = jackknife_plus(each, left_out, weight, confidence_level)
+            out[rows, j] = np.stack(ends, axis=1)
+    return out
+
+
+def group_weight(holdings: Any) -> Array:
+    """Counts of the samples; those of a group add up to one."""
+    if holdings.codes is None:
+        return holdings.weight
+    return holdings.weight / np.bincount(holdings.codes, holdings.weight)[holdings.codes]
+
+
+def _read(model: Any, X: Any) -> tuple[Any, list[Array]]:
+    """One version of a model, and the outputs (m, t) of queries without each fold."""
+    now, predictors = fold_predictors(model)
+    holdings = now.holdings
+    if now.spec.precomputed:
+        X = now.samples.adding(model, holdings, X)[:, :-1]
+        some = [np.delete(X, left, axis=1) for left, _ in predictors]
+    else:
+        X = now.samples.queries(model, holdings, X)
+        some = [X] * len(predictors)
+    pairs = zip(predictors, some, strict=True)
+    return now, [np.asarray(predictor.outputs(part)) for (_, predictor), part in pairs]
