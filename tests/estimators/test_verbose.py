@@ -88,15 +88,8 @@ def test_many_widths_own_kernels_and_nothing_to_choose(capsys):
 
 def test_tuning_apart_is_told(capsys):
     X, y = samples()
-    ESTIMATORS["LeastSquaresSVR"](verbose=1).fit(X, y, tune_on=0.5)
+    ESTIMATORS["LeastSquaresSVR"](verbose=1, tuning_fraction=0.5).fit(X, y)
     assert "chose gamma=" in capsys.readouterr().out
-
-
-def test_long_fits_are_announced(monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "expected_seconds", lambda name, n: 12.3)
-    fitted("KernelDiscriminant", verbose=1)
-    first = capsys.readouterr().out.splitlines()[0]
-    assert first == "[KernelDiscriminant] a default fit of 60 samples takes about 12 s here."
 
 
 @pytest.mark.parametrize("verbose", [-1, "loud", 0.5])
