@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -11,17 +13,36 @@ from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
 from gramian.files.parts import machine_of
-from gramian.serve._live_store import Shown
+from gramian.serve._live_store import LiveStore, Shown
+from gramian.serve._metrics import Reading
 
-LIVE = frozenset({"sets", "lower", "upper"})
+NEED_ENGINE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""
 
-LEFT_OUT = frozenset({"probabilities"})
+NEED_LOO = frozenset({"probabilities"})
 """Outputs that need leave-one-out values."""
 
+_SLICE = 0.25  # seconds that one part of an answer in parts should take
+_CELL = 64  # bytes of a number in an answer, as a Python object and as text
 
-def outputs(model: Any, rows: Any, names: list[str], confidence: float) -> dict[str, Array]:
-    """The named outputs for rows."""
+
+def row_count(rows: Any) -> int:
+    """Number of rows of an array or of a table by columns."""
+    return len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
+
+
+def check_size(rows: Any, names: list[str], machine: Any, most: int) -> None:
+    """Raise ValueError if an answer would have more than so many bytes."""
+    classes = len(machine.classes_) if is_classifier(machine) else 1
+    cells = row_count(rows) * sum(classes if name != "prediction" else 1 for name in names)
+    if cells * _CELL > most:
+        raise ValueError(f"the answer would have {cells} numbers; ask for fewer rows or outputs.")
+
+
+def outputs(
+    model: Any, rows: Any, names: list[str], confidence: float = 0.0, seconds: float = 0.0
+) -> dict[str, Array]:
+    """The named outputs for rows; sets and intervals may take so many seconds."""
     made: dict[str, Any] = {}
     for name in names:
         if name == "prediction":
@@ -33,23 +54,39 @@ def outputs(model: Any, rows: Any, names: list[str], confidence: float) -> dict[
         elif name == "decision":
             made[name] = model.decision_function(rows)
         elif name == "sets":
-            made[name] = _sets(model, rows, confidence)
+            made[name] = in_parts(
+                lambda some: model.predict_set(some, confidence=confidence), rows, seconds
+            )
         elif name not in made:
-            made["lower"], made["upper"] = _interval(model, rows, confidence)
+            found = in_parts(
+                lambda some: model.predict_interval(some, confidence=confidence), rows, seconds
+            )
+            made["lower"], made["upper"] = (np.ascontiguousarray(found[..., k]) for k in (0, 1))
     return {name: made[name] for name in names}
 
 
-def _sets(model: Any, rows: Any, confidence: float) -> Array:
-    if not hasattr(model, "predict_set"):
-        raise ValueError(f"a {type(machine_of(model)).__name__} has no sets with a guarantee.")
-    return np.asarray(model.predict_set(rows, confidence=confidence))
+def in_parts(function: Callable[[Any], Any], rows: Any, seconds: float) -> Array:
+    """The answers for rows, a part after the other; raises ValueError if they take too long."""
+    count, done, size, begun = row_count(rows), 0, 1, monotonic()
+    parts: list[Array] = []
+    while done < count:
+        start = monotonic()
+        if start - begun > seconds:
+            raise ValueError(
+                f"{done} of {count} rows took {seconds:g} seconds, the most that an answer may "
+                f"take; send at most {done} rows in a request."
+            )
+        parts.append(np.asarray(function(_some(rows, done, done + size))))
+        done += size
+        pace = _SLICE / max(monotonic() - start, 1e-9)
+        size = max(1, int(size * min(8.0, pace)))
+    return np.concatenate(parts)
 
 
-def _interval(model: Any, rows: Any, confidence: float) -> tuple[Array, Array]:
-    if not hasattr(model, "predict_interval"):
-        raise ValueError(f"a {type(machine_of(model)).__name__} has no intervals.")
-    found = np.asarray(model.predict_interval(rows, confidence=confidence))
-    return np.ascontiguousarray(found[..., 0]), np.ascontiguousarray(found[..., 1])
+def _some(rows: Any, start: int, stop: int) -> Any:
+    if isinstance(rows, np.ndarray):
+        return rows[start:stop]
+    return {name: cells[start:stop] for name, cells in rows.items()}
 
 
 def left_out_error(shown: Shown) -> float:
@@ -108,15 +145,51 @@ def doubtful(shown: Shown, count: int) -> dict[str, Any]:
     return {"version": shown.version, "n": held, "samples": data.doubtful(shown.model, count)}
 
 
-def drift(store: Any) -> dict[str, Any]:
-    """The measured residual, and what was rebuilt since the last fit."""
+def numerical_error(live: LiveStore) -> dict[str, Any]:
+    """The measured residual, and what was rebuilt since the last fit; computed once a version."""
+    cache = live.shown.cache
+    if "numerical error" not in cache:
 
-    def read(model: Any) -> dict[str, Any]:
-        machine = machine_of(model)
-        rebuilt = [
-            {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-            for event in machine.refactorizations_
-        ]
-        return {"version": store.version, "drift": machine.drift(), "refactorizations": rebuilt}
+        def read(model: Any) -> dict[str, Any]:
+            machine = machine_of(model)
+            rebuilt = [
+                {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
+                for event in machine.refactorizations_
+            ]
+            return {"numerical_error": machine.drift(), "rebuilds": rebuilt}
 
-    return store.read(read)
+        found, version = live.apart(read)
+        cache["numerical error"] = {"version": version, **found}
+    return dict(cache["numerical error"])
+
+
+def reading(live: LiveStore) -> Reading:
+    """What Prometheus reads of a model."""
+    machine = machine_of(live.shown.model)
+    alone = len(machine.ids_) < 2  # nothing is left without it
+    error = float("nan") if alone else left_out_error(live.with_loo())
+    drift, numerical = live.data_drift.as_dict(), numerical_error(live)
+    return {
+        "samples": ("Samples that the model holds.", len(machine.ids_)),
+        "version": ("Version of the store.", live.shown.version),
+        "waiting_edits": ("Edits that wait.", live.waiting),
+        "leave_one_out_error": (
+            "Exact leave-one-out error, or of numbers the root mean square.",
+            error,
+        ),
+        "numerical_error": (
+            "Relative residual of the solution, from rounding alone.",
+            numerical["numerical_error"],
+        ),
+        "rebuilds": ("What was rebuilt since the last fit.", len(numerical["rebuilds"])),
+        "data_drift_log10": (
+            "Log10 of a martingale that grows when the rows that arrive are unlike those held.",
+            drift["log10_martingale"],
+        ),
+        "data_drift_rows": ("Rows that it has seen since the service began.", drift["rows"]),
+        "data_drift_alarm": (
+            "1 once the martingale has reached 100, which at most 1 of 100 services does in its "
+            "whole life while the data stay as they were.",
+            float(drift["alarm"]),
+        ),
+    }

@@ -1,0 +1,77 @@
+"""The samples of a served model on a plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gramian.core.arrays import Array
+from gramian.estimators import ESTIMATORS
+from gramian.files.parts import machine_of
+from gramian.serve import _answers
+from gramian.serve._live_store import Shown
+
+DRAWN = 1000
+"""Samples of a projection at most."""
+
+
+def projection(shown: Shown) -> dict[str, Any]:
+    """The samples on a plane, at most `DRAWN` of them; computed once for a version."""
+    if "projection" not in shown.cache:
+        sets = _answers.left_out_sets(shown)
+        shown.cache["projection"] = {**_projected(shown), "sets": sets}
+    return dict(shown.cache["projection"])
+
+
+def _projected(shown: Shown) -> dict[str, Any]:
+    """The plane of a projection.
+
+    Three or more classes: the first two principal axes of their kernel Fisher discriminants. Two
+    classes: their discriminant, and the probability of the own label to the model without the
+    sample. Numbers: the left-out prediction and the target.
+    """
+    machine = machine_of(shown.model)
+    ids, y = machine.ids_, machine.y_fit_
+    some = np.sort(np.random.default_rng(0).permutation(len(ids))[:DRAWN])
+    if not is_classifier(machine):
+        target = y.reshape(len(y), -1)[:, 0]
+        said = machine.loo_predict().reshape(len(y), -1)[:, 0]
+        return _drawn(shown, ids[some], said[some], target[some], ["left-out prediction", "target"])
+    P, own = machine.loo_predict_proba(), np.searchsorted(machine.classes_, y)
+    F = _discriminants(machine, some)
+    mine = P[np.arange(len(y)), own][some]
+    if F.shape[1] == 1:
+        axes = ["kernel Fisher discriminant", "probability of its label, left out"]
+        facts = _drawn(shown, ids[some], F[:, 0], mine, axes)
+    else:
+        centred = F - F.mean(axis=0)
+        plane = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+        axes = ["first discriminant axis", "second discriminant axis"]
+        facts = _drawn(shown, ids[some], plane[:, 0], plane[:, 1], axes)
+    right = P.argmax(axis=1) == own
+    claims = {"claimed": P.max(axis=1)[some].tolist(), "right": right[some].tolist()}
+    return {**facts, **claims, "labels": own[some].tolist()}
+
+
+def _discriminants(machine: Any, some: Array) -> Array:
+    """Kernel Fisher discriminants of held samples, with the kernel of their model if it has one.
+
+    A Gaussian kernel of the usual width stands in for several kernels, for one that is a function,
+    and for widths that differ from feature to feature.
+    """
+    kernel, gamma = getattr(machine, "kernel_", None), getattr(machine, "gamma_", None)
+    X = machine.X_fit_[some]
+    parameters: dict[str, Any] = {"kernel": "rbf", "gamma": "scale"}
+    if isinstance(kernel, str) and kernel == "precomputed":
+        X, parameters = X[:, some], {"kernel": kernel}
+    elif isinstance(kernel, str) and (gamma is None or np.ndim(gamma) == 0):
+        parameters = {"kernel": kernel, "gamma": gamma or 1.0}
+    model = ESTIMATORS["KernelFisherDiscriminant"](**parameters, ridge="loo")
+    return np.asarray(model.fit(X, machine.y_fit_[some]).transform(X))
+
+
+def _drawn(shown: Shown, ids: Array, x: Array, y: Array, axes: list[str]) -> dict[str, Any]:
+    places = {"ids": ids.tolist(), "x": x.tolist(), "y": y.tolist(), "axes": axes}
+    return {"version": shown.version, "n": len(shown.model.ids_), **places}
