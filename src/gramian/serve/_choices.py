@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -66,6 +66,12 @@ LEAST, MOST = 1e-15, 1e15
 """Widths and ridges that the page may ask for: all that a search by leave-one-out tries."""
 
 
+def check_one_of(name: str, value: Any, known: Collection[str]) -> None:
+    """Raise ValueError unless a value, of any type, is one of the known names."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r:.100}.")
+
+
 @dataclass(frozen=True)
 class Choice:
     """Machine, kernel and hyper-parameters; raises ValueError if one of them is not offered."""
@@ -76,14 +82,12 @@ class Choice:
     ridge: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.machine not in OFFERS:
-            raise ValueError(f"machine must be one of {', '.join(OFFERS)}; got {self.machine!r}.")
-        if self.kernel not in NAMED_KERNELS:
-            raise ValueError(f"kernel must be one of {NAMED_KERNELS}, got {self.kernel!r}.")
+        check_one_of("machine", self.machine, OFFERS)
+        check_one_of("kernel", self.kernel, NAMED_KERNELS)
         for name in ("gamma", "ridge"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"{name} must be a number, got {value!r}.")
+                raise ValueError(f"{name} must be a number, got {value!r:.100}.")
             if not LEAST <= value <= MOST:
                 raise ValueError(f"{name} must be from {LEAST:g} to {MOST:g}, got {value!r}.")
 

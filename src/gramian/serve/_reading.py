@@ -11,7 +11,7 @@ from gramian.core.arrays import Array
 from gramian.core.equations import class_scores, fit_calibration, probabilities
 from gramian.core.estimators import sample_influence
 from gramian.core.kernels import KERNELS
-from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
+from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice, check_one_of
 from gramian.serve._field import Field, grid_points
 from gramian.serve._toys import HEIGHT, WIDTH
 
@@ -48,7 +48,7 @@ class Reader:
         """Decision values (t, h, w) on the grid, or the curve (1, 1, w)."""
         offer = self.choice.offer
         if offer.task == CURVE:
-            return model.predict(self.queries)[None, None]
+            return np.asarray(model.predict(self.queries))[None, None]
         if offer.holds == REGIONS or not KERNELS[self.choice.kernel].has_width:
             F = outputs(model.decision_function(self.queries))
             return F.T.reshape(-1, *self.shape[::-1])
@@ -90,7 +90,7 @@ class Reader:
         if self.choice.offer.holds == BASIS:
             weight = dict(zip(model.basis_ids_.tolist(), size, strict=True))
             size = np.array([weight.get(name, 0.0) for name in model.ids_.tolist()])
-        return size / size.max(initial=np.finfo(float).tiny)
+        return np.asarray(size / size.max(initial=np.finfo(float).tiny))
 
     def picture(self, model: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Array]]:
         """All that is drawn after an edit; leave-one-out values if they are quick or asked for."""
@@ -107,10 +107,9 @@ class Reader:
         arrays |= {"values": values} | ({} if support is None else {"support": support})
         return facts, arrays
 
-    def layer(self, name: str, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    def layer(self, name: Any, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         """One of `LAYERS`; nothing where this machine does not have it, or not soon enough."""
-        if name not in LAYERS:
-            raise ValueError(f"layers are {', '.join(LAYERS)}; got {name!r}.")
+        check_one_of("a layer", name, LAYERS)
         return LAYERS[name](self, model)
 
     def _sets(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
