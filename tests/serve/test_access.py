@@ -203,7 +203,7 @@ def test_receipts_name_the_token(serving, tmp_path):
 def test_edits_of_two_tokens_are_no_block():
     by = [Learn(X, Y, None, user=user) for user in ("office", "office", "lab")]
     assert [len(block) for block in blocks([(edit, None) for edit in by], most=100)] == [2, 1]
-    assert Learn.joined(by[:2]).user == "office"
+    assert Learn.merged(by[:2]).user == "office"
 
 
 def test_a_token_expires(tmp_path, monkeypatch):

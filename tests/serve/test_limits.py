@@ -217,7 +217,7 @@ def test_nothing_keeps_a_copy_of_what_was_forgotten(client):
 
 
 def test_a_large_model_is_not_copied(serving):
-    asked = {"inputs": [tensor(X)], "parameters": {"sets": True, "confidence": 0.8}}
+    asked = {"inputs": [tensor(X)], "parameters": {"sets": True, "confidence_level": 0.8}}
     with serving(limits=Limits(copied=10)) as client:
         answer = client.post(f"{MODEL}/infer", json=asked).json()["outputs"][1]
         assert client.live._copy is None

@@ -153,7 +153,7 @@ guarantees = pytest.mark.skipif(
 
 @guarantees
 def test_sets(client):
-    asked = {"sets": True, "confidence": 0.8}
+    asked = {"sets": True, "confidence_level": 0.8}
     answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
     assert list(outputs(answer)) == ["prediction", "sets", "classes"]
     assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence=0.8))
@@ -161,7 +161,7 @@ def test_sets(client):
 
 @guarantees
 def test_intervals(serving):
-    asked = {"intervals": True, "confidence": 0.8}
+    asked = {"intervals": True, "confidence_level": 0.8}
     with serving(regressor()) as client:
         answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
     found = outputs(answer)
@@ -192,7 +192,7 @@ def test_intervals(serving):
         ({"inputs": [tensor(X), tensor(X[:2], "Z")]}, "different numbers of rows"),
         ({"inputs": [tensor(X), tensor(X, "Z")]}, "has the shape [7, 3], not [rows]"),
         ({"inputs": [tensor([[1e308, 1e308, 1e308]], datatype="FP32")]}, "infinity"),
-        ({"inputs": [tensor(X)], "parameters": {"confidence": 2}}, "less than 1"),
+        ({"inputs": [tensor(X)], "parameters": {"confidence_level": 2}}, "less than 1"),
         ({"inputs": [{**tensor(X), "shape": [-1, 3]}]}, "greater than or equal to 0"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_projection_has_all_samples(serving, model):
     with serving(model) as client:
         found = client.post(f"{MODEL}/projection").json()
         sets = found["sets"]
-        assert sets["confidence"] == 0.9
+        assert sets["confidence_level"] == 0.9
         assert 0.9 <= sets["covered"] <= 1.0
         assert sets["size"] > 0
     assert found["ids"] == model.ids_.tolist()

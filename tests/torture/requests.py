@@ -63,7 +63,10 @@ def sound(rng, ids):
     rows = {"name": "X", "shape": list(X.shape), "datatype": "FP64", "data": X.ravel().tolist()}
     named = [int(name) for name in rng.choice(ids, 2, replace=False)]
     return [
-        ("infer", {"inputs": [rows], "parameters": {"probabilities": True, "confidence": 0.9}}),
+        (
+            "infer",
+            {"inputs": [rows], "parameters": {"probabilities": True, "confidence_level": 0.9}},
+        ),
         ("infer", {"inputs": [rows], "outputs": [{"name": "decision", "parameters": {}}]}),
         ("infer", {"records": [{"a": 1.0, "b": "text"}, {"a": None}]}),
         ("learn", {"inputs": [rows], "targets": [int(v > 0) for v in X[:, 0]]}),

@@ -31,18 +31,18 @@ def row_count(rows: Any) -> int:
     return len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
 
 
-def check_size(rows: Any, names: list[str], machine: Any, most: int) -> None:
+def check_size(rows: Any, names: list[str], estimator: Any, most: int) -> None:
     """Raise ValueError if an answer would have more than so many bytes."""
-    classes = len(machine.classes_) if is_classifier(machine) else 1
+    classes = len(estimator.classes_) if is_classifier(estimator) else 1
     cells = row_count(rows) * sum(classes if name != "prediction" else 1 for name in names)
     if cells * _CELL > most:
         raise ValueError(f"the answer would have {cells} numbers; ask for fewer rows or outputs.")
 
 
 def outputs(
-    model: Any, rows: Any, names: list[str], confidence: float = 0.0, seconds: float = 0.0
+    model: Any, rows: Any, names: list[str], level: float = 0.0, seconds: float = 0.0
 ) -> dict[str, Array]:
-    """The named outputs for rows; sets and intervals may take so many seconds."""
+    """The named outputs for rows; sets and intervals of a confidence level in so many seconds."""
     made: dict[str, Any] = {}
     for name in names:
         if name == "prediction":
@@ -55,11 +55,11 @@ def outputs(
             made[name] = model.decision_function(rows)
         elif name == "sets":
             made[name] = in_parts(
-                lambda some: model.predict_set(some, confidence=confidence), rows, seconds
+                lambda some: model.predict_set(some, confidence=level), rows, seconds
             )
         elif name not in made:
             found = in_parts(
-                lambda some: model.predict_interval(some, confidence=confidence), rows, seconds
+                lambda some: model.predict_interval(some, confidence=level), rows, seconds
             )
             made["lower"], made["upper"] = (np.ascontiguousarray(found[..., k]) for k in (0, 1))
     return {name: made[name] for name in names}
@@ -91,34 +91,34 @@ def _some(rows: Any, start: int, stop: int) -> Any:
 
 def left_out_error(shown: Shown) -> float:
     """The exact leave-one-out error: a rate, or of numbers the root mean square."""
-    machine = machine_of(shown.model)
-    predicted, y = machine.loo_predict(), machine.y_fit_
-    if is_classifier(machine):
+    estimator = machine_of(shown.model)
+    predicted, y = estimator.loo_predict(), estimator.y_fit_
+    if is_classifier(estimator):
         return float(np.mean(predicted != y))
     return float(np.sqrt(np.mean((y - predicted) ** 2)))
 
 
-def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
+def left_out_sets(shown: Shown, confidence_level: float = 0.9) -> dict[str, float]:
     """How often sets or intervals from left-out values hold the truth, and how large they are.
 
     A label is in the set of a sample, or a number in its interval, unless it fits less well than
-    all but a share of 1 − confidence of the samples fit, each left out.
+    all but a share of 1 − confidence_level of the samples fit, each left out.
     """
-    machine = machine_of(shown.model)
-    y = machine.y_fit_
-    if is_classifier(machine):
-        F, own = machine.loo_decision_function().reshape(len(y), -1), machine.classes_
+    estimator = machine_of(shown.model)
+    y = estimator.y_fit_
+    if is_classifier(estimator):
+        F, own = estimator.loo_decision_function().reshape(len(y), -1), estimator.classes_
         labels = np.searchsorted(own, y)
         scores = np.stack([nonconformity(F, np.full(len(y), k)) for k in range(len(own))], axis=1)
         mine = scores[np.arange(len(y)), labels]
-        inside = scores <= np.quantile(mine, confidence, method="higher")
+        inside = scores <= np.quantile(mine, confidence_level, method="higher")
         covered, size = inside[np.arange(len(y)), labels], inside.sum(axis=1)
     else:
-        errors = np.abs(y - machine.loo_predict()).reshape(len(y), -1)
-        reach = np.quantile(errors, confidence, axis=0, method="higher")
+        errors = np.abs(y - estimator.loo_predict()).reshape(len(y), -1)
+        reach = np.quantile(errors, confidence_level, axis=0, method="higher")
         covered, size = (errors <= reach).all(axis=1), 2.0 * reach[:1]
     return {
-        "confidence": confidence,
+        "confidence_level": confidence_level,
         "covered": float(np.mean(covered)),
         "size": float(np.mean(size)),
     }
@@ -126,16 +126,16 @@ def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
 
 def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
     """Leave-one-out error and score, and the prediction of each sample if asked for."""
-    machine = machine_of(shown.model)
+    estimator = machine_of(shown.model)
     facts: dict[str, Any] = {
         "version": shown.version,
-        "n": len(machine.ids_),
+        "n": len(estimator.ids_),
         "error": left_out_error(shown),
-        "score": machine.loo_score(),
+        "score": estimator.loo_score(),
     }
     if samples:
-        facts["ids"], facts["targets"] = machine.ids_.tolist(), machine.y_fit_.tolist()
-        facts["predictions"] = machine.loo_predict().tolist()
+        facts["ids"], facts["targets"] = estimator.ids_.tolist(), estimator.y_fit_.tolist()
+        facts["predictions"] = estimator.loo_predict().tolist()
     return facts
 
 
@@ -151,12 +151,12 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
     if "numerical error" not in cache:
 
         def read(model: Any) -> dict[str, Any]:
-            machine = machine_of(model)
+            estimator = machine_of(model)
             rebuilt = [
                 {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-                for event in machine.refactorizations_
+                for event in estimator.refactorizations_
             ]
-            return {"numerical_error": machine.drift(), "rebuilds": rebuilt}
+            return {"numerical_error": estimator.drift(), "rebuilds": rebuilt}
 
         found, version = live.apart(read)
         cache["numerical error"] = {"version": version, **found}
@@ -165,12 +165,12 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
 
 def reading(live: LiveStore) -> Reading:
     """What Prometheus reads of a model."""
-    machine = machine_of(live.shown.model)
-    alone = len(machine.ids_) < 2  # nothing is left without it
+    estimator = machine_of(live.shown.model)
+    alone = len(estimator.ids_) < 2  # nothing is left without it
     error = float("nan") if alone else left_out_error(live.with_loo())
     drift, numerical = live.data_drift.as_dict(), numerical_error(live)
     return {
-        "samples": ("Samples that the model holds.", len(machine.ids_)),
+        "samples": ("Samples that the model holds.", len(estimator.ids_)),
         "version": ("Version of the store.", live.shown.version),
         "waiting_edits": ("Edits that wait.", live.waiting),
         "leave_one_out_error": (

@@ -55,7 +55,7 @@ class Parameters(Strictly):
     decision: bool = False
     sets: bool = False
     intervals: bool = False
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    confidence_level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     binary_data_output: bool = False
 
 

@@ -46,15 +46,15 @@ class DataDrift:
 
     def look_at(self, model: Any) -> None:
         """Bet on the rows that have arrived and that a model with leave-one-out values holds."""
-        machine = machine_of(model)
-        places = {name: place for place, name in enumerate(machine.ids_.tolist())}
+        estimator = machine_of(model)
+        places = {name: place for place, name in enumerate(estimator.ids_.tolist())}
         with self._lock:
             names = [name for name in self._new if name in places]
             self._new = {name: None for name in self._new if name not in places}
             new = [places[name] for name in names]
             if not new or len(places) - len(new) < 2:
                 return
-            p = arrival_p_values(machine, np.array(new), self._random)
+            p = arrival_p_values(estimator, np.array(new), self._random)
             self._highest = max(self._highest, float(self._martingale.bet(p).max()))
             self._rows += len(new)
 
@@ -70,9 +70,9 @@ class DataDrift:
         }
 
 
-def arrival_p_values(machine: Any, new: Array, random: np.random.Generator) -> Array:
+def arrival_p_values(estimator: Any, new: Array, random: np.random.Generator) -> Array:
     """Smoothed p-value of each of the samples at ``new`` among those before it."""
-    scores, weight = _scores(machine), machine.sample_weight_
+    scores, weight = _scores(estimator), estimator.sample_weight_
     old = np.setdiff1d(np.arange(len(scores)), new)
     order, ties = np.append(old, new), random.uniform(size=len(new))
     found = []
@@ -83,11 +83,11 @@ def arrival_p_values(machine: Any, new: Array, random: np.random.Generator) -> A
     return np.array(found)
 
 
-def _scores(machine: Any) -> Array:
+def _scores(estimator: Any) -> Array:
     """Nonconformity of each held sample to the model without it."""
-    y = machine.y_fit_
-    if is_classifier(machine):
-        F = machine.loo_decision_function().reshape(len(y), -1)
-        return nonconformity(F, np.searchsorted(machine.classes_, y))
-    residuals = np.abs(y - machine.loo_predict()).reshape(len(y), -1)
+    y = estimator.y_fit_
+    if is_classifier(estimator):
+        F = estimator.loo_decision_function().reshape(len(y), -1)
+        return nonconformity(F, np.searchsorted(estimator.classes_, y))
+    residuals = np.abs(y - estimator.loo_predict()).reshape(len(y), -1)
     return np.asarray(np.linalg.norm(residuals, axis=1))

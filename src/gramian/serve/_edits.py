@@ -69,7 +69,7 @@ class Learn(Edit):
         return self.user, self.rows.shape[1:], kind, None if self.ids is None else type(self.ids[0])
 
     @staticmethod
-    def joined(edits: Sequence[Learn]) -> Learn:
+    def merged(edits: Sequence[Learn]) -> Learn:
         """Edits of one form as one."""
         rows, user = [edit.rows for edit in edits], edits[0].user
         if edits[0].targets is None:

@@ -209,7 +209,7 @@ class LiveStore:
         """Apply a block as one; a request that is refused spoils no other: all are tried alone."""
         edits = [edit for edit, _ in block]
         learns = [edit for edit in edits if isinstance(edit, Learn)]
-        whole = edits[0] if len(edits) == 1 else Learn.joined(learns)
+        whole = edits[0] if len(edits) == 1 else Learn.merged(learns)
         try:
             receipt = whole.apply(self.store)
         except Exception as error:

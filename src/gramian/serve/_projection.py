@@ -32,15 +32,15 @@ def _projected(shown: Shown) -> dict[str, Any]:
     classes: their discriminant, and the probability of the own label to the model without the
     sample. Numbers: the left-out prediction and the target.
     """
-    machine = machine_of(shown.model)
-    ids, y = machine.ids_, machine.y_fit_
+    estimator = machine_of(shown.model)
+    ids, y = estimator.ids_, estimator.y_fit_
     some = np.sort(np.random.default_rng(0).permutation(len(ids))[:DRAWN])
-    if not is_classifier(machine):
+    if not is_classifier(estimator):
         target = y.reshape(len(y), -1)[:, 0]
-        said = machine.loo_predict().reshape(len(y), -1)[:, 0]
+        said = estimator.loo_predict().reshape(len(y), -1)[:, 0]
         return _drawn(shown, ids[some], said[some], target[some], ["left-out prediction", "target"])
-    P, own = machine.loo_predict_proba(), np.searchsorted(machine.classes_, y)
-    F = _discriminants(machine, some)
+    P, own = estimator.loo_predict_proba(), np.searchsorted(estimator.classes_, y)
+    F = _discriminants(estimator, some)
     mine = P[np.arange(len(y)), own][some]
     if F.shape[1] == 1:
         axes = ["kernel Fisher discriminant", "probability of its label, left out"]
@@ -55,21 +55,21 @@ def _projected(shown: Shown) -> dict[str, Any]:
     return {**facts, **claims, "labels": own[some].tolist()}
 
 
-def _discriminants(machine: Any, some: Array) -> Array:
+def _discriminants(estimator: Any, some: Array) -> Array:
     """Kernel Fisher discriminants of held samples, with the kernel of their model if it has one.
 
     A Gaussian kernel of the usual width stands in for several kernels, for one that is a function,
     and for widths that differ from feature to feature.
     """
-    kernel, gamma = getattr(machine, "kernel_", None), getattr(machine, "gamma_", None)
-    X = machine.X_fit_[some]
+    kernel, gamma = getattr(estimator, "kernel_", None), getattr(estimator, "gamma_", None)
+    X = estimator.X_fit_[some]
     parameters: dict[str, Any] = {"kernel": "rbf", "gamma": "scale"}
     if isinstance(kernel, str) and kernel == "precomputed":
         X, parameters = X[:, some], {"kernel": kernel}
     elif isinstance(kernel, str) and (gamma is None or np.ndim(gamma) == 0):
         parameters = {"kernel": kernel, "gamma": gamma or 1.0}
     model = ESTIMATORS["KernelFisherDiscriminant"](**parameters, ridge="loo")
-    return np.asarray(model.fit(X, machine.y_fit_[some]).transform(X))
+    return np.asarray(model.fit(X, estimator.y_fit_[some]).transform(X))
 
 
 def _drawn(shown: Shown, ids: Array, x: Array, y: Array, axes: list[str]) -> dict[str, Any]:

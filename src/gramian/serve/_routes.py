@@ -173,21 +173,21 @@ class Routes:
 
     async def infer(self, request: Request, live: LiveStore) -> Response:
         limits, shown = self._limits, live.shown
-        machine = machine_of(shown.model)
+        estimator = machine_of(shown.model)
 
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
-            names = wanted_outputs(body, machine)
+            names = wanted_outputs(body, estimator)
             rows = read_rows(shown.model, body, tail, limits.rows)
-            _answers.check_size(rows, names, machine, limits.memory)
+            _answers.check_size(rows, names, estimator, limits.memory)
             return body, rows, names
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
         if not _answers.NEED_ENGINE.isdisjoint(names):
-            confidence = (body.parameters or _bodies.PLAIN).confidence
+            level = (body.parameters or _bodies.PLAIN).confidence_level
 
             def answer() -> Response:
                 made, version = live.apart(
-                    lambda model: _answers.outputs(model, rows, names, confidence, limits.seconds)
+                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds)
                 )
                 return _inferred(live.name, version, body, made)
 
@@ -199,7 +199,7 @@ class Routes:
             made = _answers.outputs(shown.model, rows, names)
             return _inferred(live.name, shown.version, body, made)
 
-        size = _answers.row_count(rows) * len(machine.ids_) * machine.n_features_in_
+        size = _answers.row_count(rows) * len(estimator.ids_) * estimator.n_features_in_
         return predict() if size <= _FEW else await self._workers.compute(predict)
 
     # -- edits ----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ MOST_TEXT = 2_000
 
 def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
     """The model, its inputs and outputs, as the protocol describes them."""
-    machine = machine_of(model)
+    estimator = machine_of(model)
     if isinstance(model, TableModel):
         inputs = [
             {
@@ -35,30 +35,30 @@ def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
             for column in model.columns_
         ]
     else:
-        inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, machine.n_features_in_]}]
+        inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, estimator.n_features_in_]}]
     return {
         "name": name,
         "versions": [str(version)],
         "platform": "gramian",
         "inputs": inputs,
-        "outputs": _described_outputs(machine),
+        "outputs": _described_outputs(estimator),
         "parameters": {
-            "model": type(machine).__name__,
-            "samples": len(machine.ids_),
+            "model": type(estimator).__name__,
+            "samples": len(estimator.ids_),
             "target": model.target if isinstance(model, TableModel) else None,
             "id_column": model.id_column if isinstance(model, TableModel) else None,
         },
     }
 
 
-def _described_outputs(machine: Any) -> list[dict[str, Any]]:
-    y = machine.y_fit_
+def _described_outputs(estimator: Any) -> list[dict[str, Any]]:
+    y = estimator.y_fit_
     shape = [-1, *y.shape[1:]]
     found = [("prediction", datatype(y), shape)]
-    if is_classifier(machine):
-        classes = len(machine.classes_)
+    if is_classifier(estimator):
+        classes = len(estimator.classes_)
         found += [
-            ("classes", datatype(machine.classes_), [classes]),
+            ("classes", datatype(estimator.classes_), [classes]),
             ("probabilities", "FP64", [-1, classes]),
             ("decision", "FP64", [-1] if classes == 2 else [-1, classes]),
             ("sets", "BOOL", [-1, classes]),
@@ -175,7 +175,7 @@ def _array(model: Any, columns: dict[str, list[Any]]) -> Array:
         raise ValueError("a cell is not a number.") from error
 
 
-def wanted_outputs(body: Infer, machine: Any) -> list[str]:
+def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
     """Names of the outputs that a request asks for, in order.
 
     Raises
@@ -197,7 +197,7 @@ def wanted_outputs(body: Infer, machine: Any) -> list[str]:
         names.append("classes")
     if names == ["prediction"]:
         return names
-    there = {output["name"] for output in _described_outputs(machine)}
+    there = {output["name"] for output in _described_outputs(estimator)}
     for name in names:
         if name not in there:
             raise ValueError(f"this model has no output {name!r}; it has {sorted(there)}.")

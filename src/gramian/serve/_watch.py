@@ -93,16 +93,16 @@ class Watch:
         return [] if token is None else [scope for scope in SCOPES if token.allows(scope)]
 
     def _welcome(self, scopes: list[str]) -> dict[str, Any]:
-        machine = machine_of(self._live.shown.model)
-        classes = machine.classes_.tolist() if is_classifier(machine) else None
+        estimator = machine_of(self._live.shown.model)
+        classes = estimator.classes_.tolist() if is_classifier(estimator) else None
         return {
             "kind": "welcome",
             "name": self._live.name,
             "readonly": self._live.store.readonly,
             "scopes": scopes,
-            "estimator": type(machine).__name__,
+            "estimator": type(estimator).__name__,
             "classes": classes,
-            "numbered": machine.ids_.dtype.kind == "i",
+            "numbered": estimator.ids_.dtype.kind == "i",
             "readings": [*self._readings],
         }
 
@@ -124,13 +124,13 @@ class Watch:
 
 def samples(shown: Shown, ids: list[Any]) -> dict[str, Any]:
     """Held samples: their values, targets, and what the model without each of them says."""
-    machine = machine_of(shown.model)
-    places = positions_of(machine.ids_, ids)
-    predicted, y = machine.loo_predict(), machine.y_fit_
-    table = _table(shown.model, machine)
+    estimator = machine_of(shown.model)
+    places = positions_of(estimator.ids_, ids)
+    predicted, y = estimator.loo_predict(), estimator.y_fit_
+    table = _table(shown.model, estimator)
     found = [
         {
-            "id": machine.ids_[place].item(),
+            "id": estimator.ids_[place].item(),
             "target": y[place].tolist(),
             "others_say": predicted[place].tolist(),
             "values": {name: column[[place]].tolist()[0] for name, column in table.items()},
@@ -140,11 +140,11 @@ def samples(shown: Shown, ids: list[Any]) -> dict[str, Any]:
     return {"version": shown.version, "samples": found}
 
 
-def _table(model: Any, machine: Any) -> dict[str, Array]:
+def _table(model: Any, estimator: Any) -> dict[str, Array]:
     """The held rows by column: as they came, or as the features of the estimator."""
     if isinstance(model, TableModel):
         return dict(model.table_)
-    X = machine.X_fit_
+    X = estimator.X_fit_
     X = X if isinstance(X, np.ndarray) else X.toarray()
-    names = getattr(machine, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
+    names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
     return {str(name): column for name, column in zip(names, X.T, strict=True)}

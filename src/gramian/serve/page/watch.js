@@ -149,7 +149,7 @@ function drawCloud() {
   const claims = cloud.claimed ? `${drawClaims($("claims"), cloud.claimed, cloud.right)} ` : "";
   $("coverage").textContent = claims + coverage(cloud.sets);
 }
-function coverage({ confidence, covered, size }) {
+function coverage({ confidence_level: confidence, covered, size }) {
   const large = classes ? `with ${size.toFixed(2)} labels on average` : `each ${shown(size)} wide`;
   return `At ${100 * confidence} %, ${classes ? "sets" : "intervals"} hold the truth of ${(100 * covered).toFixed(1)} % of the samples, left out, ${large}.`;
 }
