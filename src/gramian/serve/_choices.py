@@ -1,4 +1,4 @@
-"""What the page offers: machines, kernels, and the estimator that a choice of them means."""
+"""What the page offers: estimators, kernels, and the estimator that a choice of them means."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
 
 @dataclass(frozen=True)
 class Offer:
-    """A machine as the page shows it.
+    """A estimator as the page shows it.
 
     Attributes
     ----------
@@ -74,15 +74,15 @@ def check_one_of(name: str, value: Any, known: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """Machine, kernel and hyper-parameters; raises ValueError if one of them is not offered."""
+    """Estimator, kernel and hyper-parameters; raises ValueError if one of them is not offered."""
 
-    machine: str = "LeastSquaresSVC"
+    estimator: str = "LeastSquaresSVC"
     kernel: str = "rbf"
     gamma: float = 2.0
     ridge: float = 0.1
 
     def __post_init__(self) -> None:
-        check_one_of("machine", self.machine, OFFERS)
+        check_one_of("estimator", self.estimator, OFFERS)
         check_one_of("kernel", self.kernel, NAMED_KERNELS)
         for name in ("gamma", "ridge"):
             value = getattr(self, name)
@@ -93,7 +93,7 @@ class Choice:
 
     @property
     def offer(self) -> Offer:
-        return OFFERS[self.machine]
+        return OFFERS[self.estimator]
 
     def changed(self, given: Mapping[str, Any]) -> Choice:
         """Return the choice with the values that a message gives."""
@@ -112,6 +112,6 @@ class Choice:
         strength = 1.0 / self.ridge if offer.strength == "C" else float(self.ridge)
         return {**found, offer.strength: "loo" if search else strength}
 
-    def estimator(self, *, search: bool = False) -> Any:
+    def make_estimator(self, *, search: bool = False) -> Any:
         """Return the estimator, not fitted."""
-        return ESTIMATORS[self.machine](**self.parameters(search=search))
+        return ESTIMATORS[self.estimator](**self.parameters(search=search))

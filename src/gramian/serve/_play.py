@@ -108,7 +108,7 @@ async def talk(socket: WebSocket) -> None:
 def _offers() -> Reply:
     facts = {
         "kind": "offers",
-        "machines": [asdict(offer) for offer in OFFERS.values()],
+        "estimators": [asdict(offer) for offer in OFFERS.values()],
         "kernels": NAMED_KERNELS,
         "classes": list(CLASSES),
         "curves": list(CURVES),

@@ -49,7 +49,7 @@ class Session:
 
     @property
     def choice(self) -> Choice:
-        """Machine, kernel and hyper-parameters."""
+        """Estimator, kernel and hyper-parameters."""
         return self._reader.choice
 
     def answer(self, request: Any) -> Reply:
@@ -94,17 +94,18 @@ class Session:
             self._change(learn, forget)
             self._seconds = perf_counter() - start
             self.rows, self._edits = after, self._edits + len(learn) + len(forget)
+            self._reader.edited()
         return self._picture()
 
     def set(self, request: dict[str, Any]) -> Reply:
-        """Change machine, kernel or hyper-parameters."""
+        """Change estimator, kernel or hyper-parameters."""
         self._begin(self.choice.changed(request), self.rows)
         return self._picture()
 
     def choose(self, request: dict[str, Any]) -> Reply:
         """Choose width and ridge by leave-one-out, and tell the path of the search."""
         if not self.choice.offer.searches:
-            raise ValueError(f"{self.choice.machine} has no closed form along a path.")
+            raise ValueError(f"{self.choice.estimator} has no closed form along a path.")
         self._require()
         start = perf_counter()
         found = _fitted(self.choice, self.rows, search=True).selection_
@@ -152,7 +153,11 @@ class Session:
         layers = request.get("layers", [])
         if not isinstance(layers, list) or len(layers) > len(LAYERS):
             raise ValueError(f"layers must be a list, got {layers!r:.100}.")
-        if self.choice.offer.holds == REGIONS and self.model is not None:
+        if (
+            self.choice.offer.holds == REGIONS
+            and self.model is not None
+            and not self._reader.complete
+        ):
             self.model.retune()  # edits keep the slopes
         reply = self._picture(complete=True)
         if self.model is not None:
@@ -228,7 +233,7 @@ def _arrays(choice: Choice, rows: dict[int, Row]) -> tuple[Array, Array]:
 
 
 def _fitted(choice: Choice, rows: dict[int, Row], *, search: bool = False) -> Any:
-    return choice.estimator(search=search).fit(*_arrays(choice, rows), ids=list(rows))
+    return choice.make_estimator(search=search).fit(*_arrays(choice, rows), ids=list(rows))
 
 
 def _decisions(model: Any, queries: Array) -> Array:

@@ -94,12 +94,11 @@ function read({ n, error, numerical_error: residual, data_drift: drift }) {
   $("n").textContent = n;
   $("error").textContent = classes ? `${(100 * error).toFixed(2)} %` : shown(error);
   $("residual").textContent = residual.toExponential(1);
-  $("drift").textContent = drift.rows ? `10^${drift.log10_martingale.toFixed(1)}` : "no new rows";
+  $("drift").innerHTML = drift.rows ? `${shown(Number((10 ** drift.log10_martingale).toPrecision(2)))} <small>alarm at ${10 ** drift.alarm_at}</small>` : "<small>no new rows yet</small>";
   $("drift").classList.toggle("alarm", drift.alarm);
   $("drift-alarm").hidden = !drift.alarm;
   const traces = { n: (one) => one.n, error: (one) => one.error, residual: (one) => Math.max(0, 17 + Math.log10(one.numerical_error || 1e-17)), drift: (one) => Math.max(0, one.data_drift.log10_martingale) };
   for (const [id, value] of Object.entries(traces)) {
-    $(`${id}-trace`).hidden = readings.length < 2; // one reading is no line
     drawTrace($(`${id}-trace`), readings.map(value));
   }
 }
