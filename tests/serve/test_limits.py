@@ -221,7 +221,7 @@ def test_a_large_model_is_not_copied(serving):
     with serving(limits=Limits(copied=10)) as client:
         answer = client.post(f"{MODEL}/infer", json=asked).json()["outputs"][1]
         assert client.live._copy is None
-    expected = classifier().predict_set(X, confidence=0.8)
+    expected = classifier().predict_set(X, confidence_level=0.8)
     np.testing.assert_array_equal(np.reshape(answer["data"], answer["shape"]), expected)
 
 

@@ -156,7 +156,7 @@ def test_sets(client):
     asked = {"sets": True, "confidence_level": 0.8}
     answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
     assert list(outputs(answer)) == ["prediction", "sets", "classes"]
-    assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence=0.8))
+    assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence_level=0.8))
 
 
 @guarantees
@@ -166,7 +166,7 @@ def test_intervals(serving):
         answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
     found = outputs(answer)
     assert list(found) == ["prediction", "lower", "upper"]
-    expected = regressor().predict_interval(X, confidence=0.8)
+    expected = regressor().predict_interval(X, confidence_level=0.8)
     np.testing.assert_allclose(np.column_stack([found["lower"], found["upper"]]), expected)
 
 

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve._live_store import LiveStore, Shown
 from gramian.serve._metrics import Reading
 
@@ -55,11 +55,11 @@ def outputs(
             made[name] = model.decision_function(rows)
         elif name == "sets":
             made[name] = in_parts(
-                lambda some: model.predict_set(some, confidence=level), rows, seconds
+                lambda some: model.predict_set(some, confidence_level=level), rows, seconds
             )
         elif name not in made:
             found = in_parts(
-                lambda some: model.predict_interval(some, confidence=level), rows, seconds
+                lambda some: model.predict_interval(some, confidence_level=level), rows, seconds
             )
             made["lower"], made["upper"] = (np.ascontiguousarray(found[..., k]) for k in (0, 1))
     return {name: made[name] for name in names}
@@ -91,7 +91,7 @@ def _some(rows: Any, start: int, stop: int) -> Any:
 
 def left_out_error(shown: Shown) -> float:
     """The exact leave-one-out error: a rate, or of numbers the root mean square."""
-    estimator = machine_of(shown.model)
+    estimator = estimator_of(shown.model)
     predicted, y = estimator.loo_predict(), estimator.y_fit_
     if is_classifier(estimator):
         return float(np.mean(predicted != y))
@@ -104,7 +104,7 @@ def left_out_sets(shown: Shown, confidence_level: float = 0.9) -> dict[str, floa
     A label is in the set of a sample, or a number in its interval, unless it fits less well than
     all but a share of 1 − confidence_level of the samples fit, each left out.
     """
-    estimator = machine_of(shown.model)
+    estimator = estimator_of(shown.model)
     y = estimator.y_fit_
     if is_classifier(estimator):
         F, own = estimator.loo_decision_function().reshape(len(y), -1), estimator.classes_
@@ -126,7 +126,7 @@ def left_out_sets(shown: Shown, confidence_level: float = 0.9) -> dict[str, floa
 
 def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
     """Leave-one-out error and score, and the prediction of each sample if asked for."""
-    estimator = machine_of(shown.model)
+    estimator = estimator_of(shown.model)
     facts: dict[str, Any] = {
         "version": shown.version,
         "n": len(estimator.ids_),
@@ -141,7 +141,7 @@ def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
 
 def doubtful(shown: Shown, count: int) -> dict[str, Any]:
     """The samples whose own target is least likely to the model without them."""
-    held = len(machine_of(shown.model).ids_)
+    held = len(estimator_of(shown.model).ids_)
     return {"version": shown.version, "n": held, "samples": data.doubtful(shown.model, count)}
 
 
@@ -151,10 +151,10 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
     if "numerical error" not in cache:
 
         def read(model: Any) -> dict[str, Any]:
-            estimator = machine_of(model)
+            estimator = estimator_of(model)
             rebuilt = [
                 {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-                for event in estimator.refactorizations_
+                for event in estimator.rebuilds_
             ]
             return {"numerical_error": estimator.drift(), "rebuilds": rebuilt}
 
@@ -165,7 +165,7 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
 
 def reading(live: LiveStore) -> Reading:
     """What Prometheus reads of a model."""
-    estimator = machine_of(live.shown.model)
+    estimator = estimator_of(live.shown.model)
     alone = len(estimator.ids_) < 2  # nothing is left without it
     error = float("nan") if alone else left_out_error(live.with_loo())
     drift, numerical = live.data_drift.as_dict(), numerical_error(live)

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity, p_values
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.stream import Martingale
 
 ALARM = 2.0
@@ -46,7 +46,7 @@ class DataDrift:
 
     def look_at(self, model: Any) -> None:
         """Bet on the rows that have arrived and that a model with leave-one-out values holds."""
-        estimator = machine_of(model)
+        estimator = estimator_of(model)
         places = {name: place for place, name in enumerate(estimator.ids_.tolist())}
         with self._lock:
             names = [name for name in self._new if name in places]

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Any, TypeVar
 
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve._data_drift import DataDrift
 from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
@@ -144,7 +144,7 @@ class LiveStore:
 
         A model with too many samples for a copy answers between two edits.
         """
-        if len(machine_of(self.shown.model).ids_) > self._limits.copied:
+        if len(estimator_of(self.shown.model).ids_) > self._limits.copied:
             found: tuple[T, int] = self.store.read(lambda m: (question(m), self.store.version))
             return found
         with self._copying:

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
+from gramian.core.estimators import DenseAttributes
 from gramian.estimators import ESTIMATORS
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve import _answers
 from gramian.serve._live_store import Shown
 
@@ -32,7 +33,7 @@ def _projected(shown: Shown) -> dict[str, Any]:
     classes: their discriminant, and the probability of the own label to the model without the
     sample. Numbers: the left-out prediction and the target.
     """
-    estimator = machine_of(shown.model)
+    estimator = estimator_of(shown.model)
     ids, y = estimator.ids_, estimator.y_fit_
     some = np.sort(np.random.default_rng(0).permutation(len(ids))[:DRAWN])
     if not is_classifier(estimator):
@@ -58,18 +59,18 @@ def _projected(shown: Shown) -> dict[str, Any]:
 def _discriminants(estimator: Any, some: Array) -> Array:
     """Kernel Fisher discriminants of held samples, with the kernel of their model if it has one.
 
-    A Gaussian kernel of the usual width stands in for several kernels, for one that is a function,
-    and for widths that differ from feature to feature.
+    A Gaussian kernel of the usual width stands in for several kernels, and for those of models that
+    are no sums over all samples.
     """
-    kernel, gamma = getattr(estimator, "kernel_", None), getattr(estimator, "gamma_", None)
-    X = estimator.X_fit_[some]
-    parameters: dict[str, Any] = {"kernel": "rbf", "gamma": "scale"}
-    if isinstance(kernel, str) and kernel == "precomputed":
-        X, parameters = X[:, some], {"kernel": kernel}
-    elif isinstance(kernel, str) and (gamma is None or np.ndim(gamma) == 0):
-        parameters = {"kernel": kernel, "gamma": gamma or 1.0}
-    model = ESTIMATORS["KernelFisherDiscriminant"](**parameters, ridge="loo")
-    return np.asarray(model.fit(X, estimator.y_fit_[some]).transform(X))
+    X, y = estimator.X_fit_[some], estimator.y_fit_[some]
+    if estimator.kernel == "precomputed":
+        kernel, X = "precomputed", X[:, some]
+    elif isinstance(estimator, DenseAttributes):
+        kernel, X = "precomputed", estimator.kernel_(X, X)
+    else:
+        kernel = "rbf"
+    model = ESTIMATORS["KernelFisherDiscriminant"](kernel=kernel, gamma="scale", ridge="loo")
+    return np.asarray(model.fit(X, y).transform(X))
 
 
 def _drawn(shown: Shown, ids: Array, x: Array, y: Array, axes: list[str]) -> dict[str, Any]:

@@ -135,7 +135,9 @@ class Reader:
             return self._slow_sets.go_on(model)
         if self.choice.offer.task == CURVE:
             queries = self.queries[::4]
-            found = [model.predict_interval(queries, confidence=share) for share in CONFIDENCES]
+            found = [
+                model.predict_interval(queries, confidence_level=share) for share in CONFIDENCES
+            ]
             return {"confidences": CONFIDENCES}, {"intervals": np.stack(found)}
         shape = ROUGH if len(model.ids_) > 150 else COARSE
         return {"rough": shape}, {"p_values": model.p_values(_grid(shape)).T}

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gramian import __version__
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._gate import USER
@@ -173,7 +173,7 @@ class Routes:
 
     async def infer(self, request: Request, live: LiveStore) -> Response:
         limits, shown = self._limits, live.shown
-        estimator = machine_of(shown.model)
+        estimator = estimator_of(shown.model)
 
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
             names = wanted_outputs(body, estimator)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
 from gramian.serve._edits import Learn
 from gramian.serve._tensors import datatype, read_tensors
@@ -24,7 +24,7 @@ MOST_TEXT = 2_000
 
 def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
     """The model, its inputs and outputs, as the protocol describes them."""
-    estimator = machine_of(model)
+    estimator = estimator_of(model)
     if isinstance(model, TableModel):
         inputs = [
             {

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import positions_of
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._limits import Limits, Turns
@@ -93,7 +93,7 @@ class Watch:
         return [] if token is None else [scope for scope in SCOPES if token.allows(scope)]
 
     def _welcome(self, scopes: list[str]) -> dict[str, Any]:
-        estimator = machine_of(self._live.shown.model)
+        estimator = estimator_of(self._live.shown.model)
         classes = estimator.classes_.tolist() if is_classifier(estimator) else None
         return {
             "kind": "welcome",
@@ -124,7 +124,7 @@ class Watch:
 
 def samples(shown: Shown, ids: list[Any]) -> dict[str, Any]:
     """Held samples: their values, targets, and what the model without each of them says."""
-    estimator = machine_of(shown.model)
+    estimator = estimator_of(shown.model)
     places = positions_of(estimator.ids_, ids)
     predicted, y = estimator.loo_predict(), estimator.y_fit_
     table = _table(shown.model, estimator)

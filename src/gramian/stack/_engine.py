@@ -3,74 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gramian.core.arrays import Array, home_of
-from gramian.core.engines import Engine, GramPlan, Holdings, JoinedBlock, Reader, Unbuilt, noted
-from gramian.core.equations import Joined
-from gramian.core.gram import NotPositiveDefiniteError, Refactorization, require_memory
+from gramian.core.arrays import Array, device_like
+from gramian.core.engines import (
+    AddedBlock,
+    DeferredEngine,
+    DenseState,
+    Engine,
+    Holdings,
+    Predictor,
+    State,
+)
+from gramian.core.equations import Added
+from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
+
+if TYPE_CHECKING:
+    from gramian.stack._spec import StackSpec
 
 
 @dataclass(frozen=True, eq=False)
-class StackPlan:
-    """The hyper-parameters of a stack, from which engines are built.
+class StackState(State):
+    """The states of the parts."""
 
-    Parameters
-    ----------
-    parts : tuple of GramPlan
-    weights : ndarray of shape (S,)
-        Of the outputs of the parts, ≥ 0.
-    offset : ndarray of shape (t,) or float
-        Added to the weighted sum.
-    seen_by : tuple of str
-        Names of the hyper-parameters that were chosen on samples.
-    ready : list
-        Engines of the parts that the choice has built, for the first call of `engine`.
-    """
+    parts: tuple[DenseState, ...]
 
-    parts: tuple[GramPlan, ...]
-    weights: Array
-    offset: Any = 0.0
-    seen_by: tuple[str, ...] = ()
-    ready: list[Any] = field(default_factory=list)
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        return cls(tuple(DenseState.from_values(part) for part in values["parts"]))
 
-    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> StackEngine:
-        """Return an engine for these holdings: of the parts that are ready, or from scratch."""
-        parts = tuple(self.ready)
-        self.ready.clear()  # an engine changes with its samples, so that one model alone has it
-        if not parts or any(part.serves is not held.version for part in parts):
-            require_stack(len(self.parts), held)
-            parts = tuple(part.engine(held) for part in self.parts)
-        return StackEngine(self, parts, history)
-
-    def reader(self, held: Holdings, state: Mapping[str, Any]) -> StackReader:
-        """Return the reader from the `state` of an engine."""
-        parts = zip(self.parts, state["parts"], strict=True)
-        return self.read(tuple(part.reader(held, kept) for part, kept in parts))
-
-    def read(self, readers: tuple[Reader, ...]) -> StackReader:
-        """Return the reader that adds up these; a part of weight 0 is left out."""
-        used = np.flatnonzero(self.weights) if self.weights.any() else np.array([0])
-        return StackReader(tuple(readers[s] for s in used), self.weights[used], self.offset)
+    def values(self) -> dict[str, Any]:
+        return {"parts": [{"coefficients": part.coefficients} for part in self.parts]}
 
 
 @dataclass(frozen=True, eq=False)
-class StackReader:
+class StackPredictor:
     """``f(x) = Σ_s a_s f_s(x) + b``."""
 
-    parts: tuple[Reader, ...]
+    parts: tuple[Predictor, ...]
     weights: Array
     offset: Any
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t)."""
-        return added([part.outputs(X) for part in self.parts], self.weights, self.offset)
+        return weighted_sum([part.outputs(X) for part in self.parts], self.weights, self.offset)
 
 
-class StackEngine:
+class StackEngine(Engine):
     """Engines over the same holdings, one for each part; every call goes to all of them.
 
     It serves a version when all parts do. An interrupt between two parts leaves them at different
@@ -79,11 +61,11 @@ class StackEngine:
 
     def __init__(
         self,
-        plan: StackPlan,
-        parts: tuple[Any, ...],
-        history: tuple[Refactorization, ...] = (),
+        spec: StackSpec,
+        parts: tuple[Engine, ...],
+        history: tuple[Rebuild, ...] = (),
     ) -> None:
-        self.plan, self.parts, self.past = plan, parts, history
+        self.spec, self.parts, self.past = spec, parts, history
 
     @property
     def serves(self) -> object:
@@ -92,7 +74,7 @@ class StackEngine:
         return first if all(other is first for other in others) else None
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return (*self.past, *(record for part in self.parts for record in part.history))
 
     @property
@@ -121,13 +103,13 @@ class StackEngine:
         self.parts = tuple(part.remove(before, after, positions) for part in self.parts)
         return self
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Rebuild one part after the other, so that one more than before is in memory at most."""
         history = self.history
-        for s, plan in enumerate(self.plan.parts):
-            self.parts = (*self.parts[:s], plan.engine(held), *self.parts[s + 1 :])
+        for s, spec in enumerate(self.spec.parts):
+            self.parts = (*self.parts[:s], spec.build(holdings), *self.parts[s + 1 :])
         self.past = history
-        return noted(self, reason, len(held))
+        return self.recorded(reason, len(holdings))
 
     def settle(self) -> None:
         for part in self.parts:
@@ -135,50 +117,47 @@ class StackEngine:
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> StackReader:
-        return self.plan.read(tuple(part.reader(held) for part in self.parts))
+    def predictor(self, holdings: Holdings) -> StackPredictor:
+        return self.spec.combined(tuple(part.predictor(holdings) for part in self.parts))
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs with the weights held: the same sum, of those of the parts."""
-        left_out = [part.loo(held) for part in self.parts]
-        return added(left_out, self.plan.weights, self.plan.offset)
+        left_out = [part.loo(holdings) for part in self.parts]
+        return weighted_sum(left_out, self.spec.shares, self.spec.offset)
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out outputs of all samples if one joined."""
-        for blocks in zip(*(part.joined(held, X) for part in self.parts), strict=True):
-            yield blocks[0][0], JoinedStack(tuple(block for _, block in blocks), self.plan)
+        for blocks in zip(*(part.added(holdings, X) for part in self.parts), strict=True):
+            yield blocks[0][0], AddedStack(tuple(block for _, block in blocks), self.spec)
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
-        for blocks in zip(*(part.departed(held, X) for part in self.parts), strict=True):
+        for blocks in zip(*(part.without_each(holdings, X) for part in self.parts), strict=True):
             outputs = [values for _, values in blocks]
-            yield blocks[0][0], added(outputs, self.plan.weights, self.plan.offset)
+            yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """The largest drift of a part."""
-        return max(part.drift(held) for part in self.parts)
+        return max(part.drift(holdings) for part in self.parts)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return the same stack built from scratch."""
-        return noted(self.plan.engine(held, self.history), reason, len(held))
+        return self.spec.build(holdings, self.history).recorded(reason, len(holdings))
 
-    def frozen(self, held: Holdings) -> Unbuilt:
+    def deferred(self, holdings: Holdings) -> Engine:
         """Return what a pickle stores: coefficients without matrices."""
-        return Unbuilt(self.plan, self.state(held), self.history)
+        return DeferredEngine(self.spec, self.history, self.state(holdings))
 
-    def seen_by(self) -> tuple[str, ...]:
-        return ()
-
-    def state(self, held: Holdings) -> dict[str, Any]:
-        return {"parts": [part.state(held) for part in self.parts]}
+    def state(self, holdings: Holdings) -> StackState:
+        return StackState(tuple(_dense_state(part, holdings) for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedStack(JoinedBlock):
+class AddedStack(AddedBlock):
     """Queries that join every part; what they change is added up with the weights held."""
 
     parts: tuple[Any, ...]
-    plan: StackPlan
+    spec: StackSpec
 
     @property
     def labels(self) -> Array:
@@ -186,23 +165,31 @@ class JoinedStack(JoinedBlock):
 
     def decisions(self, label: int) -> Array:
         left_out = [part.decisions(label) for part in self.parts]
-        return added(left_out, self.plan.weights, self.plan.offset)
+        return weighted_sum(left_out, self.spec.shares, self.spec.offset)
 
-    def lines(self) -> Joined:
+    def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
         values, slopes = zip(*(part.lines() for part in self.parts), strict=True)
-        weights = self.plan.weights
-        return Joined(added(values, weights, self.plan.offset), added(slopes, weights, 0.0))
+        weights = self.spec.shares
+        return Added(
+            weighted_sum(values, weights, self.spec.offset), weighted_sum(slopes, weights, 0.0)
+        )
 
 
-def added(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
+def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
     """Σ_s a_s F_s + b, in the precision of the outputs."""
     total = offset + sum(a * F for a, F in zip(weights.tolist(), outputs, strict=True))
     return np.asarray(total, dtype=outputs[0].dtype)
 
 
-def require_stack(parts: int, held: Holdings) -> None:
+def _dense_state(part: Engine, holdings: Holdings) -> DenseState:
+    state = part.state(holdings)
+    assert isinstance(state, DenseState)
+    return state
+
+
+def require_stack(parts: int, holdings: Holdings) -> None:
     """Raise MemoryError if there is no memory for the Gram matrices of so many parts."""
-    size = parts * len(held) ** 2 * held.rows.dtype.itemsize
-    what = f"Holding {parts} Gram matrices of {len(held)} samples"
-    require_memory(size, what, home_of(held.rows.samples()))
+    size = parts * len(holdings) ** 2 * holdings.rows.dtype.itemsize
+    what = f"Holding {parts} Gram matrices of {len(holdings)} samples"
+    require_memory(size, what, device_like(holdings.rows.samples()))

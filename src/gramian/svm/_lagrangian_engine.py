@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramian.core.arrays import Array
 from gramian.core.engines import (
+    AddedBlock,
+    AddedByEdits,
+    DeferredEngine,
+    DenseState,
+    Engine,
     Holdings,
-    JoinedBlock,
-    JoinedByEdits,
-    LinearPlan,
-    LinearReader,
-    Unbuilt,
-    noted,
+    Predictor,
     query_blocks,
 )
-from gramian.core.gram import Refactorization
-from gramian.core.kernels import KernelExpansion
+from gramian.core.gram import Rebuild
 from gramian.svm._lagrangian_dense import GramPart, GramSpace
 from gramian.svm._lagrangian_equations import (
     Solved,
@@ -34,6 +32,9 @@ from gramian.svm._lagrangian_equations import (
 )
 from gramian.svm._lagrangian_primal import LinearPart, LinearSpace
 
+if TYPE_CHECKING:
+    from gramian.svm._lagrangian_spec import LagrangianSpec
+
 # The search for a support starts from this many samples, or from a quarter of them if more.
 _FEW = 400
 # Slacks, which are of the order of one, are lost in rounding errors of this size.
@@ -42,40 +43,7 @@ _BLURRED = 1e-4
 _ALL = None
 
 
-@dataclass(frozen=True, eq=False)
-class LagrangianPlan(LinearPlan):
-    """The settings from which the engine is built; the kernel includes the bias.
-
-    Parameters
-    ----------
-    linear : bool
-        Whether the kernel is x·y + 1, for which sums over features can replace A.
-    iteration : tuple, optional
-        Step in units of λ_i, tol and max_iter of duan2008's iteration; None selects principal
-        pivoting.
-    """
-
-    linear: bool = False
-    iteration: tuple[float, float, int] | None = None
-
-    def sums_up(self, n: int, d: int) -> bool:
-        """Whether to store sums for n samples of d features."""
-        return self.linear and super().sums_up(n, d)
-
-    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> LagrangianEngine:
-        """Build an engine for these holdings from scratch."""
-        return LagrangianEngine(self, held, history)
-
-    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
-        """Return the reader of predictions, from weights of features or from support vectors."""
-        if state.get("weights") is not None:
-            return LinearReader(*state["weights"])
-        intercept, Z = state["coefficients"]
-        support = np.flatnonzero(Z.any(axis=1))
-        return KernelExpansion(self.kernel, held.rows.take(support), Z[support], intercept)
-
-
-class LagrangianEngine:
+class LagrangianEngine(Engine):
     """One machine per class against the rest, or one for two classes, on one matrix A.
 
     Each output has its own support. Adding a sample beyond its margin, or removing one outside its
@@ -84,41 +52,42 @@ class LagrangianEngine:
 
     Parameters
     ----------
-    plan : LagrangianPlan
+    spec : LagrangianSpec
     held : Holdings
-    history : tuple of Refactorization
+    history : tuple of Rebuild
         Records of earlier rebuilds.
     sums : bool
         Whether to store sums over features even if the number of samples does not require it.
     """
 
     serves: object = None
+    factor = ""
 
     def __init__(
         self,
-        plan: LagrangianPlan,
-        held: Holdings,
-        history: tuple[Refactorization, ...] = (),
+        spec: LagrangianSpec,
+        holdings: Holdings,
+        history: tuple[Rebuild, ...] = (),
         sums: bool = False,
     ) -> None:
-        self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
-        self.sums = sums or plan.sums_up(len(held), held.rows.width)
-        ridges, d = plan.ridge / plan.weights(held), held.rows.width
+        self.spec, self.past, self.n_iter = spec, history, 0
+        self.sums = sums or spec.uses_primal(len(holdings), holdings.rows.width)
+        ridges, d = spec.shift / spec.weights(holdings), holdings.rows.width
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
-        self._labels, n = _labels(held), len(held)
+        self._labels, n = _labels(holdings), len(holdings)
         self._space: Any = (
-            LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
+            LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(spec, holdings, ridges)
         )
         shape = n, len(self._labels)
         self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
         self._B = np.zeros((d + 1, shape[1])) if self.sums else None
         some = np.arange(max(_FEW, n // 4)) * 0.6180339887498949 % 1.0 * n
         self._inside[some.astype(int) if n > _FEW else slice(None)] = True
-        self._follow(held, np.ones(shape[1], dtype=bool))
+        self._follow(holdings, np.ones(shape[1], dtype=bool))
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return (*self.past, *(event for live in self._live.values() for event in live.events))
 
     # -- edits ----------------------------------------------------------------------------------
@@ -126,14 +95,14 @@ class LagrangianEngine:
     def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
         """Add samples, O(n) for one beyond all margins."""
         n, k = len(before), len(after) - len(before)
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        if not self.sums and self.plan.sums_up(n + k, after.rows.width):
+        if not self.sums and self.spec.uses_primal(n + k, after.rows.width):
             return self.fresh(after, "more than 2 (d + 1) samples")
         met, values = self._space.meet(after, self._Z, self._B)
         own = after.y[n:, None] == np.asarray(self._labels)
         missing = np.where(own, values, -values) < 1.0
-        ridges = self.plan.ridge / self.plan.weights(after)[n:]
+        ridges = self.spec.shift / self.spec.weights(after)[n:]
         kept, self.serves = vars(self).copy(), None
         try:
             self._space = self._space.append(after, met, ridges)
@@ -149,7 +118,7 @@ class LagrangianEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
         """Remove samples, O(n) for one outside all supports."""
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
         self.serves, rounding = None, self._rounding
         for live in self._live.values():
@@ -161,7 +130,7 @@ class LagrangianEngine:
         self._follow(after, stale)
         return self._sharp(after, rounding)
 
-    def _sharp(self, held: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
+    def _sharp(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
         """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
 
         There, as beside an outlier in an unbounded kernel, the support that is found depends on
@@ -174,7 +143,7 @@ class LagrangianEngine:
         reason = "slacks are lost in rounding error"
         noted_before = any(event.reason == reason for event in self.history)
         try:
-            return self.fresh(held, None if noted_before else reason)
+            return self.fresh(holdings, None if noted_before else reason)
         except np.linalg.LinAlgError:  # it serves as well as it can
             return self
 
@@ -183,73 +152,70 @@ class LagrangianEngine:
         for part in self._live.values():
             part.settle()
 
-    def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
-        """Rebuild everything from the samples."""
-        return self.fresh(held, reason)
-
-    def fresh(self, held: Holdings, reason: str | None = None) -> LagrangianEngine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> LagrangianEngine:
         """Return the same machine built from scratch."""
-        engine = LagrangianEngine(self.plan, held, self.history, self.sums)
-        return noted(engine, reason, len(held))
+        engine = LagrangianEngine(self.spec, holdings, self.history, self.sums)
+        return engine.recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> Any:
-        return self.plan.reader(held, self.state(held))
+    def predictor(self, holdings: Holdings) -> Predictor:
+        return self.spec.predictor(holdings, self.state(holdings))
 
-    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
         if self._B is None:
-            return self._Z.sum(axis=0), held.rows.samples().T @ self._Z
-        B = np.ascontiguousarray(self._B, dtype=held.rows.dtype)
+            return self._Z.sum(axis=0), holdings.rows.samples().T @ self._Z
+        B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
         return B[-1], B[:-1]
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        values = [left_out_values(*tableau) for tableau in self._tableaus(held)]
-        return np.column_stack(values).astype(held.rows.dtype)
+        values = [left_out_values(*tableau) for tableau in self._tableaus(holdings)]
+        return np.column_stack(values).astype(holdings.rows.dtype)
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
-        return JoinedByEdits.blocks(self.fresh, held, X)
+        return AddedByEdits.blocks(self.fresh, holdings, X)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """Violation of the optimality conditions: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
-        Y = self._signs(held)
+        Y = self._signs(holdings)
         rho = Y * (Y - self._space.multiply(self._Z))
         return float(np.where(self._inside, np.abs(rho), rho).max())
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample.
 
         Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
         other sample changes nothing.
         """
-        outputs, left = self.reader(held).outputs, []
-        for tableau in self._tableaus(held):
+        outputs, left = self.predictor(holdings).outputs, []
+        for tableau in self._tableaus(holdings):
             found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]
-            Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(held)).T
+            Z = (
+                np.array([z for _, z in found], dtype=self._space.dtype)
+                .reshape(-1, len(holdings))
+                .T
+            )
             left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
-        for rows in query_blocks(X.shape[0], len(held), len(left)):
-            F = np.repeat(outputs(X[rows])[:, None, :], len(held), axis=1)
-            K = X[rows] if self.sums else self.plan.kernel(X[rows], held.rows.samples())
+        for rows in query_blocks(X.shape[0], len(holdings), len(left)):
+            F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
+            K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
             for j, (members, Z) in enumerate(left):
                 F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
             yield rows, F
 
-    def frozen(self, held: Holdings) -> Unbuilt:
+    def deferred(self, holdings: Holdings) -> Engine:
         """Return what a pickle stores: coefficients without a matrix."""
-        return Unbuilt(self.plan, self.state(held), self.history)
+        return DeferredEngine(self.spec, self.history, self.state(holdings))
 
-    def seen_by(self) -> tuple[str, ...]:
-        return ()
-
-    def state(self, held: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> DenseState:
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
-        Z = np.ascontiguousarray(self._Z, dtype=held.rows.dtype)
-        weights = {"weights": self.feature_weights(held)} if self.sums else {}
-        return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
+        Z = np.ascontiguousarray(self._Z, dtype=holdings.rows.dtype)
+        weights = self.feature_weights(holdings) if self.sums else None
+        return DenseState((np.zeros(Z.shape[1], dtype=Z.dtype), Z), weights)
 
     # -- solving --------------------------------------------------------------------------------
 
@@ -273,7 +239,7 @@ class LagrangianEngine:
                 0,
                 {k: r for k, r in self._rounding.items() if k in labels},
             )
-            solve = self._iterate if self.plan.iteration else self._pivot
+            solve = self._iterate if self.spec.iteration else self._pivot
             solve(self._signs(after), changed)
         self.serves = after.version
 
@@ -300,8 +266,8 @@ class LagrangianEngine:
 
         First uses P as it is; if ε requires more, then uses solutions refined against the true A.
         """
-        assert self.plan.iteration is not None
-        (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
+        assert self.spec.iteration is not None
+        (step, tol, max_iter), space, live = self.spec.iteration, self._space, self._part(_ALL)
         Z = self._Z[:, changed]
         for inverse, accuracy in live.inverses(space, np.ones(len(Y), dtype=space.dtype)):
             found = lagrangian_iteration(
@@ -330,10 +296,10 @@ class LagrangianEngine:
                 stacklevel=2,
             )
 
-    def _tableaus(self, held: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
+    def _tableaus(self, holdings: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
         """Yield, for each output, the arguments of `left_out_solutions`."""
         space = self._space
-        for j, y in enumerate(self._signs(held).T):
+        for j, y in enumerate(self._signs(holdings).T):
             tableau = space.tableau(self._inside[:, j])
             z = tableau.solve(y[tableau.support, None])
             q = y - tableau.multiply(z)[:, 0]
@@ -344,12 +310,12 @@ class LagrangianEngine:
         """Return the least-squares system of an output's support, or of all samples."""
         return self._live.setdefault(label, LinearPart() if self.sums else GramPart())
 
-    def _signs(self, held: Holdings) -> Array:
+    def _signs(self, holdings: Holdings) -> Array:
         """Targets ±1, of shape (n, t)."""
-        return self.plan.targets(held).own.astype(self._space.dtype)
+        return self.spec.targets(holdings).own.astype(self._space.dtype)
 
 
-def _labels(held: Holdings) -> list[Any]:
+def _labels(holdings: Holdings) -> list[Any]:
     """The class that each output separates from the rest; for two classes, the second."""
-    assert held.classes is not None
-    return held.classes[1 if len(held.classes) == 2 else 0 :].tolist()
+    assert holdings.classes is not None
+    return holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()

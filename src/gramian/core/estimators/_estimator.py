@@ -14,19 +14,25 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import RLock
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array
-from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, noted
+from gramian.core.arrays import Array, is_tensor
+from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._progress import Aloud
+from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
-from gramian.core.estimators._samples import placed, with_weight
-from gramian.core.estimators._tuning import tuned_apart
+from gramian.core.estimators._samples import (
+    KernelSamples,
+    VectorSamples,
+    placed,
+    sample_kind,
+    with_weight,
+)
+from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError
 
 
@@ -36,30 +42,28 @@ class Fitted:
 
     Attributes
     ----------
-    settings : object
-        The parameters as `fit` read them, frozen. ``choose`` selects hyper-parameters for given
-        holdings; ``restore`` reads them and an engine from a model file.
-    choice : object
-        The hyper-parameters, which stay until `reselect`. ``engine`` builds an engine with them;
-        ``seen_by`` names those that were chosen on samples.
-    held : Holdings
+    spec : Spec
+        The parameters as `fit` read them, with what was chosen for them until `reselect`.
+    holdings : Holdings
     engine : Engine
+    samples : VectorSamples or KernelSamples
+        How samples are checked and converted.
     names : ndarray of str, optional
         Feature names.
     cache : dict
         Values derived from this version.
     """
 
-    settings: Any
-    choice: Any
-    held: Holdings
-    engine: Any
+    spec: Spec[Any]
+    holdings: Holdings
+    engine: Engine
+    samples: VectorSamples | KernelSamples
     names: Any = None
     cache: dict[str, Any] = field(default_factory=dict)
 
-    def moved(self, held: Holdings, engine: Engine) -> Fitted:
+    def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.settings, self.choice, held, engine, self.names)
+        return Fitted(self.spec, holdings, engine, self.samples, self.names)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -67,36 +71,36 @@ class Fitted:
         Samples that an update refuses may still be learned from scratch; else its error is raised.
         """
         try:
-            engine = self.engine.append(self.held, after)
+            engine = self.engine.append(self.holdings, after)
         except NotPositiveDefiniteError as refused:
             try:
                 reason = f"learning by an update was refused: {refused}"
                 engine = self.engine.fresh(after, reason)
             except np.linalg.LinAlgError:
                 raise refused from None
-        return Fitted(self.settings, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
     def removed(self, after: Holdings, positions: Array) -> Fitted:
         """Return the model without these samples, which leave in any case."""
         try:
-            engine = self.engine.remove(self.held, after, positions)
+            engine = self.engine.remove(self.holdings, after, positions)
         except np.linalg.LinAlgError as error:
             return self.left(after, error)
-        return Fitted(self.settings, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
     def left(self, after: Holdings, error: Exception) -> Fitted:
         """Return the model of what is left, built from scratch; if that fails, when it is used.
 
         It fails for good if the engine has learned rows that are not held.
         """
-        engine: Any
+        reason = f"forgetting by an update failed: {error}"
         try:
-            engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
+            engine = self.engine.fresh(after, reason)
         except np.linalg.LinAlgError:
-            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.held):
+            if not self.engine.holds_all(self.holdings):
                 raise
-            engine = Owed(self.choice, self.engine.history)
-        return Fitted(self.settings, self.choice, after, engine, self.names)
+            engine = DeferredEngine(self.spec, self.engine.history, reason=reason)
+        return self.moved(after, engine)
 
 
 def edits(method: Callable) -> Callable:
@@ -116,41 +120,29 @@ def edits(method: Callable) -> Callable:
 
 def answered(now: Fitted, values: Any) -> Any:
     """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
-    return now.held.rows.answer(values) if now.held.rows.answer else values
-
-
-def learned(name: str, doc: str) -> property:
-    """Return a property that reads a hyper-parameter from the present choice."""
-
-    def read(self):
-        return getattr(self._fitted().choice, name)
-
-    return property(read, doc=doc)
+    return now.holdings.rows.answer(values) if now.holdings.rows.answer else values
 
 
 class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
-    Subclasses implement `_settings`, which reads and checks the parameters.
+    Subclasses implement `_spec`, which reads and checks the parameters.
     """
 
-    cli_name: ClassVar[str]
-    """Name on the command line."""
-
     verbose: int = 0  # a parameter of those that search by leave-one-out
+    tuning_fraction: float | None = None
+    random_state: Any = None
 
     _now: Fitted
-    _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
-    _state_keys: tuple[str, ...] = ("coefficients",)  # entries that the engine adds to them
 
     @abstractmethod
-    def _settings(self) -> Any:
+    def _spec(self) -> Spec[Any]:
         """Return the parameters as one frozen object; raise ValueError if one is invalid."""
 
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
-    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None):
+    def fit(self, X, y, sample_weight=None, *, ids=None):
         """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
@@ -162,27 +154,20 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             A weight of k equals k copies of the sample. Samples of weight 0 are not stored.
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings by which `forget` finds the samples; 0, 1, 2, … by default.
-        tune_on : float or array-like of bool of shape (n_samples,), optional
-            A fraction of the samples, drawn at random, or a mask. Hyper-parameters are chosen on
-            these, which are then set aside: the model does not hold them. Nothing that it holds was
-            then seen by a choice, as prediction sets and intervals require.
 
         Returns
         -------
         self
         """
-        if tune_on is None:
-            self._begin(X, y, sample_weight, ids, ())
-        else:
-            self._now = Fitted(*tuned_apart(self, X, y, sample_weight, ids, tune_on))
+        self._begin(X, y, sample_weight, ids, ())
         return self
 
     @edits
     def forget(self, ids):
         """Forget samples exactly: the model becomes the one that never saw them.
 
-        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`; `seen_by_`
-        names them.
+        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`;
+        `chosen_on_data_` names them.
 
         Parameters
         ----------
@@ -193,10 +178,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now = vars(self).get("_now") or self._fitted()
-        positions = positions_of(now.held.ids, ids)
+        positions = positions_of(now.holdings.ids, ids)
         if len(positions) == 0:
             return self
-        after = self._left(now.held, now.held.without(positions))
+        after = self._classes_after_remove(now.holdings, now.holdings.without(positions))
         try:
             now = self._serving()
         except np.linalg.LinAlgError as error:
@@ -229,12 +214,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now = self._editable()
-        positions = positions_of(now.held.ids, ids, "exchange")
+        positions = positions_of(now.holdings.ids, ids, "exchange")
         if len(positions) == 0:
             self._learn(X, y, sample_weight, new_ids)
             return self
         both = self._enlarged(now, X, y, sample_weight, new_ids, ())
-        after = self._left(both, both.without(positions))
+        after = self._classes_after_remove(both, both.without(positions))
         self._now = now.appended(both).removed(after, positions)
         after.rows.scrub()
         return self
@@ -272,10 +257,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def refactor(self):
+    def rebuild(self):
         """Rebuild the updated state from the samples, at the cost of a fit. Returns self."""
         now = self._serving()
-        self._now = now.moved(now.held, now.engine.refactor(now.held, "asked for"))
+        self._now = now.moved(now.holdings, now.engine.rebuild(now.holdings, "asked for"))
         return self
 
     @edits
@@ -293,17 +278,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now, settings = self._fitted(), self._settings()
-        if settings.samples.precomputed != now.settings.samples.precomputed:
+        now, spec = self._fitted(), self._spec()
+        if spec.precomputed != now.spec.precomputed:
             raise ValueError(
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."
             )
-        chooses = Aloud(self, settings) if self.verbose else settings
-        choice = chooses.choose(now.held, None if fresh else now.choice)
-        reason = "the hyper-parameters were chosen anew"
-        engine = noted(choice.engine(now.held, now.engine.history), reason, len(now.held))
-        self._now = Fitted(settings, choice, now.held, engine, now.names)
+        found = self._resolved(spec, now.holdings, None if fresh else now.spec)
+        engine = found.build(now.holdings, now.engine.history)
+        engine = engine.recorded("the hyper-parameters were chosen anew", len(now.holdings))
+        self._now = Fitted(found, now.holdings, engine, sample_kind(spec), now.names)
         return self
 
     # -- what the model holds -------------------------------------------------------------------
@@ -311,7 +295,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     @property
     def ids_(self):
         """Ids of the samples that the model holds, in order of arrival."""
-        return self._fitted().held.ids.copy()
+        return self._fitted().holdings.ids.copy()
 
     @property
     def X_fit_(self):
@@ -321,22 +305,22 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._fitted()
-            return answered(now, now.held.rows.shown())
+            return answered(now, now.holdings.rows.shown())
 
     @property
     def y_fit_(self):
         """Labels or targets of the held samples, in the order of `ids_`."""
-        return self._fitted().held.y.copy()
+        return self._fitted().holdings.y.copy()
 
     @property
     def sample_weight_(self):
         """Weights of the held samples, in the order of `ids_`."""
-        return self._fitted().held.weight.copy()
+        return self._fitted().holdings.weight.copy()
 
     @property
     def n_features_in_(self):
         """Number of features; number of samples for a precomputed kernel."""
-        return self._fitted().held.rows.width
+        return self._fitted().holdings.rows.width
 
     @property
     def feature_names_in_(self):
@@ -347,24 +331,24 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return names
 
     @property
-    def refactorizations_(self):
+    def rebuilds_(self):
         """Records of when and why something was rebuilt since the last fit."""
         return list(self._fitted().engine.history)
 
     @property
-    def seen_by_(self):
+    def chosen_on_data_(self):
         """Names of values that were chosen on samples and stay when samples are forgotten.
 
         After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
         """
         now = self._fitted()
-        return (*now.choice.seen_by, *self._serving().engine.seen_by())
+        return (*now.spec.chosen_on_data, *self._serving().engine.chosen_on_data)
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
         with self._lock:
             now = self._serving()
-            return now.engine.drift(now.held)
+            return now.engine.drift(now.holdings)
 
     def refitted(self):
         """Return a model with the same hyper-parameters, rebuilt from the samples held now.
@@ -373,9 +357,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._serving()
-            held = replace(now.held, rows=now.held.rows.copied())
+            holdings = replace(now.holdings, rows=now.holdings.rows.copied())
             twin = clone(self)
-            twin._now = now.moved(held, now.engine.fresh(held))
+            twin._now = now.moved(holdings, now.engine.fresh(holdings))
         return twin
 
     def snapshot(self, *, loo=False):
@@ -404,31 +388,56 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- for classifiers and regressors ---------------------------------------------------------
 
     @abstractmethod
-    def _check_targets(self, y: Any, held: Holdings | None) -> Any:
+    def _check_targets(self, y: Any, holdings: Holdings | None) -> Any:
         """Return targets as an array like the held ones; raise ValueError if they do not match."""
 
     @abstractmethod
-    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+    def _classes_after_append(
+        self, before: Holdings | None, after: Holdings, classes: tuple
+    ) -> Holdings:
         """Return holdings with updated classes after samples were added; ValueError if invalid."""
 
     @abstractmethod
-    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         """Return holdings with updated classes after a removal; ValueError if too few are left."""
 
     def _begin(self, X, y, sample_weight, ids, classes):
-        """Fit from scratch."""
-        settings, tensors = self._settings(), type(X).__module__.startswith("torch")
-        X, y, names = settings.samples.first(self, X, y)
-        y, weight = self._check_targets(y, None), np.ones(X.shape[0])
-        own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
-        next_id = len(y) if ids is None else 0
+        """Fit from scratch; hyper-parameters are chosen on a part that is set aside, if asked."""
+        spec, tensors = self._spec(), is_tensor(X)
+        kind = sample_kind(spec)
+        X, y, names = kind.first(self, X, y)
+        y, n = self._check_targets(y, None), X.shape[0]
+        own = np.arange(n) if ids is None else check_ids(ids, n)
+        next_id = n if ids is None else 0
+        weight = np.ones(n)
         if sample_weight is not None:
-            X, y, weight, own = with_weight(settings.samples, X, y, sample_weight, own)
-        rows = make_rows(X, precomputed=settings.samples.precomputed, tensors=tensors)
-        held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
-        held = self._joined(None, held, classes)
-        choice = (Aloud(self, settings) if self.verbose else settings).choose(held, None)
-        self._now = Fitted(settings, choice, held, choice.engine(held), names)
+            X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
+
+        def hold(X, y, weight, own):
+            rows = make_rows(X, precomputed=spec.precomputed, tensors=tensors)
+            held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
+            return self._classes_after_append(None, held, classes)
+
+        if self.tuning_fraction is None:
+            holdings = hold(X, y, weight, own)
+            found = self._resolved(spec, holdings, None)
+            engine = found.build(holdings)
+        else:
+            aside = tuning_mask(self.tuning_fraction, len(y), self.random_state)
+            tuning, holdings = (
+                hold(kind.keep(X, some), y[some], weight[some], own[some])
+                for some in (aside, ~aside)
+            )
+            found = self._resolved(spec, tuning, None)
+            engine = found.build_apart(tuning, holdings)
+            found = found.unseen()
+        self._now = Fitted(found, holdings, engine, kind, names)
+
+    def _resolved(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
+        """Choose what is to be chosen, and print how that goes if `verbose` asks for it."""
+        if not self.verbose:
+            return spec.resolve(holdings, start)
+        return SearchProgress(type(self).__name__, self.verbose).resolve(spec, holdings, start)
 
     def _learn(self, X, y, sample_weight, ids, classes=()):
         """Learn more samples; an unfitted model learns them from scratch."""
@@ -440,7 +449,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
         """Return the holdings with more samples, which are checked."""
-        kind, before = now.settings.samples, now.held
+        kind, before = now.samples, now.holdings
         X, y = kind.more(self, before, X, y)
         y, weight = self._check_targets(y, before), np.ones(X.shape[0])
         if ids is None:
@@ -450,7 +459,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_new(before.ids, own)
         if sample_weight is not None:
             X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
-        return self._joined(before, before.appended(X, y, weight, own, next_id), classes)
+        return self._classes_after_append(
+            before, before.appended(X, y, weight, own, next_id), classes
+        )
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -469,13 +480,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if "_now" not in vars(self):
             check_is_fitted(self)
         now = self._now
-        if now.engine.serves is not now.held.version:
+        if now.engine.serves is not now.holdings.version:
             with self._lock:
                 now = self._now
-                built = isinstance(now.engine, Unbuilt)
-                engine = now.engine.fresh(now.held, None if built else "an edit was interrupted")
+                built = isinstance(now.engine, DeferredEngine)
+                engine = now.engine.fresh(
+                    now.holdings, None if built else "an edit was interrupted"
+                )
                 self._now = now = replace(now, engine=engine)
-                now.held.rows.scrub()
+                now.holdings.rows.scrub()
         return now
 
     def _editable(self) -> Fitted:
@@ -483,7 +496,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         try:
             return self._serving()
         except np.linalg.LinAlgError:
-            if not isinstance(self._now.engine, Owed):
+            if not isinstance(self._now.engine, DeferredEngine):
                 raise
             return self._now  # with other samples it may be possible to build it
 
@@ -492,8 +505,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         with self._lock:
             now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
-                now = now if isinstance(now.engine, Unbuilt) else self._serving()
-                now.cache["reader"] = now.engine.reader(now.held)
+                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
+                now.cache["reader"] = now.engine.predictor(now.holdings)
             return now, now.cache["reader"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
@@ -507,12 +520,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
-        now, reader = self._reading()
-        return now, np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
+        now, predictor = self._reading()
+        return now, np.asarray(predictor.outputs(now.samples.queries(self, now.holdings, X)))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
-        return self._derived("loo", lambda now: now.engine.loo(now.held))
+        return self._derived("loo", lambda now: now.engine.loo(now.holdings))
 
     # -- state ----------------------------------------------------------------------------------
 
@@ -520,27 +533,30 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
-            held = now.held
-            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(held)
-        public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
+            held, deferred = now.holdings, isinstance(now.engine, DeferredEngine)
+            state = (now if deferred else self._serving()).engine.state(held)
+        public = {"n_features_in_": held.rows.width}
+        public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
+        if held.classes is not None:
+            public["classes_"] = held.classes
         if now.names is not None:
             public["feature_names_in_"] = now.names
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
-        added = {name: state.get(name) for name in self._state_keys}
-        return {"held": kept, "X": held.rows.shown(), "public": public, **added}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
 
     def _set_state(self, state):
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
-        settings, kept, public = self._settings(), state["held"], state["public"]
-        X, device = state["X"], settings.samples.device
-        X = X if device is None else placed(X, device)
-        rows = make_rows(X, precomputed=settings.samples.precomputed)
+        spec, kept, public = self._spec(), state["held"], state["public"]
+        kind, X = sample_kind(spec), state["X"]
+        X = X if kind.device is None else placed(X, kind.device)
+        rows = make_rows(X, precomputed=spec.precomputed)
         held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
             held = replace(held, classes=public["classes_"], declared=declared)
-        choice, engine = settings.restore(held, public, state)
-        self._now = Fitted(settings, choice, held, engine, public.get("feature_names_in_"))
+        spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
+        engine = spec.load(held, spec.state_type.from_values(state))
+        self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
 
     def __getstate__(self):
         with self._lock:
@@ -548,16 +564,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]
-                now = now if isinstance(now.engine, Unbuilt) else self._serving()
-                now.held.rows.samples(lend=True)  # a copy in this process reads the same buffer
-                state["_now"] = now.moved(now.held, now.engine.frozen(now.held))
+                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
+                now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
+                state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))
         return state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.__sklearn_is_fitted__():
-            tags.input_tags.pairwise = self._now.settings.samples.precomputed
+            tags.input_tags.pairwise = self._now.spec.precomputed
         else:
             kernel = getattr(self, "kernel", None)
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
