@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from gramian.arrays import Array, home_of
-from gramian.engines._engine import Engine, Reader, noted
+from gramian.engines._engine import Engine, noted
 from gramian.engines._gram import GramPlan, Unbuilt
 from gramian.engines._holdings import Holdings
 from gramian.engines._joined import JoinedBlock
 from gramian.gram import NotPositiveDefiniteError, Refactorization, require_memory
+from gramian.kernels import KernelExpansion, SumOfExpansions
 from gramian.machines import Joined
 
 
@@ -54,7 +55,7 @@ class StackPlan:
         parts = zip(self.parts, state["parts"], strict=True)
         return self.read(tuple(part.reader(held, kept) for part, kept in parts))
 
-    def read(self, readers: tuple[Reader, ...]) -> StackReader:
+    def read(self, readers: tuple[SumOfExpansions, ...]) -> StackReader:
         """Return the reader that adds up these; a part of weight 0 is left out."""
         used = np.flatnonzero(self.weights) if self.weights.any() else np.array([0])
         return StackReader(tuple(readers[s] for s in used), self.weights[used], self.offset)
@@ -64,13 +65,23 @@ class StackPlan:
 class StackReader:
     """``f(x) = Σ_s a_s f_s(x) + b``."""
 
-    parts: tuple[Reader, ...]
+    parts: tuple[SumOfExpansions, ...]
     weights: Array
     offset: Any
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t)."""
         return added([part.outputs(X) for part in self.parts], self.weights, self.offset)
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """Those of the parts, with their weights."""
+        weighted = zip(self.weights, self.parts, strict=True)
+        first, *rest = (
+            replace(term, coefficients=a * term.coefficients, intercept=a * term.intercept)
+            for a, part in weighted
+            for term in part.terms()
+        )
+        return (replace(first, intercept=first.intercept + self.offset), *rest)
 
 
 class StackEngine:

@@ -24,6 +24,7 @@ from gramian.engines._holdings import Holdings
 from gramian.engines._joined import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
 from gramian.engines._row_queries import RowQueries
 from gramian.gram import LiveNormal, Refactorization
+from gramian.kernels import KernelExpansion, Linear
 from gramian.machines import Targets
 
 SUMS = "woodbury"
@@ -39,6 +40,11 @@ class LinearReader:
     def outputs(self, X: Any) -> Array:
         """Decision values of shape (len(X), t)."""
         return X @ self.weights + self.intercept
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """``x·W`` is a sum of linear kernels with the unit vectors."""
+        units = np.eye(len(self.weights))
+        return (KernelExpansion(Linear(), units, self.weights, self.intercept),)
 
 
 @dataclass(frozen=True, eq=False)

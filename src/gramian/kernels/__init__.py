@@ -22,7 +22,7 @@ from gramian.kernels._base import Kernel, checked_gamma
 from gramian.kernels._callable import CallableKernel
 from gramian.kernels._defaults import default_gamma
 from gramian.kernels._euclidean import RBF, Exponential
-from gramian.kernels._expansion import KernelExpansion
+from gramian.kernels._expansion import KernelExpansion, SumOfExpansions
 from gramian.kernels._laplacian import Laplacian
 from gramian.kernels._precomputed import GramSamples, Precomputed
 from gramian.kernels._products import Linear, Polynomial
@@ -40,6 +40,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "SumOfExpansions",
     "checked_gamma",
     "default_gamma",
     "make_kernel",

@@ -13,7 +13,7 @@ from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.tables._dates import NOTATIONS, DateColumn
 from gramian.tables._formats import NumberFormat
 from gramian.tables._reading import encode
-from gramian.tables._table_model import TableModel
+from gramian.tables._table_model import TableModel, estimator_of
 
 __all__ = [
     "NOTATIONS",
@@ -28,6 +28,7 @@ __all__ = [
     "are_classes",
     "column_names",
     "encode",
+    "estimator_of",
     "number",
     "read_cells",
     "text",

@@ -382,3 +382,8 @@ def _check_width(table: Any, held: HeldTable) -> None:
         raise TableError(
             f"X has {width} features, but TableModel is expecting {known} features as input."
         )
+
+
+def estimator_of(model: Any) -> Any:
+    """The estimator in a model of a table; any other model is its own."""
+    return model.estimator_ if isinstance(model, TableModel) else model

@@ -17,6 +17,7 @@ from gramian.engines.orthogonal._basis import NOT_HELD, Centres, FixedBasis
 from gramian.engines.orthogonal._plan import BasisPlan, target_columns
 from gramian.engines.orthogonal._queries import BasisQueries
 from gramian.gram import Refactorization
+from gramian.kernels import KernelExpansion
 from gramian.machines import RunningSums, Sums
 
 
@@ -31,6 +32,19 @@ class BasisReader:
         """Decision values or predictions of shape (len(X), t)."""
         blocks = [centres.outputs(X, weights) for centres, weights in self.bases]
         return np.concatenate(blocks, axis=1)[:, self.order]
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """An expansion for each kernel of each basis."""
+        terms, place = [], np.cumsum([0, *(weights.shape[1] for _, weights in self.bases)])
+        for (centres, weights), start in zip(self.bases, place, strict=False):
+            wide = np.zeros((len(weights), place[-1]))
+            wide[:, start : start + weights.shape[1]] = to_host(weights)
+            b, Z = wide[0, self.order], wide[1:, self.order]
+            for number, kernel in enumerate(centres.kernels):
+                own = np.flatnonzero(centres.which == number)
+                terms.append(KernelExpansion(kernel, centres.points[own], Z[own], b))
+                b = np.zeros_like(b)
+        return tuple(terms)
 
 
 class BasisEngine:
