@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from gramian.files import csv_cell, replacing
+from gramian.core.text import csv_cell
+from gramian.files import replacing
 from gramian.tables import TableError
 
 Table = dict[str, list[Any]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.export._graph import Graph
 from gramian.tables import CategoryColumn, DateColumn, NumberColumn, TableModel, encode
 

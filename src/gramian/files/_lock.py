@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gramian.files._text import shown
+from gramian.core.text import shown
 
 try:
     import fcntl

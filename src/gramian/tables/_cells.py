@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 """What stands for a missing number, in any case. Missing text is an empty cell only."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.tables._columns import Column, TargetColumn
 
 
