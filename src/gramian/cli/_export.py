@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-import gramian
+from gramian.cli._models import load_model
 from gramian.cli._show import say
 from gramian.export import predict_only as write
 
@@ -20,7 +20,7 @@ def run(*, model, predict_only: bool, output, quiet) -> dict[str, Any]:
             f"gramian export {quote(model)} --predict-only -o {quote(output or 'model.onnx')}"
             f"{'' if output else ' (or -o model.npz)'}"
         )
-    return {"model": model, "output": output, **write(gramian.load(model), output)}
+    return {"model": model, "output": output, **write(load_model(model), output)}
 
 
 def show(facts: dict[str, Any]) -> None:

@@ -64,7 +64,8 @@ KERNELS: dict[str, Callable[[Term, Array], Array]] = {
 
 
 def _distances(term: Term, X: Array, factors: Any, metric: str) -> Array:
-    return cdist(X * factors, term.centres * factors, metric)
+    found: Array = cdist(X * factors, term.centres * factors, metric)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,7 @@ def expansion_of(model: Any) -> Expansion:
             f"model file, or fit another estimator."
         )
     sums = predictor.terms()
-    terms = tuple(_term(part) for part in sums)
+    terms = tuple(filter(_is_there, map(_term, sums))) or (_nothing(model, sums[0]),)
     constants = (np.asarray(to_host(part.intercept), dtype=float) for part in sums)
     outputs = terms[0].coefficients.shape[1]
     intercept = sum((*constants, *map(_constant, sums)), np.zeros(outputs))
@@ -176,6 +177,16 @@ def _term(part: KernelExpansion) -> Term:
     if _is_linear(kernel):
         return Term("linear", 1.0, 1.0, 0.0, centres[:0], gamma * centres.T @ coefficients)
     return Term(kernel.name, gamma, float(degree), float(coef0), centres, coefficients)
+
+
+def _is_there(term: Term) -> bool:
+    return term.coefficients.size > 0
+
+
+def _nothing(model: Any, part: KernelExpansion) -> Term:
+    """A term that adds 0, for a model that is its intercept alone."""
+    d, outputs = model.n_features_in_, part.coefficients.shape[1]
+    return Term("linear", 1.0, 1.0, 0.0, np.empty((0, d)), np.zeros((d, outputs)))
 
 
 def _is_linear(kernel: Kernel) -> bool:

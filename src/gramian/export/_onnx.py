@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.core.arrays import Array
 from gramian.export._expansion import (
     COMPARED,
     Expansion,
@@ -63,13 +64,14 @@ def _check_graph(made: Any, model: Any, expansion: Expansion) -> None:
     from onnx.reference import ReferenceEvaluator
 
     estimator = estimator_of(model)
+    inputs: dict[str, Array]
     if isinstance(model, TableModel):
         X, inputs = own_rows(model, COMPARED)
     else:
         X = own_samples(estimator, expansion)
         inputs = {"X": X}
     output = "variable" if expansion.classes is None else "decision"
-    (found,) = ReferenceEvaluator(made).run([output], inputs)
+    (found,) = map(np.asarray, ReferenceEvaluator(made).run([output], inputs))
     check_agrees(estimator, expansion, X, found, "ONNX graph")
 
 
