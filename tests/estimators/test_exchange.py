@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from gramian import KernelDiscriminant, LeastSquaresSVR
+from gramian import KernelDiscriminant, LeastSquaresSVR, OrthogonalKernelClassifier
 from gramian.core.engines import GramEngine
 from tests.estimators.conftest import (
     assert_same_model,
@@ -44,6 +44,28 @@ def test_classes_come_and_go_at_once():
     assert model.classes_.tolist() == [1, 2]
     fresh = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X[1:4], [1, 1, 2])
     close_values(model.decision_function(X), fresh.decision_function(X), updates=2)
+
+
+def test_classes_stay_what_they_were_and_two_must_be_left(classifier):
+    X, y = make_samples(classifier, 30)
+    model = classifier.fit(X[:28], y[:28]).exchange([0], X[28:29], y[28:29])
+    assert model.classes_.dtype == y.dtype
+    assert model.predict(X).dtype == y.dtype
+    before, own = snapshot(model), y[28]
+    gone = model.ids_[model.y_fit_ != own]
+    with pytest.raises(ValueError, match="fewer than two classes"):
+        model.exchange(gone, X[28:29], [own])
+    assert_unchanged(model, before)
+
+
+def test_two_classes_must_be_left_beside_rows_that_are_not_held():
+    X, y = make_samples(OrthogonalKernelClassifier(), 30)
+    model = OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=9).fit(X[:20], y[:20])
+    model.learn_rows(X[20:][y[20:] == 0], y[20:][y[20:] == 0])
+    model.exchange(model.ids_[model.y_fit_ == 1][1:], X[20:21], y[20:21])
+    assert model.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="fewer than two classes"):
+        model.forget(model.ids_[model.y_fit_ == 1])
 
 
 def test_with_a_precomputed_kernel():

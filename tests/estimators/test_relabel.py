@@ -1,12 +1,14 @@
 """Relabelling: forgetting and learning again under the same id, as one edit."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.core.engines import GramEngine
+from gramian.core.engines import GramEngine, GramPlan
 from gramian.core.gram import NotPositiveDefiniteError
 from tests.estimators.conftest import (
     assert_same_model,
@@ -137,3 +139,32 @@ def raising(error):
         raise error
 
     return call
+
+
+@pytest.mark.parametrize("edit", ["relabel", "partial_fit", "exchange", "forget"])
+def test_a_model_that_owes_its_engine_can_be_edited(edit, monkeypatch):
+    X, y = make_samples(LeastSquaresSVR(), 13)
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X[:12], y[:12])
+
+    def fail(*args):
+        raise np.linalg.LinAlgError("for now.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GramEngine, "remove", fail)
+        build = GramPlan.engine
+        few = 11 if edit != "relabel" else 10
+        patch.setattr(GramPlan, "engine", lambda *a: fail() if len(a[1]) == few else build(*a))
+        model.forget(3)
+        with pytest.raises(np.linalg.LinAlgError, match="for now") if few == 11 else nullcontext():
+            model.predict(X)
+        if edit == "relabel":
+            model.relabel(5, 0.5)
+        elif edit == "partial_fit":
+            model.partial_fit(X[12:], y[12:])
+        elif edit == "exchange":
+            model.exchange([5, 6], X[12:], y[12:])
+        else:
+            model.forget(5)
+    assert_same_model(
+        model, LeastSquaresSVR(gamma=0.5, C=10.0).fit(model.X_fit_, model.y_fit_, ids=model.ids_)
+    )

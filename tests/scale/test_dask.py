@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
-from gramian.estimators import _chunked
+from gramian.orthogonal import _chunked
 from tests.estimators.conftest import close_values, make_samples, queries, values
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from gramian.core.estimators import LiveClassifier, LiveRegressor, check_choice, is_chunked, learned
+from gramian.core.estimators import (
+    LiveClassifier,
+    LiveRegressor,
+    check_choice,
+    check_two_classes,
+    is_chunked,
+    learned,
+)
 from gramian.orthogonal import _chunked as chunked
 from gramian.orthogonal import _spec as shared
 
@@ -210,9 +217,13 @@ class OrthogonalKernelClassifier(LiveClassifier):
         return shared.BasisSettings.of(self, apart=self.basis == "one-vs-rest")
 
     def _left(self, before, after):
-        if self._fitted().engine.holds_all(before):
+        if shared.holds_all(self):
             return super()._left(before, after)
-        return replace(after, classes=np.union1d(after.y, np.asarray(after.declared)))
+        present = np.unique(after.y)
+        if after.declared:  # among them all classes of rows that are not held
+            present = np.union1d(present, np.asarray(after.declared))
+        check_two_classes(present, after)
+        return replace(after, classes=present)
 
     def _derived(self, name, compute):
         scale = self._fitted().engine.calibration
@@ -333,5 +344,4 @@ class OrthogonalKernelRegressor(LiveRegressor):
         return shared.BasisSettings.of(self)
 
     def _left(self, before, after):
-        holds_all = self._fitted().engine.holds_all(before)
-        return super()._left(before, after) if holds_all else after
+        return super()._left(before, after) if shared.holds_all(self) else after

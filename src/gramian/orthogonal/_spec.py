@@ -304,10 +304,16 @@ def reselect(self, *, fresh=False):
     return LiveEstimator.reselect(self, fresh=fresh)
 
 
+def holds_all(model: Any) -> bool:
+    """Whether the model holds all samples that it has learned."""
+    now = model._fitted()
+    return bool(now.engine.holds_all(now.held))
+
+
 def _holding_all(model: Any, method: str) -> Any:
     """Return the fitted state; raise ValueError if some learned samples are not held."""
     now = model._fitted()
-    if not now.engine.holds_all(now.held):
+    if not holds_all(model):
         raise ValueError(
             f"{method} needs the samples, and the model holds {len(now.held)} of the "
             f"{now.engine.n_rows} that it has learned: those of Dask arrays and of "

@@ -52,6 +52,7 @@ class LeastSquaresSVC(LiveClassifier):
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        The factors are all 1 unless they clearly help on samples that they were not fitted to.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
     factor : {"auto", "inverse", "single", "cholesky", "qr", "woodbury"}, default="auto"
@@ -182,6 +183,7 @@ class LeastSquaresSVR(LiveRegressor):
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        The factors are all 1 unless they clearly help on samples that they were not fitted to.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
     factor : {"auto", "inverse", "single", "cholesky", "qr", "woodbury"}, default="auto"

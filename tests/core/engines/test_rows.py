@@ -129,6 +129,22 @@ def test_a_removed_row_is_overwritten_where_it_stood():
     np.testing.assert_array_equal(buffer[4], 0.0)
 
 
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_two_stores_that_follow_one_do_not_share_its_spare_room(precomputed):
+    K = samples(12) @ samples(12).T
+    rows = make_rows(K[:4, :4] if precomputed else K[:4], precomputed=precomputed)
+    rows = rows.appended(K[[4]][:, :5] if precomputed else K[[4]])  # with spare room
+    stores = {}
+    for new in (5, 6):
+        held = np.array([0, 1, 2, 3, 4, new])
+        stores[new] = rows.appended(K[[new]][:, held] if precomputed else K[[new]])
+    for new, store in stores.items():
+        held = np.array([0, 1, 2, 3, 4, new])
+        np.testing.assert_array_equal(
+            store.shown(), K[np.ix_(held, held)] if precomputed else K[held]
+        )
+
+
 # -- kernel matrices ----------------------------------------------------------------------------
 
 

@@ -452,6 +452,14 @@ class Owed:
         """Whether the samples held are all that there are: else it could not be built from them."""
         return True
 
+    def append(self, before: Holdings, after: Holdings) -> Any:
+        """Build the engine with the samples that were added, which may determine it."""
+        return self.fresh(after, "it could not be built without the samples added now")
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Any:
+        """Build the engine without the samples that left."""
+        return self.fresh(after, "it could not be built with the samples removed now")
+
     def fresh(self, held: Holdings, reason: str | None = None) -> Any:
         """Build the engine, and record that."""
         return noted(self.plan.engine(held, self.history), reason, len(held))

@@ -10,7 +10,7 @@ from gramian.core.equations._conformal import (
     nonconformity,
     p_values,
 )
-from gramian.core.equations._criteria import CRITERIA, Criterion
+from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
 from gramian.core.equations._equations import Departures, Machine, MomentsOf
 from gramian.core.equations._gradients import Derivatives, differentiate
 from gramian.core.equations._independent import (
@@ -63,4 +63,5 @@ __all__ = [
     "nonconformity",
     "p_values",
     "probabilities",
+    "sample_losses",
 ]

@@ -77,6 +77,15 @@ def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
     return G[:, -F.shape[1] :]
 
 
+def sample_losses(F: Array, targets: Targets) -> Array:
+    """The loss of each sample (n,): its log-loss at the best temperature, or its squared error."""
+    if not isinstance(targets, ClassTargets):
+        return np.sum((F - targets.own) ** 2, axis=-1)
+    Z, q = _heard_scores(F, targets), _smoothed(targets)
+    scale = fit_scale(Z, q, _shares(targets))
+    return -np.sum(q * log_softmax(scale * Z, axis=-1), axis=-1)
+
+
 @dataclass(frozen=True)
 class Criterion:
     """A criterion with its name, its value, and its gradient if it is smooth.

@@ -1,7 +1,8 @@
 """What all estimators share: base classes, edits, checks of samples and parameters."""
 
-from gramian.core.estimators._classifier import LiveClassifier
+from gramian.core.estimators._classifier import LiveClassifier, check_two_classes
 from gramian.core.estimators._conformal import answer_p_values, check_confidence
+from gramian.core.estimators._crossfit import ChoiceWarning
 from gramian.core.estimators._dense_spec import GramSettings, coef, dual_coef, factor, intercept
 from gramian.core.estimators._estimator import LiveEstimator, edits, learned
 from gramian.core.estimators._ids import positions_of
@@ -25,6 +26,7 @@ __all__ = [
     "LONG",
     "LOSSES",
     "RIVALS",
+    "ChoiceWarning",
     "GramSettings",
     "Influence",
     "KernelSettings",
@@ -37,6 +39,7 @@ __all__ = [
     "check_choice",
     "check_confidence",
     "check_positive",
+    "check_two_classes",
     "coef",
     "departed_outputs",
     "dual_coef",

@@ -208,11 +208,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         else:  # mostly no class has vanished, and a few passes are faster than a sort
             return after
         present = np.unique(after.y)
-        if len(present) < 2:
-            raise ValueError(
-                f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
-                f"needs two. Fit it anew on other samples instead."
-            )
+        check_two_classes(present, after)
         if after.declared:
             present = np.union1d(present, np.asarray(after.declared))
         return after if len(present) == len(after.classes) else replace(after, classes=present)
@@ -220,6 +216,15 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def _get_state(self):
         declared = self._fitted().held.declared
         return {**super()._get_state(), "declared": np.asarray(declared) if declared else ()}
+
+
+def check_two_classes(present, after: Holdings):
+    """Raise ValueError unless a removal leaves two classes."""
+    if len(present) < 2:
+        raise ValueError(
+            f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
+            f"needs two. Fit it anew on other samples instead."
+        )
 
 
 def _check_classes(classes):

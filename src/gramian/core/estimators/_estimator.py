@@ -228,7 +228,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now = self._serving()
+        now = self._editable()
         positions = positions_of(now.held.ids, ids, "exchange")
         if len(positions) == 0:
             self._learn(X, y, sample_weight, new_ids)
@@ -256,7 +256,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._now = relabelled(self, self._serving(), ids, y)
+        self._now = relabelled(self, self._editable(), ids, y)
         return self
 
     @edits
@@ -381,8 +381,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def snapshot(self, *, loo=False):
         """Return a copy that goes on predicting as this model does now, for readers beside edits.
 
-        It shares the samples with this model and has a lock of its own: its readers never wait for
-        an edit of this model, and see nothing of it.
+        It shares the samples with this model until one of the two is edited, and has a lock of its
+        own: its readers never wait for an edit of this model, and see nothing of it.
 
         Parameters
         ----------
@@ -435,7 +435,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if "_now" not in vars(self):
             self._begin(X, y, sample_weight, ids, classes)
             return
-        now = self._serving()
+        now = self._editable()
         self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes))
 
     def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
@@ -477,6 +477,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 self._now = now = replace(now, engine=engine)
                 now.held.rows.scrub()
         return now
+
+    def _editable(self) -> Fitted:
+        """Return the model with an engine for its holdings, or with one that is still owed."""
+        try:
+            return self._serving()
+        except np.linalg.LinAlgError:
+            if not isinstance(self._now.engine, Owed):
+                raise
+            return self._now  # with other samples it may be possible to build it
 
     def _reading(self) -> tuple[Fitted, Any]:
         """Return one version of the model and the reader that computes its predictions."""
@@ -540,6 +549,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             if "_now" in state:
                 now = state["_now"]
                 now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                now.held.rows.samples(lend=True)  # a copy in this process reads the same buffer
                 state["_now"] = now.moved(now.held, now.engine.frozen(now.held))
         return state
 
