@@ -87,15 +87,17 @@ def assert_same(found, model, X):
 
 
 def fitted(model, classes=3):
-    X, y = IRIS if is_classifier(model) else (20 * DIABETES[0][:150, :4], DIABETES[1][:150])
-    some = np.arange(0, 150, 3) if is_classifier(model) else np.arange(50)
-    some = some[y[some] < classes] if is_classifier(model) else some
-    return clone(model).fit(X[some], y[some]), X
+    """On 80 samples, of whose four features one counts: a metric is kept."""
+    X = np.random.default_rng(0).standard_normal((150, 4))
+    y = np.digitize(X[:, 0], [-0.4, 0.4][: classes - 1]) if is_classifier(model) else 3.0 * X[:, 0]
+    fit = clone(model).fit(X[:80], y[:80])
+    assert getattr(model, "metric", None) is None or np.ptp(fit.metric_) > 0
+    return fit, X
 
 
 @pytest.mark.parametrize(
     ("model", "classes"),
-    [(model, c) for model in MODELS for c in ([2, 3] if is_classifier(model) else [None])],
+    [(model, c) for model in MODELS for c in ([2, 3] if is_classifier(model) else [3])],
     ids=repr,
 )
 def test_estimators(model, classes, tmp_path):
