@@ -140,6 +140,9 @@ def app(context: click.Context, traceback: bool) -> None:
               help="Numbers with a unit or a percent sign, as 57.9 kg. Repeatable.")  # fmt: skip
 @click.option("--missing", multiple=True, metavar="TEXT",
               help="Stands for a missing number, too. Repeatable.")  # fmt: skip
+@click.option("--max-levels", type=click.IntRange(1), metavar="NUMBER",
+              help="Texts of a column with a feature of their own.  [50, or all that occur twice]",
+              )  # fmt: skip
 @click.option("--float32", is_flag=True, help="Half the memory, about seven digits.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip

@@ -90,13 +90,15 @@ def held_texts(cells: Sequence[Any], known: Any) -> list[str]:
 
 
 def unknown_texts(model: TableModel, table: Any) -> dict[str, list[str]]:
-    """Texts that have no feature of their own, by column."""
+    """Texts that no row of the model has, by column."""
+    held = model.table_
     found = {
-        column.name: column.others(column.read(read_cells(table, column.name)))
+        column.name: set(column.others(column.read(read_cells(table, column.name))))
         for column in model.columns_
         if isinstance(column, CategoryColumn)
     }
-    return {name: texts for name, texts in found.items() if texts}
+    unknown = {name: sorted(texts - set(held[name].tolist())) for name, texts in found.items()}
+    return {name: texts for name, texts in unknown.items() if texts}
 
 
 def describe_unknown(unknown: dict[str, list[str]]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.export._graph import Graph
@@ -35,6 +36,7 @@ def own_rows(model: TableModel, most: int) -> tuple[Array, dict[str, Array]]:
     table, step = model.table_, -(-len(model.ids_) // most)
     some = {column.name: table[column.name][::step] for column in model.columns_}
     X = encode(model.columns_, some)
+    X = X.toarray() if sparse.issparse(X) else X
     return X, {c.name: _input(c, some[c.name])[:, None] for c in model.columns_}
 
 
@@ -57,13 +59,14 @@ def _encode_numbers(graph: Graph, column: NumberColumn, x: str) -> list[str]:
 def _encode_texts(graph: Graph, column: CategoryColumn, x: str) -> list[str]:
     """One feature for each level, and one for every other text; a forgotten level is never met."""
     place = {level: j for j, level in enumerate(column.levels) if level is not None}
-    rows = np.eye(len(column.levels) + 1)
     number = graph.add(
         "LabelEncoder", x, domain="ai.onnx.ml", keys_strings=list(place),
         values_int64s=list(place.values()), default_int64=len(column.levels),
     )  # fmt: skip
-    flat = graph.add("Squeeze", number, graph.constant([1]))
-    return [graph.add("Gather", graph.constant(rows), flat, axis=0)]
+    flat, depth = graph.add("Squeeze", number, graph.constant([1])), len(column.levels) + 1
+    values = graph.constant(np.array([0.0, 1.0], dtype=np.float32))  # runtimes have no doubles here
+    marks = graph.add("OneHot", flat, graph.constant(np.array(depth)), values, axis=1)
+    return [_number(graph, marks)]
 
 
 def _encode_dates(graph: Graph, column: DateColumn, x: str) -> list[str]:

@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
@@ -126,7 +127,7 @@ class Parts:
         ModelFileError
             If rows and settings do not fit one another.
         """
-        X = held.X if self.columns is None else encode(self.columns, held.table or {})
+        X = held.X if self.columns is None else self._features(held.table or {})
         state, machine = self._filled(held, X, next_id), self._machine
         builds = known is None and "coefficients" in machine._state_keys
         if "coefficients" in machine._state_keys:
@@ -141,6 +142,13 @@ class Parts:
         check_state(self._table, rest)
         self._table._set_state(rest)
         return self._table
+
+    def _features(self, table: dict[str, Array]) -> Any:
+        """The features of rows, in the form in which the estimator holds samples."""
+        X = encode(self.columns, table)
+        if sparse.issparse(self.samples):
+            return sparse.csr_array(X)
+        return X.toarray() if sparse.issparse(X) else X
 
     def _filled(self, held: Held, X: Any, next_id: int) -> dict[str, Any]:
         """The state of the machine with rows, and the classes that they have."""
