@@ -69,10 +69,10 @@ def test_stages_of_a_ladder_have_their_own_sizes(capsys):
 
 
 def test_the_callback_still_hears_all(capsys):
-    heard, loud = [], []
-    fitted("LeastSquaresSVC", callback=heard.append)
+    recording, loud = [], []
+    fitted("LeastSquaresSVC", callback=recording.append)
     fitted("LeastSquaresSVC", callback=loud.append, verbose=1)
-    assert len(loud) == len(heard) > 0
+    assert len(loud) == len(recording) > 0
 
 
 def test_many_widths_own_kernels_and_nothing_to_choose(capsys):

@@ -178,7 +178,7 @@ def test_what_needs_the_samples_says_so(estimator):
             call()
     with pytest.raises(ValueError, match="which the model does not hold"):
         estimator.forget(3)
-    assert estimator.refactor().drift() < 1e-12  # a fresh solve
+    assert estimator.rebuild().drift() < 1e-12  # a fresh solve
 
 
 def test_bad_arrays(estimator):

@@ -91,13 +91,13 @@ def held_texts(cells: Sequence[Any], known: Any) -> list[str]:
 
 def unknown_texts(model: TableModel, table: Any) -> dict[str, list[str]]:
     """Texts that no row of the model has, by column."""
-    held = model.table_
+    holdings = model.table_
     found = {
         column.name: set(column.others(column.read(read_cells(table, column.name))))
         for column in model.columns_
         if isinstance(column, CategoryColumn)
     }
-    unknown = {name: sorted(texts - set(held[name].tolist())) for name, texts in found.items()}
+    unknown = {name: sorted(texts - set(holdings[name].tolist())) for name, texts in found.items()}
     return {name: texts for name, texts in unknown.items() if texts}
 
 

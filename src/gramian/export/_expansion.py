@@ -142,11 +142,11 @@ def expansion_of(model: Any) -> Expansion:
 
 def own_samples(model: Any, expansion: Expansion) -> Array:
     """Samples that the model holds, spread over all of them, and points half-way between them."""
-    held = next(filter(len, (_dense(model.X_fit_), *(t.centres for t in expansion.terms))),
+    holdings = next(filter(len, (_dense(model.X_fit_), *(t.centres for t in expansion.terms))),
                 np.eye(model.n_features_in_))  # fmt: skip
     size = max(1, *(term.centres.size for term in expansion.terms))
     most = max(2, min(COMPARED, _VALUES // size) // 2)
-    some = held[:: -(-len(held) // most)]
+    some = holdings[:: -(-len(holdings) // most)]
     return np.concatenate([some, 0.5 * (some + np.roll(some, 1, axis=0))])
 
 

@@ -13,7 +13,7 @@ from gramian import (
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
-from gramian.core.engines import GramPlan
+from gramian.core.engines import DensePlan
 from gramian.core.equations import feature_scales
 from tests.estimators.conftest import values
 from tests.estimators.tuning.conftest import strength, strength_name
@@ -52,7 +52,7 @@ def test_the_metric_multiplies_the_features(model):
     model.fit(X, y)
     assert np.all(model.metric_[:2] > 1.1 * model.metric_[2:].max())
     assert model.gamma_ == 0.2
-    assert model.seen_by_ == ("metric",)
+    assert model.chosen_on_data_ == ("metric",)
     scaled = plain(model).fit(X * model.metric_, y)
     queries, _ = samples(model, seed=1)
     np.testing.assert_allclose(values(model, queries), values(scaled, queries * model.metric_))
@@ -76,7 +76,7 @@ def test_the_metric_stays_under_edits_and_in_files(model, tmp_path):
     expected = plain(model).fit(model.X_fit_ * metric, model.y_fit_)
     for one in (model, loaded):
         np.testing.assert_array_equal(one.metric_, metric)
-        assert one.seen_by_ == ("metric",)
+        assert one.chosen_on_data_ == ("metric",)
         got, wanted = values(one, one.X_fit_), values(expected, model.X_fit_ * metric)
         np.testing.assert_allclose(got, wanted, atol=1e-9)
         loo = expected.loo_decision_function()
@@ -112,7 +112,7 @@ def test_a_metric_that_noise_has_bought_is_dropped(one):
         X = rng.standard_normal((60, 150))
         y = rng.integers(0, 2, 60) if is_classifier(one()) else rng.standard_normal(60)
         model, plain = one(metric="diagonal").fit(X, y), one().fit(X, y)
-        bought = model._settings().stretch(plain._now.held, plain._now.choice).selection.value
+        bought = model._spec().with_metric(plain._now.holdings, plain._now.choice).selection.value
         assert bought < 0.8 * plain.selection_.value
         np.testing.assert_array_equal(model.metric_, np.ones(150))
         assert model.loo_score() == pytest.approx(plain.loo_score())
@@ -136,7 +136,7 @@ def test_everything_is_tuned_again_with_the_metric():
     model = LeastSquaresSVR(metric="diagonal", random_state=0)
     X, y = samples(model, 80, d=8)
     model.fit(X, y)
-    assert model.seen_by_ == ("gamma", "C", "metric")
+    assert model.chosen_on_data_ == ("gamma", "C", "metric")
     given = {"gamma": model.gamma_, "C": model.C_}
     unit = LeastSquaresSVR(random_state=0).fit(X, y)
     assert model.loo_score() > unit.loo_score()
@@ -177,16 +177,16 @@ def test_the_kernel_has_the_least_criterion(metric, tmp_path):
     each = [LeastSquaresSVC(kernel, random_state=0).fit(X, y) for kernel in KERNELS]
     best = min(each, key=lambda one: one.selection_.value)
     assert model.kernel_ == best.kernel_ == best.kernel
-    assert model.seen_by_[:3] == ("kernel", "gamma", "C")
+    assert model.chosen_on_data_[:3] == ("kernel", "gamma", "C")
     if metric is None:
         assert (model.gamma_, model.C_) == (best.gamma_, best.C_)
     gramian.save(model, tmp_path / "model")
     loaded = gramian.load(tmp_path / "model")
     assert loaded.kernel_ == model.kernel_
-    assert loaded.seen_by_ == model.seen_by_
+    assert loaded.chosen_on_data_ == model.chosen_on_data_
     np.testing.assert_array_equal(values(loaded, X), values(model, X))
     assert loaded.forget([1, 2]).kernel_ == model.kernel_
-    assert type(loaded._now.choice) is GramPlan
+    assert type(loaded._now.choice) is DensePlan
     loaded.reselect()
 
 

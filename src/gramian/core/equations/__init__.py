@@ -1,6 +1,6 @@
 """The equations that several families share, as functions of arrays without state."""
 
-from gramian.core.equations._added import Joined, Queries, departed_rows, joined_rows
+from gramian.core.equations._added import Added, Queries, rows_without_each, added_rows
 from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
 from gramian.core.equations._conformal import (
     Rivals,
@@ -11,7 +11,7 @@ from gramian.core.equations._conformal import (
     p_values,
 )
 from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
-from gramian.core.equations._equations import Departures, Machine, MomentsOf
+from gramian.core.equations._equations import Removals, Equations, MomentsOf
 from gramian.core.equations._gradients import Derivatives, differentiate
 from gramian.core.equations._independent import (
     Independent,
@@ -19,7 +19,7 @@ from gramian.core.equations._independent import (
     independent_remove,
     independent_select,
 )
-from gramian.core.equations._influence import decision_changes, departed_values
+from gramian.core.equations._influence import decision_changes, values_without_each
 from gramian.core.equations._least_squares import KERNEL_RIDGE, LS_SVM, LeastSquares, loo_bordered
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
 from gramian.core.equations._relevance import feature_scales
@@ -32,12 +32,12 @@ __all__ = [
     "TARGETS",
     "ClassTargets",
     "Criterion",
-    "Departures",
+    "Removals",
     "Derivatives",
     "Independent",
-    "Joined",
+    "Added",
     "LeastSquares",
-    "Machine",
+    "Equations",
     "MomentsOf",
     "Queries",
     "Responses",
@@ -47,8 +47,8 @@ __all__ = [
     "class_scores",
     "conformal_regions",
     "decision_changes",
-    "departed_rows",
-    "departed_values",
+    "rows_without_each",
+    "values_without_each",
     "differentiate",
     "feature_scales",
     "fit_calibration",
@@ -56,7 +56,7 @@ __all__ = [
     "independent_remove",
     "independent_select",
     "jackknife_plus",
-    "joined_rows",
+    "added_rows",
     "loo_bordered",
     "minimum_norm",
     "minimum_norm_loo",

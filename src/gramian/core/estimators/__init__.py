@@ -3,21 +3,26 @@
 from gramian.core.estimators._classifier import LiveClassifier, check_two_classes
 from gramian.core.estimators._conformal import answer_p_values, check_confidence
 from gramian.core.estimators._crossfit import ChoiceWarning
-from gramian.core.estimators._dense_spec import GramSettings, coef, dual_coef, factor, intercept
+from gramian.core.estimators._dense_spec import DenseSpec, coef, dual_coef, factor, intercept
 from gramian.core.estimators._estimator import LiveEstimator, edits, learned
 from gramian.core.estimators._ids import positions_of
 from gramian.core.estimators._influence import Influence, sample_influence
 from gramian.core.estimators._left_out import (
     LOSSES,
     OutputLoss,
-    departed_outputs,
+    outputs_without_each,
     free_copy,
-    joined_queries,
+    added_queries,
     output_loss,
     output_variances,
     outputs,
 )
-from gramian.core.estimators._parameters import RIVALS, KernelSettings, check_choice, check_positive
+from gramian.core.estimators._parameters import (
+    WIDTH_KERNELS,
+    KernelSpec,
+    check_choice,
+    check_positive,
+)
 from gramian.core.estimators._progress import LONG, expected_seconds
 from gramian.core.estimators._regressor import LiveRegressor
 from gramian.core.estimators._samples import ScaleWarning, is_chunked
@@ -25,11 +30,11 @@ from gramian.core.estimators._samples import ScaleWarning, is_chunked
 __all__ = [
     "LONG",
     "LOSSES",
-    "RIVALS",
+    "WIDTH_KERNELS",
     "ChoiceWarning",
-    "GramSettings",
+    "DenseSpec",
     "Influence",
-    "KernelSettings",
+    "KernelSpec",
     "LiveClassifier",
     "LiveEstimator",
     "LiveRegressor",
@@ -41,7 +46,7 @@ __all__ = [
     "check_positive",
     "check_two_classes",
     "coef",
-    "departed_outputs",
+    "outputs_without_each",
     "dual_coef",
     "edits",
     "expected_seconds",
@@ -49,7 +54,7 @@ __all__ = [
     "free_copy",
     "intercept",
     "is_chunked",
-    "joined_queries",
+    "added_queries",
     "learned",
     "output_loss",
     "output_variances",

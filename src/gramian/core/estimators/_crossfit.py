@@ -20,10 +20,10 @@ class ChoiceWarning(UserWarning):
     """Something that was chosen on samples may not hold for others."""
 
 
-def warn_of_width(what: str, held: Holdings) -> None:
+def warn_of_width(what: str, holdings: Holdings) -> None:
     """Say that there are more numbers to fit than samples to fit them to."""
     warnings.warn(
-        f"{what} fits {held.rows.width} numbers, one for each feature, to {len(held)} samples. "
+        f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} samples. "
         f"The leave-one-out error of what is chosen in this way says little of new samples; set "
         f"some aside, as fit(tune_on=0.3) does, or leave {what} at its default.",
         ChoiceWarning,
@@ -31,22 +31,22 @@ def warn_of_width(what: str, held: Holdings) -> None:
     )
 
 
-def held_folds(held: Holdings, folds: int, random_state: Any = None) -> Array:
+def held_folds(holdings: Holdings, folds: int, random_state: Any = None) -> Array:
     """The fold of each held sample; see `gramian.core.search.fold_numbers`."""
-    labels = None if held.classes is None else held.labels
-    return fold_numbers(held.rows.samples(), labels, min(folds, len(held)), random_state)
+    labels = None if holdings.classes is None else holdings.labels
+    return fold_numbers(holdings.rows.samples(), labels, min(folds, len(holdings)), random_state)
 
 
-def some_of(held: Holdings, most: int = Problem.largest) -> Holdings:
+def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
     """The holdings, or ``most`` of them at even distances if there are more."""
-    if len(held) <= most:
-        return held
-    stay = np.linspace(0, len(held) - 1, most).astype(int)
-    return held.without(np.delete(np.arange(len(held)), stay))
+    if len(holdings) <= most:
+        return holdings
+    stay = np.linspace(0, len(holdings) - 1, most).astype(int)
+    return holdings.without(np.delete(np.arange(len(holdings)), stay))
 
 
 def out_of_fold(
-    choose: Callable[[Holdings], tuple[Any, ...]], held: Holdings, fold: Array
+    choose: Callable[[Holdings], tuple[Any, ...]], holdings: Holdings, fold: Array
 ) -> Array:
     """Outputs (S, n, t) of S plans at each sample, all chosen and trained without its fold.
 
@@ -61,22 +61,22 @@ def out_of_fold(
     out: Array | None = None
     for k in np.unique(fold):
         left = np.flatnonzero(fold == k)
-        rest, queries = held.without(left), left_queries(held, left)
-        found = [plan.engine(rest).reader(rest).outputs(queries) for plan in choose(rest)]
+        rest, queries = holdings.without(left), left_queries(holdings, left)
+        found = [plan.engine(rest).predictor(rest).outputs(queries) for plan in choose(rest)]
         outputs = np.stack([np.asarray(values) for values in found])
         if out is None:
-            out = np.empty((len(outputs), len(held), outputs.shape[2]))
+            out = np.empty((len(outputs), len(holdings), outputs.shape[2]))
         out[:, left] = outputs
     assert out is not None
     return out
 
 
-def left_queries(held: Holdings, positions: Array) -> Any:
+def left_queries(holdings: Holdings, positions: Array) -> Any:
     """Held samples as queries to a model of all the others."""
-    samples = held.rows.samples()
+    samples = holdings.rows.samples()
     if isinstance(samples, GramSamples):
         return np.delete(samples.K[samples.index[positions]], positions, axis=1)
-    return held.rows.take(positions)
+    return holdings.rows.take(positions)
 
 
 def clearly_lower(losses: Array, than: Array, weight: Array) -> bool:
