@@ -178,7 +178,7 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
 
 
 def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
-    from gramian.cli import _machine
+    from gramian.cli import _estimators as _machine
 
     def chosen(cells, one=False):
         return _machine.choose_estimator(cells, number, 8, one=one)

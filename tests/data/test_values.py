@@ -18,7 +18,7 @@ from gramian import (
     TableModel,
 )
 from gramian.core.equations import probabilities
-from gramian.core.estimators import outputs_without_each, free_copy, output_loss, outputs
+from gramian.core.estimators import free_copy, output_loss, outputs, outputs_without_each
 from gramian.data import sample_values
 from tests.estimators.conftest import ESTIMATORS, make_samples, queries
 

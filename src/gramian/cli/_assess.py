@@ -78,7 +78,8 @@ def described(model: Any) -> str:
     else:
         kind = f"numbers from {estimator.y_fit_.min():.4g} to {estimator.y_fit_.max():.4g}"
     return (
-        f"{type(estimator).__name__} on {len(estimator.ids_)} rows, {estimator.n_features_in_} features; "
+        f"{type(estimator).__name__} on {len(estimator.ids_)} rows, {estimator.n_features_in_} "
+        f"features; "
         f"the target has {kind}."
     )
 

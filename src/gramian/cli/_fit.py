@@ -11,7 +11,7 @@ import click
 import gramian
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._machine import choose_estimator, make_estimator, stack_for
+from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import asked_encoding, naming, read_table
 from gramian.cli._work import patiently

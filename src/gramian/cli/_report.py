@@ -78,7 +78,8 @@ def _flattery(fitted: Any) -> str:
         return "Nothing was chosen on these rows, so this error does not flatter the model."
     kind = "classes" if is_classifier(estimator_of(fitted)) else "numbers"
     return (
-        f"Chosen on these same rows: {', '.join(fitted.chosen_on_data_)}. So this error may flatter the "
+        f"Chosen on these same rows: {', '.join(fitted.chosen_on_data_)}. So this error may "
+        f"flatter the "
         f"model; rows that it has never seen tell by how much. {_MEASURED[kind]}"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.estimators import OutputLoss, outputs_without_each, free_copy, outputs
+from gramian.core.estimators import OutputLoss, free_copy, outputs, outputs_without_each
 
 
 @dataclass(frozen=True, eq=False)

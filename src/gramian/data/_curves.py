@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import LOSSES, free_copy, output_loss, outputs
-from gramian.data._models import features_of, estimator_of, targets_of
+from gramian.data._models import estimator_of, features_of, targets_of
 from gramian.data._suggest import STRATEGIES, suggest
 
 

@@ -13,13 +13,13 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import (
-    free_copy,
     added_queries,
+    free_copy,
     output_loss,
     output_variances,
     outputs,
 )
-from gramian.data._models import classifier_of, features_of, estimator_of
+from gramian.data._models import classifier_of, estimator_of, features_of
 
 STRATEGIES = ("uncertainty", "variance", "expected-error")
 """The default for classes, the default for numbers, and what is asked for by name."""

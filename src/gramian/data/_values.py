@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import Array
-from gramian.core.estimators import outputs_without_each, output_loss, outputs
+from gramian.core.estimators import output_loss, outputs, outputs_without_each
 from gramian.data._coalitions import Coalitions
-from gramian.data._models import features_of, estimator_of, targets_of
+from gramian.data._models import estimator_of, features_of, targets_of
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed

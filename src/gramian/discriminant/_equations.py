@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
-from gramian.core.equations import LS_SVM, Removals, Equations, MomentsOf
+from gramian.core.equations import LS_SVM, Equations, MomentsOf, Removals
 from gramian.core.equations._equations import Pull
 from gramian.core.gram import Moments
 

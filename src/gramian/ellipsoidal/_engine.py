@@ -10,9 +10,9 @@ import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines import (
-    Holdings,
     AddedBlock,
     AddedByEdits,
+    Holdings,
     check_semidefinite,
     record_rebuild,
 )

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, mirror_upper, weighted_square
-from gramian.core.equations import Removals, Equations, MomentsOf, loo_bordered
+from gramian.core.equations import Equations, MomentsOf, Removals, loo_bordered
 from gramian.core.equations._equations import Pull, symmetric
 from gramian.core.equations._least_squares import pull_bordered
 from gramian.core.gram import LiveResolvent, Moments, Spectrum

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.engines import Engine, Holdings, AddedBlock, record_rebuild
+from gramian.core.engines import AddedBlock, Engine, Holdings, record_rebuild
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KernelExpansion
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis

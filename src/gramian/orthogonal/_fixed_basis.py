@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from gramian.core.arrays import Array, placed_like, device_like, row_blocks, small_cholesky, to_host
+from gramian.core.arrays import Array, device_like, placed_like, row_blocks, small_cholesky, to_host
 from gramian.core.engines import Holdings
 from gramian.core.equations import independent_select
 from gramian.core.kernels import Kernel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array, to_host
-from gramian.core.engines import Holdings, AddedBlock, query_blocks
+from gramian.core.engines import AddedBlock, Holdings, query_blocks
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Added
 from gramian.orthogonal._fixed_basis import FixedBasis

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array, device_like
-from gramian.core.engines import Engine, DensePlan, Holdings, AddedBlock, Unbuilt, record_rebuild
+from gramian.core.engines import (
+    AddedBlock,
+    DensePlan,
+    Engine,
+    Holdings,
+    Unbuilt,
+    record_rebuild,
+)
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
 from gramian.core.kernels import KernelExpansion, SumOfExpansions

@@ -11,8 +11,8 @@ from typing import Any
 import gramian
 from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder, user_name
 from gramian.files.parts import (
-    following,
     estimator_of,
+    following,
     next_id_of,
     rows_of,
     settings_of,

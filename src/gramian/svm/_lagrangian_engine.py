@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramian.core.arrays import Array
 from gramian.core.engines import (
-    Holdings,
     AddedBlock,
     AddedByEdits,
+    Holdings,
     PrimalPlan,
     PrimalPredictor,
     Unbuilt,
-    record_rebuild,
     query_blocks,
+    record_rebuild,
 )
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KernelExpansion

@@ -6,12 +6,12 @@ import pytest
 from gramian.core.equations import (
     Rivals,
     accepted,
-    conformal_regions,
-    rows_without_each,
-    jackknife_plus,
     added_rows,
+    conformal_regions,
+    jackknife_plus,
     nonconformity,
     p_values,
+    rows_without_each,
 )
 
 STEEP = [0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0]

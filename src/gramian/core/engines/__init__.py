@@ -11,33 +11,33 @@ from gramian.core.engines._dense import (
 )
 from gramian.core.engines._engine import Engine, Predictor, record_rebuild
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
-from gramian.core.engines._primal import PRIMAL, PrimalPlan, PrimalPredictor, PrimalEngine
+from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPlan, PrimalPredictor
 from gramian.core.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 
 __all__ = [
     "PRIMAL",
-    "DenseRows",
-    "Engine",
-    "DenseEngine",
-    "DensePlan",
-    "GramRows",
-    "Holdings",
     "AddedBlock",
     "AddedByEdits",
     "AddedQueries",
-    "PrimalPlan",
-    "PrimalPredictor",
+    "DenseEngine",
+    "DensePlan",
+    "DenseRows",
+    "Engine",
+    "GramRows",
+    "Holdings",
     "MinimumNormEngine",
     "Owed",
-    "Reader",
+    "Predictor",
+    "PrimalEngine",
+    "PrimalPlan",
+    "PrimalPredictor",
     "Rows",
     "SparseRows",
-    "PrimalEngine",
     "Unbuilt",
     "check_semidefinite",
     "check_weight",
     "make_rows",
-    "record_rebuild",
     "query_blocks",
+    "record_rebuild",
     "trimmed",
 ]

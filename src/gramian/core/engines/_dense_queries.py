@@ -11,11 +11,11 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedQueries, meet, query_blocks
 from gramian.core.equations import (
-    Removals,
     Added,
     Equations,
     MomentsOf,
     Queries,
+    Removals,
     Targets,
     values_without_each,
 )

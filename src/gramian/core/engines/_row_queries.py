@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.equations import Added, rows_without_each, added_rows
+from gramian.core.equations import Added, added_rows, rows_without_each
 
 
 @dataclass(frozen=True, eq=False)

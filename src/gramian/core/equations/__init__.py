@@ -1,6 +1,6 @@
 """The equations that several families share, as functions of arrays without state."""
 
-from gramian.core.equations._added import Added, Queries, rows_without_each, added_rows
+from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
 from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
 from gramian.core.equations._conformal import (
     Rivals,
@@ -11,7 +11,7 @@ from gramian.core.equations._conformal import (
     p_values,
 )
 from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
-from gramian.core.equations._equations import Removals, Equations, MomentsOf
+from gramian.core.equations._equations import Equations, MomentsOf, Removals
 from gramian.core.equations._gradients import Derivatives, differentiate
 from gramian.core.equations._independent import (
     Independent,
@@ -30,25 +30,24 @@ __all__ = [
     "KERNEL_RIDGE",
     "LS_SVM",
     "TARGETS",
+    "Added",
     "ClassTargets",
     "Criterion",
-    "Removals",
     "Derivatives",
-    "Independent",
-    "Added",
-    "LeastSquares",
     "Equations",
+    "Independent",
+    "LeastSquares",
     "MomentsOf",
     "Queries",
+    "Removals",
     "Responses",
     "Rivals",
     "Targets",
     "accepted",
+    "added_rows",
     "class_scores",
     "conformal_regions",
     "decision_changes",
-    "rows_without_each",
-    "values_without_each",
     "differentiate",
     "feature_scales",
     "fit_calibration",
@@ -56,12 +55,13 @@ __all__ = [
     "independent_remove",
     "independent_select",
     "jackknife_plus",
-    "added_rows",
     "loo_bordered",
     "minimum_norm",
     "minimum_norm_loo",
     "nonconformity",
     "p_values",
     "probabilities",
+    "rows_without_each",
     "sample_losses",
+    "values_without_each",
 ]

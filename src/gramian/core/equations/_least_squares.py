@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
-from gramian.core.equations._equations import Removals, Equations, MomentsOf, Pull
+from gramian.core.equations._equations import Equations, MomentsOf, Pull, Removals
 from gramian.core.gram import Moments
 
 

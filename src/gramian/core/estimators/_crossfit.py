@@ -23,7 +23,8 @@ class ChoiceWarning(UserWarning):
 def warn_of_width(what: str, holdings: Holdings) -> None:
     """Say that there are more numbers to fit than samples to fit them to."""
     warnings.warn(
-        f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} samples. "
+        f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} "
+        f"samples. "
         f"The leave-one-out error of what is chosen in this way says little of new samples; set "
         f"some aside, as fit(tune_on=0.3) does, or leave {what} at its default.",
         ChoiceWarning,

@@ -181,8 +181,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def forget(self, ids):
         """Forget samples exactly: the model becomes the one that never saw them.
 
-        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`; `chosen_on_data_`
-        names them.
+        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`;
+        `chosen_on_data_` names them.
 
         Parameters
         ----------

@@ -127,7 +127,8 @@ class KernelSpec:
         )
         if named and self.gamma == "loo-ard" and not kernel.has_feature_widths:
             raise ValueError(
-                f'gamma="loo-ard" needs one of the kernels {WIDTH_KERNELS}, got kernel={self.kernel!r}. '
+                f'gamma="loo-ard" needs one of the kernels {WIDTH_KERNELS}, got '
+                f"kernel={self.kernel!r}. "
                 f'Set gamma to "loo" or a number.'
             )
         if not named and isinstance(self.kernel, str) and self.kernel == "linear":

@@ -52,8 +52,8 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         """Intervals that contain the true target with probability ≥ ``confidence_level``.
 
         The guarantee holds whatever the distribution, if held samples and query are exchangeable
-        and no hyper-parameter was chosen on the samples (`chosen_on_data_` is empty). Each of several
-        targets has a guarantee of its own.
+        and no hyper-parameter was chosen on the samples (`chosen_on_data_` is empty). Each of
+        several targets has a guarantee of its own.
 
         Parameters
         ----------
@@ -120,7 +120,8 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if holdings is not None and y.shape[1:] != holdings.y.shape[1:]:
             raise ValueError(
-                f"y must have {_described(holdings.y)}, as the targets of the samples that the model "
+                f"y must have {_described(holdings.y)}, as the targets of the samples that the "
+                f"model "
                 f"holds; got {_described(y)}."
             )
         return y

@@ -127,7 +127,8 @@ class KernelSamples:
         X = check_array(X, dtype=holdings.rows.dtype)
         if X.shape[1] != len(holdings):
             raise ValueError(
-                f"X must hold the kernel values to each of the {len(holdings)} samples of the model, "
+                f"X must hold the kernel values to each of the {len(holdings)} samples of the "
+                f"model, "
                 f"in the order of ids_; got {X.shape[1]} columns."
             )
         return X
@@ -137,7 +138,8 @@ class KernelSamples:
         X = check_array(X, dtype=holdings.rows.dtype)
         if X.shape[1] != len(holdings) + 1:
             raise ValueError(
-                f"X must hold the kernel values to each of the {len(holdings)} samples of the model, "
+                f"X must hold the kernel values to each of the {len(holdings)} samples of the "
+                f"model, "
                 f"in the order of ids_, and k(x, x) in a last column: a query is added to the "
                 f"samples. Got {X.shape[1]} columns."
             )

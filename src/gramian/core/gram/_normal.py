@@ -21,9 +21,9 @@ import numpy as np
 
 from gramian.core.arrays import (
     Array,
-    placed_like,
     factor_cholesky,
     invert_cholesky,
+    placed_like,
     row_blocks,
     scale_by_cholesky,
     small_cholesky,

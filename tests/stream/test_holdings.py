@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian.stream._held import Held, check_age, check_times
+from gramian.stream._holdings import Held, check_age, check_times
 
 
 def make_held(n, start=0):
