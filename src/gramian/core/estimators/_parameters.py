@@ -86,7 +86,7 @@ class KernelSpec:
         Whether gamma is a parameter of this kernel.
     samples : VectorSamples or KernelSamples
         Whether samples are vectors or rows of a precomputed kernel.
-    rivals : tuple of str
+    candidates : tuple of str
         The kernels to choose from; empty if one is given.
     seen_by : tuple of str
         Of "kernel" and "gamma" those that are chosen on samples.
@@ -140,7 +140,7 @@ class KernelSpec:
             vars(self)["samples"] = FOLLOWING
         elif self.device is not NUMPY and self.device is not None:  # on a device
             vars(self)["samples"] = _on_device(kernel, self.device)
-        vars(self)["rivals"] = candidates
+        vars(self)["candidates"] = candidates
         chosen = ("gamma",) if kernel.takes_gamma and named else ()
         vars(self)["chosen_on_data"] = ("kernel", *chosen) if candidates else chosen
 
