@@ -10,8 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from gramian.cli._errors import errors
-from gramian.files.parts import estimator_of
-from gramian.tables import CategoryColumn, DateColumn, TableModel
+from gramian.tables import CategoryColumn, DateColumn, TableModel, estimator_of
 
 Facts = dict[str, Any]
 

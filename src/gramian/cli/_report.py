@@ -12,7 +12,7 @@ from gramian.cli._figures import figures
 from gramian.cli._models import load_model
 from gramian.cli._show import column_rows, confusion_rows, loss_and_auc, say
 from gramian.files import replacing
-from gramian.files.parts import estimator_of
+from gramian.tables import estimator_of
 
 _SHOWN_COLUMNS = 20  # those that matter most
 

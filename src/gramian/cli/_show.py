@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from gramian.core.text import without_controls
 Facts = dict[str, Any]
 
 _SHOWN_CLASSES = 20  # of a confusion matrix; --json has all of it
+_SHOWN_COLUMNS = 40  # of a table, and of those left out for one reason
 
 
 def say(text: str = "") -> None:
@@ -61,9 +63,34 @@ def pairs(facts: Facts) -> None:
 def show_columns(facts: Facts) -> None:
     """Columns used and left out."""
     heading(f"Columns used to predict {facts['target']['column']}")
-    table(*column_rows(facts))
-    for name, reason in facts["ignored"].items():
-        say(f"  left out: {name} ({reason})")
+    names, rows = column_rows(facts)
+    shown = rows if len(rows) <= _SHOWN_COLUMNS else rows[: _SHOWN_COLUMNS // 2]
+    table(names, shown)
+    if len(shown) < len(rows):
+        say(f"  … and {len(rows) - len(shown):,} more: {kinds(rows[len(shown) :])}")
+    for reason, left_out in ignored_by_reason(facts["ignored"]).items():
+        say(f"  left out: {some(left_out)} ({reason})")
+
+
+def kinds(rows: Sequence[Sequence[Any]]) -> str:
+    """How many columns of each kind there are."""
+    counts = Counter(row[1] for row in rows)
+    return ", ".join(f"{count:,} of {kind}" for kind, count in counts.items())
+
+
+def ignored_by_reason(ignored: dict[str, str]) -> dict[str, list[str]]:
+    """Names of the columns that are left out, by the reason."""
+    found: dict[str, list[str]] = {}
+    for name, reason in ignored.items():
+        found.setdefault(reason, []).append(name)
+    return found
+
+
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many there are."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])}, … ({len(names):,} columns)"
 
 
 def column_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
@@ -92,6 +119,14 @@ def show_leave_one_out(facts: Facts) -> None:
     heading(f"Exact leave-one-out error: {facts['error']:.2%}   ({loss_and_auc(facts)})")
     if len(facts["classes"]) <= _SHOWN_CLASSES:
         table(*confusion_rows(facts))
+
+
+def show_change(facts: Facts) -> None:
+    """The error after an edit, and before it."""
+    show_leave_one_out(facts["leave_one_out"])
+    name = "error" if "error" in facts["leave_one_out"] else "rmse"
+    before = facts["leave_one_out_before"][name]
+    say(f"before: {before:.2%}" if name == "error" else f"rmse before: {before:.4g}")
 
 
 def loss_and_auc(facts: Facts) -> str:

@@ -29,19 +29,17 @@ _PAUSE = "-"  # what is sent to stop the display until the next step
 _parent: int | None = None  # the pipe to the process that watches, in the one that works
 
 
-def step(what: str) -> None:
-    """Say what goes on from now; the process that watches shows it if it takes long."""
-    _send(what)
+def step(what: str, done: float | None = None, detail: str = "") -> None:
+    """Say what goes on; the process that watches shows it if it takes long.
 
-
-def part(what: str, done: int, total: int) -> None:
-    """Say how much of a step is done, from which the time that is left can be estimated."""
-    _send(f"{what}\t{done / total}")
+    From ``done``, the share of the step that is done, the time that is left is estimated.
+    """
+    _send(f"{what}\t{'' if done is None else done}\t{detail}")
 
 
 def pause() -> None:
     """Show nothing: the command is about to print or to ask."""
-    _send(_PAUSE)
+    step(_PAUSE)
 
 
 def silence() -> None:
@@ -110,11 +108,12 @@ class Watch:
         found = os.read(self._pipe, 4096)
         *lines, self._rest = (self._rest + found).split(b"\n")
         for line in lines:
-            what, _, done = line.decode().partition("\t")
+            what, done, detail = line.decode().split("\t", 2)
             if what != self._display.what:
                 self._display.stop()
                 self._display = Display(what)
             self._display.done = float(done) if done else None
+            self._display.detail = detail
         return bool(found)
 
     def _stop(self) -> int:
@@ -139,6 +138,7 @@ class Display:
     def __init__(self, what: str) -> None:
         self.what = what
         self.done: float | None = None  # the share of the step that is done, where it is known
+        self.detail = ""
         self._start, self._next = monotonic(), _PATIENCE
         self._bar: Bar | None = None
 
@@ -146,14 +146,18 @@ class Display:
         passed = monotonic() - self._start
         if self.what == _PAUSE or passed < self._next:
             return
-        left = remaining(passed, self.done)
         if self._bar is None and not sys.stderr.isatty():
-            after = "" if left is None else f", about {left:.0f} s left"
-            print(f"{self.what}: {passed:.0f} s{after}", file=sys.stderr, flush=True)
+            print(f"{self.what}: {self._clock(passed)}", file=sys.stderr, flush=True)
             self._next = passed + _LINE_EVERY
             return
         self._bar = self._bar or Bar(self.what)
-        self._bar.show(passed, self.done, left)
+        self._bar.show(self.done, self._clock(passed))
+
+    def _clock(self, passed: float) -> str:
+        """The time that has passed, what is left where that is known, and the detail."""
+        left = remaining(passed, self.done)
+        words = [f"{passed:.0f} s", "" if left is None else f"about {left:.0f} s left", self.detail]
+        return ", ".join(filter(None, words))
 
     def stop(self) -> None:
         if self._bar is not None:
@@ -174,9 +178,8 @@ class Bar:
         self._task = self._bar.add_task(what, total=None, clock="")
         self._bar.start()
 
-    def show(self, passed: float, done: float | None, left: float | None) -> None:
-        """The time that has passed and, where the share that is done is known, what is left."""
-        clock = f"{passed:.0f} s" if left is None else f"{passed:.0f} s, about {left:.0f} s left"
+    def show(self, done: float | None, clock: str) -> None:
+        """How far the step is."""
         total = None if done is None else 1.0
         self._bar.update(self._task, completed=done or 0.0, total=total, clock=clock)
 

@@ -20,13 +20,12 @@ from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder
 from gramian.files._errors import ModelFileError
 from gramian.files._soundness import check_state
-from gramian.tables import TableModel, encode
+from gramian.tables import encode, estimator_of
 
 __all__ = [
     "Held",
     "Parts",
     "canonical_json",
-    "estimator_of",
     "following",
     "follows_from_rows",
     "next_id_of",
@@ -50,11 +49,6 @@ class Held(NamedTuple):
     weight: Array
     X: Any
     table: dict[str, Array] | None = None
-
-
-def estimator_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return model.estimator_ if isinstance(model, TableModel) else model
 
 
 def rows_of(model: Any) -> Held:

@@ -10,8 +10,8 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
-from gramian.files.parts import estimator_of
 from gramian.serve._live_store import Shown
+from gramian.tables import estimator_of
 
 LIVE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""

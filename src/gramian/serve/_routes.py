@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gramian import __version__
-from gramian.files.parts import estimator_of
 from gramian.serve import _answers, _bodies, _documents, _metrics, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._limits import Limits
@@ -22,6 +21,7 @@ from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
 from gramian.serve._rows import metadata, read_rows, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
+from gramian.tables import estimator_of
 
 JSON = "application/json"
 _LENGTH = "Inference-Header-Content-Length"

@@ -15,12 +15,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from gramian.core.arrays import Array
 from gramian.core.estimators import positions_of
 from gramian.estimators import ESTIMATORS
-from gramian.files.parts import estimator_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._live_store import LiveStore, Shown
 from gramian.serve._tokens import SCOPES
-from gramian.tables import TableModel
+from gramian.tables import TableModel, estimator_of
 
 SCOPE = "learn"
 """What a token must be good for to watch."""
