@@ -119,6 +119,8 @@ def show_leave_one_out(facts: Facts) -> None:
     heading(f"Exact leave-one-out error: {facts['error']:.2%}   ({loss_and_auc(facts)})")
     if len(facts["classes"]) <= _SHOWN_CLASSES:
         table(*confusion_rows(facts))
+    for line in never_predicted(facts):
+        say(line)
 
 
 def show_change(facts: Facts) -> None:
@@ -127,6 +129,26 @@ def show_change(facts: Facts) -> None:
     name = "error" if "error" in facts["leave_one_out"] else "rmse"
     before = facts["leave_one_out_before"][name]
     say(f"before: {before:.2%}" if name == "error" else f"rmse before: {before:.4g}")
+
+
+def never_predicted(facts: Facts) -> list[str]:
+    """A line for each class that has rows and is never the prediction."""
+    columns = zip(*facts["confusion"], strict=True)
+    rows = zip(facts["per_class"], columns, strict=True)
+    return [
+        f"never predicted: {each['class']} (0 of {each['rows']})"
+        for each, predicted in rows
+        if each["rows"] and not any(predicted)
+    ]
+
+
+def class_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
+    """Header and rows of the table of classes."""
+    names = ["rows", "recall", "precision", "auc"]
+    rows = [[str(each["class"]), *map(each.get, names)] for each in facts["per_class"]]
+    return ["class", "rows", "recall", "precision", "AUC"], [
+        ["–" if cell is None else cell for cell in row] for row in rows
+    ]
 
 
 def loss_and_auc(facts: Facts) -> str:

@@ -131,7 +131,7 @@ def learned(name: str, doc: str) -> property:
 class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
-    Subclasses implement `_settings`, which reads and checks the parameters.
+    Subclasses implement `_spec`, which reads and checks the parameters.
     """
 
     cli_name: ClassVar[str]
