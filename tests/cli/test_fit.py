@@ -88,7 +88,7 @@ def test_machine_fits_the_target(as_json, folder, machine, target, expected):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
     facts = as_json(*words, "--estimator", machine, "--gamma", "0.3", "--ridge", "0.25")
-    assert facts["machine"] == type(expected).__name__
+    assert facts["estimator"] == type(expected).__name__
     saved = package.load("model.gram")
     assert repr(saved.estimator) == repr(expected)
     assert ("rmse" in facts["leave_one_out"]) is is_regressor(expected)
@@ -204,10 +204,11 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
 
 
 def test_reason_is_told_before_the_fit(gramian, as_json):
-    assert gramian(*NAMED).stderr.startswith("Machine: stack-classifier (classes, and no more than")
+    told = gramian(*NAMED).stderr
+    assert told.startswith("Estimator: stack-classifier (classes, and no more than")
     one = gramian(*NAMED, "--kernel", "rbf").stderr
-    assert one.startswith("Machine: discriminant (classes, and the matrix of 40")
-    assert as_json(*NAMED)["machine_reason"].startswith("classes")
+    assert one.startswith("Estimator: discriminant (classes, and the matrix of 40")
+    assert as_json(*NAMED)["estimator_reason"].startswith("classes")
     assert gramian(*NAMED, "--estimator", "ls-svc").stderr == ""
 
 

@@ -117,11 +117,10 @@ def _areas(estimator: Any, y: Any) -> list[float | None]:
     """Area under the ROC curve of each class against the rest, by the left-out decision values."""
     F = np.asarray(estimator.loo_decision_function())
     F = np.stack([-F, F], axis=1) if F.ndim == 1 else F
+    own = [y == label for label in estimator.classes_.tolist()]
     return [
-        float(roc_auc_score(y == label, np.nan_to_num(F[:, j])))
-        if len(set(y == label)) > 1
-        else None
-        for j, label in enumerate(estimator.classes_.tolist())
+        float(roc_auc_score(mine, np.nan_to_num(F[:, j]))) if 0 < mine.sum() < len(y) else None
+        for j, mine in enumerate(own)
     ]
 
 

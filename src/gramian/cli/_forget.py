@@ -90,12 +90,17 @@ def _ask(count: int, rows: int, quiet: bool) -> None:
     if count <= SHARE * rows:
         return
     what = f"{count} of {rows} rows ({count / rows:.0%})"
-    if quiet or not sys.stdin.isatty():
+    if quiet or not can_answer():
         raise click.UsageError(
             f"this would forget {what}. Look at them with --dry-run; --yes forgets them."
         )
     pause()
     click.confirm(f"This forgets {what}. Go on?", abort=True, err=True)
+
+
+def can_answer() -> bool:
+    """Whether somebody sits before a terminal."""
+    return sys.stdin.isatty()
 
 
 def _open_receipts(path: str | None, opened: Opened) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin: 0 0 
 .date { color: #555; margin-top: .2rem; }
 .facts { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0; }
 .facts div { border: 1px solid #ccc; border-radius: .4rem; padding: .6rem 1.2rem; }
-.facts b { display: block; font-size: 1.6rem; font-weight: 600; } .facts span { color: #555; }
+.facts strong { display: block; font-size: 1.6rem; font-weight: 600; } .facts span { color: #555; }
 .grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr));
         gap: 2rem 3rem; align-items: start; }
 section { min-width: 0; } summary { cursor: pointer; color: #555; }
@@ -98,7 +98,7 @@ def grid(sections: Iterable[str]) -> str:
 
 def cards(facts: dict[str, str]) -> str:
     """The few numbers that matter most."""
-    each = (f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>"
+    each = (f"<div><strong>{escape(value)}</strong><span>{escape(name)}</span></div>"
             for name, value in facts.items())  # fmt: skip
     return f'<div class="facts">\n{_lines(each)}\n</div>'
 

@@ -22,7 +22,7 @@ def check_stack(model: Any, state: Any, n: int, d: int, outputs: int) -> None:
     solved = check_sequence(state["parts"], "the parts", size)
     for settings, part, kept in zip(asked, told, solved, strict=True):
         check_keys(part, "a part", _LEARNED)
-        known = settings.kernel.rivals or (settings.kernel.kernel,)
+        known = settings.kernel.candidates or (settings.kernel.kernel,)
         if part["kernel"] not in known:
             refuse("the kernel of a part", "is not the one that the parameters name")
         check_gamma(part["gamma"], "gamma of a part", state["X"], d)
