@@ -433,7 +433,7 @@ def _run(command: str, options: dict[str, Any]) -> None:
     """Run a command, in a child process if this one is to watch it."""
     context = click.get_current_context()
     if context.obj.watched and command not in _SERVERS:
-        code = _work.watched()
+        code = _work.watched(command)
         if code is not None:
             _work.tidy(options.get("output") or options.get("model") or "")
             context.exit(code)

@@ -10,14 +10,17 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gramian
-from gramian.files import _ledger, file_facts, locked
-from gramian.store import Store, is_store
+from gramian.files import file_facts, locked
 from gramian.tables import TableModel
 
+if TYPE_CHECKING:
+    from gramian.store import Store
+
 Facts = dict[str, Any]
+_DATABASE = b"SQLite format 3\x00"
 
 
 class Forgotten(NamedTuple):
@@ -90,6 +93,8 @@ class ModelFile(Opened):
         gramian.save(self._model, self.saved)
 
     def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
+        from gramian.files import _ledger  # what only predicts is faster without
+
         receipts = options.pop("receipts", None)
         proof = gramian.forget(self._model, ids, verify=verify, **options)
         record = _ledger.new_record(proof, self.saved)
@@ -98,6 +103,8 @@ class ModelFile(Opened):
 
     def _save(self, record: Facts, receipts: str | None) -> None:
         """Write the receipt as pending, save the model, finish the receipt."""
+        from gramian.files import _ledger
+
         if receipts is None:
             gramian.save(self._model, self.saved)
             return
@@ -148,10 +155,11 @@ class OpenStore(Opened):
 @contextmanager
 def reading(path: str) -> Iterator[Opened]:
     """Open what this path is, to read."""
-    if not is_store(path):
+    store_class = _store_class(path)
+    if store_class is None:
         yield ModelFile(path, path)
         return
-    with Store.open(path, readonly=True) as store:
+    with store_class.open(path, readonly=True) as store:
         yield OpenStore(path, store)
 
 
@@ -166,15 +174,26 @@ def editing(
     ValueError
         If an option was given that does not go with what the path is.
     """
-    if is_store(path):
+    store_class = _store_class(path)
+    if store_class is not None:
         _check_options(path, **file_only, output=output)
-        with Store.open(path, key=key) as store:
+        with store_class.open(path, key=key) as store:
             yield OpenStore(path, store)
         return
     if key is not None:
         raise ValueError(f"{path} is a model file; a key signs the receipts of a store.")
     with locked(output or path):  # from the start: who waits for it need not wait in vain
         yield ModelFile(path, output or path)
+
+
+def _store_class(path: str) -> type[Store] | None:
+    """What opens this path, if it is a store; a model file needs no database."""
+    with open(path, "rb") as stream:
+        if stream.read(len(_DATABASE)) != _DATABASE:
+            return None
+    from gramian.store import Store
+
+    return Store
 
 
 def _check_options(path: str, **options: Any) -> None:

@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import click
 
 from gramian.core.text import without_controls
 
@@ -21,17 +18,13 @@ _SHOWN_COLUMNS = 40  # of a table, and of those left out for one reason
 
 def say(text: str = "") -> None:
     """A line of text; what looks like mark-up in it is text too, and so is a control character."""
-    Console(highlight=False, soft_wrap=True).print(_text(text, "\n"))
+    click.echo(without_controls(text, "\n"))
 
 
 def heading(text: str) -> None:
     """A line that stands out on a terminal."""
-    Console(highlight=False).print()
-    Console(highlight=False).print(_text(text, style="bold"))
-
-
-def _text(text: str, keep: str = "", style: str = "") -> Text:
-    return Text(without_controls(text, keep), style=style)
+    click.echo()
+    click.echo(click.style(without_controls(text), bold=True))
 
 
 def number(value: Any) -> str:
@@ -43,13 +36,19 @@ def number(value: Any) -> str:
 
 def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Numbers to the right, texts to the left."""
+    from rich.box import SIMPLE_HEAD  # a package of its own weight: what prints no table is faster
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     rows = [list(row) for row in rows]
     out = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for j, name in enumerate(names):
         numeric = all(isinstance(row[j], int | float) for row in rows)
-        out.add_column(_text(str(name)), justify="right" if numeric else "left", overflow="fold")
+        side = "right" if numeric else "left"
+        out.add_column(Text(without_controls(str(name))), justify=side, overflow="fold")
     for row in rows:
-        out.add_row(*(_text(number(cell)) for cell in row))
+        out.add_row(*(Text(without_controls(number(cell))) for cell in row))
     Console(highlight=False).print(out)
 
 

@@ -49,7 +49,7 @@ def silence() -> None:
     _parent = None
 
 
-def watched() -> int | None:
+def watched(command: str) -> int | None:
     """Go on in a child process: None there, and in the parent the exit code when it has ended."""
     global _parent
     sys.stdout.flush()
@@ -58,7 +58,7 @@ def watched() -> int | None:
     child = os.fork()
     if child:
         os.close(writing)
-        return Watch(child, reading).run()
+        return Watch(child, reading, command).run()
     os.close(reading)
     _parent = writing
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both
@@ -77,9 +77,9 @@ def tidy(path: str) -> None:
 class Watch:
     """Follows a child process by what it sends through a pipe."""
 
-    def __init__(self, child: int, pipe: int) -> None:
+    def __init__(self, child: int, pipe: int, command: str) -> None:
         self._child, self._pipe = child, pipe
-        self._rest, self._display = b"", Display("working")
+        self._rest, self._display = b"", Display(command)
         self.killed = False
 
     def run(self) -> int:

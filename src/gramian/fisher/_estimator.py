@@ -75,7 +75,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Called with a record of every setting that the search tries.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, the choice, and the time to expect where that is more than ten seconds.
+        search and the choice, with the time that has passed.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.

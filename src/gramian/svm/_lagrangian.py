@@ -124,7 +124,7 @@ class LagrangianSVC(LiveClassifier):
         from scratch.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, the choice, and the time to expect where that is more than ten seconds.
+        search and the choice, with the time that has passed.
 
     Attributes
     ----------
