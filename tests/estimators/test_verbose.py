@@ -7,17 +7,10 @@ import pytest
 from sklearn.base import is_classifier
 
 import gramian
-from gramian.core.estimators import _progress, expected_seconds
 from gramian.estimators import ESTIMATORS
 from gramian.files._encoding import Encoder
 
 LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch):
-    """No fit is expected to take long, however slow this computer is."""
-    monkeypatch.setattr(_progress, "expected_seconds", lambda name, n: 1.0)
 
 
 def samples(n=60, d=3):
@@ -108,9 +101,3 @@ def test_files_keep_it_and_fingerprints_without_it_stay(tmp_path, capsys):
     assert gramian.load(path).verbose == 0
     assert "verbose" not in Encoder().model(quiet)["parameters"]
     assert gramian.files.fingerprint(quiet) != gramian.files.fingerprint(loud)
-
-
-def test_time_is_expected_of_every_estimator():
-    for cls in ESTIMATORS.values():
-        assert 0 < expected_seconds(cls.cli_name, 100) < expected_seconds(cls.cli_name, 100_000)
-    assert expected_seconds("another", 100) is None

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import __version__
 from gramian.files._lock import user_name
 from gramian.files._models import fingerprint
-from gramian.files.parts import estimator_of
+from gramian.tables import estimator_of
 
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
 """What `verify` allows, relative, by the precision of the samples."""

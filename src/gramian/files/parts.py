@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
@@ -20,13 +21,12 @@ from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder
 from gramian.files._errors import ModelFileError
 from gramian.files._soundness import check_state
-from gramian.tables import TableModel, encode
+from gramian.tables import encode, estimator_of
 
 __all__ = [
     "Held",
     "Parts",
     "canonical_json",
-    "estimator_of",
     "following",
     "follows_from_rows",
     "next_id_of",
@@ -50,11 +50,6 @@ class Held(NamedTuple):
     weight: Array
     X: Any
     table: dict[str, Array] | None = None
-
-
-def estimator_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return model.estimator_ if isinstance(model, TableModel) else model
 
 
 def rows_of(model: Any) -> Held:
@@ -129,7 +124,7 @@ class Parts:
         ModelFileError
             If rows and settings do not fit one another.
         """
-        X = holdings.X if self.columns is None else encode(self.columns, holdings.table or {})
+        X = holdings.X if self.columns is None else self._features(holdings.table or {})
         state, estimator = self._filled(holdings, X, next_id), self._machine
         follows = estimator._spec().state_type.follows_from_rows
         builds = known is None and follows
@@ -145,6 +140,13 @@ class Parts:
         check_state(self._table, rest)
         self._table._set_state(rest)
         return self._table
+
+    def _features(self, table: dict[str, Array]) -> Any:
+        """The features of rows, in the form in which the estimator holds samples."""
+        X = encode(self.columns, table)
+        if sparse.issparse(self.samples):
+            return sparse.csr_array(X)
+        return X.toarray() if sparse.issparse(X) else X
 
     def _filled(self, holdings: Held, X: Any, next_id: int) -> dict[str, Any]:
         """The state of the machine with rows, and the classes that they have."""

@@ -11,7 +11,6 @@ from typing import Any
 import gramian
 from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder, user_name
 from gramian.files.parts import (
-    estimator_of,
     following,
     next_id_of,
     rows_of,
@@ -25,6 +24,7 @@ from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._keys import Signer, signed
 from gramian.store._receipts import FIRST, StoreReceipt, now
 from gramian.store._rows import pack, rows_from
+from gramian.tables import estimator_of
 
 _writers: set[str] = set()  # stores that this process writes to
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import gramian
 from gramian.files import default_tolerance, difference_to_refit, user_name
-from gramian.files.parts import estimator_of, following, follows_from_rows, rows_of, write_values
+from gramian.files.parts import following, follows_from_rows, rows_of, write_values
 from gramian.store._book import Book, Opened, settings_digest, snapshot_checksum
 from gramian.store._create import new_settings, write_whole
 from gramian.store._database import Database, reach, read_all
@@ -17,6 +17,7 @@ from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._keys import Signer, signed
 from gramian.store._receipts import StoreReceipt, hashed_id, now
 from gramian.store._rows import pack, rows_from
+from gramian.tables import estimator_of
 
 MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""

@@ -25,6 +25,7 @@ from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Targets
 from gramian.core.gram import LiveNormal, Rebuild
+from gramian.core.kernels import KernelExpansion, Linear
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
@@ -42,6 +43,11 @@ class PrimalPredictor:
     def outputs(self, X: Any) -> Array:
         """Decision values of shape (len(X), t)."""
         return X @ self.weights + self.intercept
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """``x·W`` is a sum of linear kernels with the unit vectors."""
+        units = np.eye(len(self.weights))
+        return (KernelExpansion(Linear(), units, self.weights, self.intercept),)
 
 
 class LinearDenseEngine(DenseEngine):
