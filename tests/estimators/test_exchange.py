@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LeastSquaresSVR, OrthogonalKernelClassifier
-from gramian.core.engines import GramEngine
+from gramian.core.engines import DenseEngine
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,
@@ -73,10 +73,12 @@ def test_with_a_precomputed_kernel():
     K = rbf_kernel(X, gamma=0.5)
     model = KernelDiscriminant(kernel="precomputed", ridge=0.1).fit(K[:12, :12], y[:12])
     model.exchange([0, 5], K[12:], y[12:])
-    held = model.ids_
-    np.testing.assert_allclose(model.X_fit_, K[np.ix_(held, held)], rtol=1e-14)  # rounding of K
-    other = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X[held], y[held])
-    close_values(model.decision_function(K[:, held]), other.decision_function(X), updates=4)
+    holdings = model.ids_
+    np.testing.assert_allclose(
+        model.X_fit_, K[np.ix_(holdings, holdings)], rtol=1e-14
+    )  # rounding of K
+    other = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X[holdings], y[holdings])
+    close_values(model.decision_function(K[:, holdings]), other.decision_function(X), updates=4)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_an_update_that_fails_half_way_leaves_the_model_as_it_was(monkeypatch):
         raise RuntimeError("half-way")
 
     with monkeypatch.context() as patch:
-        patch.setattr(GramEngine, "remove", fail)
+        patch.setattr(DenseEngine, "remove", fail)
         with pytest.raises(RuntimeError, match="half-way"):
             model.exchange([0], X[12:], y[12:])
     assert_unchanged(model, before)

@@ -113,7 +113,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
         Records of the selection, which uses the orthogonal penalty.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
 
     References
     ----------
@@ -191,7 +191,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
         if is_chunked(X):
             now = self._fitted()
             return chunked.lazily(
-                self, "decision_function", X, chunked.width_of(now), now.held.rows.dtype
+                self, "decision_function", X, chunked.width_of(now), now.holdings.rows.dtype
             )
         return super().decision_function(X)
 
@@ -212,9 +212,9 @@ class OrthogonalKernelClassifier(LiveClassifier):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _settings(self):
+    def _spec(self):
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
-        return shared.BasisSettings.of(self, apart=self.basis == "one-vs-rest")
+        return shared.BasisSpec.of(self, apart=self.basis == "one-vs-rest")
 
     def _left(self, before, after):
         if shared.holds_all(self):
@@ -260,7 +260,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
         Records of the selection, which uses the orthogonal penalty.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
 
     References
     ----------
@@ -280,7 +280,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
     (True, True)
     """
 
-    cli_name = "orthogonal-svr"
+    cli_name = "orthogonal-regressor"
     _state_names = ("gamma_",)
     _state_keys = ("bases", "weights")
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
@@ -335,13 +335,15 @@ class OrthogonalKernelRegressor(LiveRegressor):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
             now = self._fitted()
-            return chunked.lazily(self, "predict", X, chunked.width_of(now), now.held.rows.dtype)
+            return chunked.lazily(
+                self, "predict", X, chunked.width_of(now), now.holdings.rows.dtype
+            )
         return super().predict(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _settings(self):
-        return shared.BasisSettings.of(self)
+    def _spec(self):
+        return shared.BasisSpec.of(self)
 
     def _left(self, before, after):
         return super()._left(before, after) if shared.holds_all(self) else after

@@ -13,12 +13,12 @@ import numpy as np
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
-from gramian.core.equations import Joined, Rivals, nonconformity
+from gramian.core.equations import Added, Rivals, nonconformity
 from gramian.core.gram import NotPositiveDefiniteError
 from gramian.core.kernels import GramSamples, Kernel
 
 
-class JoinedBlock(ABC):
+class AddedBlock(ABC):
     """A block of queries, each of which is added alone; the last sample is the query."""
 
     labels: Any
@@ -34,7 +34,7 @@ class JoinedBlock(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedQueries(JoinedBlock):
+class AddedQueries(AddedBlock):
     """A `JoinedBlock` of a machine that is linear in its target columns.
 
     Parameters
@@ -47,7 +47,7 @@ class JoinedQueries(JoinedBlock):
         Weight of a query of each class; 1 by default.
     """
 
-    left_out: Callable[[float], Joined]
+    left_out: Callable[[float], Added]
     targets: Any
     weights: Array | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -56,16 +56,16 @@ class JoinedQueries(JoinedBlock):
     def labels(self) -> Array:
         return self.targets.labels
 
-    def lines(self) -> Joined:
+    def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
         return self._joined(1.0)
 
     def decisions(self, label: int) -> Array:
         weight = self._weight(label)
-        joined = self._joined(weight)
-        F = joined.values.copy()
-        F[..., label] += joined.slope[..., 0]
-        return self.targets.joined(label, weight).combine_left_out(F)
+        added = self._joined(weight)
+        F = added.values.copy()
+        F[..., label] += added.slope[..., 0]
+        return self.targets.added(label, weight).combine_left_out(F)
 
     def scores(self, label: int) -> Array:
         """Nonconformity, O(n) for each label if the targets are signs."""
@@ -79,7 +79,7 @@ class JoinedQueries(JoinedBlock):
     def _weight(self, label: int) -> float:
         return 1.0 if self.weights is None else float(self.weights[label])
 
-    def _joined(self, weight: float) -> Joined:
+    def _joined(self, weight: float) -> Added:
         if weight not in self.cache:
             self.cache[weight] = self.left_out(weight)
         return self.cache[weight]
@@ -93,32 +93,32 @@ class Rehearsal:
     ----------
     build : callable
         Returns an engine for given holdings.
-    held : Holdings
+    holdings : Holdings
         The samples without the one that comes, with rows of their own.
     engine : Engine
-        Valid for ``held``, and changed by this object alone.
+        Valid for ``holdings``, and changed by this object alone.
     """
 
     build: Callable[[Holdings], Any]
-    held: Holdings
+    holdings: Holdings
     engine: Any
 
     def loo(self, after: Holdings) -> Array:
         """Leave-one-out outputs (n + 1, t) with the sample that ``after`` has in addition."""
-        if self.engine.serves is not self.held.version:
-            self.engine = self.build(self.held)
+        if self.engine.serves is not self.holdings.version:
+            self.engine = self.build(self.holdings)
         try:
-            engine = self.engine.append(self.held, after)
+            engine = self.engine.append(self.holdings, after)
         except NotPositiveDefiniteError:  # what an update refuses may be learned from scratch
             return np.asarray(self.engine.fresh(after).loo(after))
         found = np.asarray(engine.loo(after))
         with suppress(np.linalg.LinAlgError):  # then the next call builds it
-            self.engine = engine.remove(after, self.held, np.array([len(self.held)]))
+            self.engine = engine.remove(after, self.holdings, np.array([len(self.holdings)]))
         return found
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedByEdits(JoinedBlock):
+class AddedByEdits(AddedBlock):
     """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
@@ -133,26 +133,26 @@ class JoinedByEdits(JoinedBlock):
 
     @property
     def labels(self) -> Array:
-        return self.rehearsal.held.labels
+        return self.rehearsal.holdings.labels
 
     @classmethod
     def blocks(
-        cls, build: Callable[[Holdings], Any], held: Holdings, X: Any
-    ) -> Iterator[tuple[slice, JoinedByEdits]]:
+        cls, build: Callable[[Holdings], Any], holdings: Holdings, X: Any
+    ) -> Iterator[tuple[slice, AddedByEdits]]:
         """Yield queries in blocks; ``build`` returns a copy of the engine for given holdings."""
-        samples = held.rows.samples()
-        rows = make_rows(held.rows.shown(), precomputed=isinstance(samples, GramSamples))
-        own = replace(held, rows=rows, version=object())
+        samples = holdings.rows.samples()
+        rows = make_rows(holdings.rows.shown(), precomputed=isinstance(samples, GramSamples))
+        own = replace(holdings, rows=rows, version=object())
         rehearsal = Rehearsal(build, own, build(own))
-        for some in query_blocks(X.shape[0], len(held), 1 + len(held.classes)):
+        for some in query_blocks(X.shape[0], len(holdings), 1 + len(holdings.classes)):
             yield some, cls(rehearsal, X[some])
 
     def decisions(self, label: int) -> Array:
-        held, one = self.rehearsal.held, np.ones(1)
-        assert held.classes is not None
-        y, ids = held.classes[[label]], held.ids[:1]
+        holdings, one = self.rehearsal.holdings, np.ones(1)
+        assert holdings.classes is not None
+        y, ids = holdings.classes[[label]], holdings.ids[:1]
         queries = (self.X[[i]] for i in range(self.X.shape[0]))
-        return np.stack([self.rehearsal.loo(held.appended(x, y, one, ids, 0)) for x in queries])
+        return np.stack([self.rehearsal.loo(holdings.appended(x, y, one, ids, 0)) for x in queries])
 
 
 def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:

@@ -145,10 +145,10 @@ class DenseRows:
 
     def _compact(self, spare: int) -> Any:
         """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
-        (held, places, _), n = self._store, len(self)
-        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=held)
+        (holdings, places, _), n = self._store, len(self)
+        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=holdings)
         for block in row_blocks(n, self.width, self.dtype.itemsize):
-            buffer[block] = held[block if places is None else places[block]]
+            buffer[block] = holdings[block if places is None else places[block]]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
@@ -290,10 +290,10 @@ class GramRows:
         return GramRows(self.shown(), np.arange(len(self)))
 
     def _compact(self, capacity: int) -> Array:
-        (held, places), n = self._store, len(self)
+        (holdings, places), n = self._store, len(self)
         buffer = np.zeros((capacity, capacity), dtype=self.dtype)
         for block in row_blocks(n, n, self.dtype.itemsize):
-            buffer[block, :n] = held[np.ix_(places[block], places)]
+            buffer[block, :n] = holdings[np.ix_(places[block], places)]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
