@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -140,7 +139,7 @@ class DenseEngine:
         )
         present.X = X if plan.factor == SINGLE else None
         self.serves: object = holdings.version
-        self._known: tuple[object, Any] = (None, None)  # a version, and its moments
+        self._known: tuple[object, dict[int, Moments]] = (None, {})  # a version, and its moments
 
     @property
     def history(self) -> tuple[Rebuild, ...]:
@@ -305,13 +304,16 @@ class DenseEngine:
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in the memory of NumPy."""
         if self._known[0] is not holdings.version:
+            self._known = holdings.version, {}
+        known = self._known[1]  # values alone: a function that knows the engine would be a cycle
 
-            @cache
-            def known(power: int) -> Moments:
-                return Moments(*map(np.asarray, self._reading(lambda: self.moments(power))))
+        def moments(power: int) -> Moments:
+            if power not in known:
+                found = self._reading(lambda: self.moments(power))
+                known[power] = Moments(*map(np.asarray, found))
+            return known[power]
 
-            self._known = holdings.version, known
-        return self._known[1]
+        return moments
 
     def _reading(self, read: Callable[[], T]) -> T:
         """Run a read that may change the system in place, so that an interrupt is noticed."""
