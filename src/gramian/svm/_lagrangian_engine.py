@@ -18,6 +18,8 @@ from gramian.core.engines import (
     PrimalPlan,
     PrimalPredictor,
     Unbuilt,
+    balanced_loo,
+    balanced_without_each,
     query_blocks,
     record_rebuild,
 )
@@ -206,6 +208,8 @@ class LagrangianEngine:
 
     def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
+        if isinstance(self.plan.class_weight, str):
+            return balanced_loo(self.plan, holdings)
         values = [left_out_values(*tableau) for tableau in self._tableaus(holdings)]
         return np.column_stack(values).astype(holdings.rows.dtype)
 
@@ -225,6 +229,9 @@ class LagrangianEngine:
         Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
         other sample changes nothing.
         """
+        if isinstance(self.plan.class_weight, str):
+            yield from balanced_without_each(self.plan, holdings, X)
+            return
         outputs, left = self.predictor(holdings).outputs, []
         for tableau in self._tableaus(holdings):
             found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]

@@ -1,6 +1,7 @@
 """The live state of a model: holdings, and the engines that follow them."""
 
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
+from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import (
     DenseEngine,
     DensePlan,
@@ -34,6 +35,8 @@ __all__ = [
     "Rows",
     "SparseRows",
     "Unbuilt",
+    "balanced_loo",
+    "balanced_without_each",
     "check_semidefinite",
     "check_weight",
     "make_rows",

@@ -11,6 +11,7 @@ import numpy as np
 
 from gramian.core.arrays import Array, factor_cholesky, without_rows
 from gramian.core.engines._added import AddedBlock, AddedByEdits
+from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense_queries import DenseQueries
 from gramian.core.engines._engine import Engine, record_rebuild
 from gramian.core.engines._holdings import Holdings
@@ -228,6 +229,8 @@ class DenseEngine:
         return targets.combine(found[0]).astype(dtype), targets.combine(found[1]).astype(dtype)
 
     def loo(self, holdings: Holdings) -> Array:
+        if isinstance(self.plan.class_weight, str):
+            return balanced_loo(self.plan, holdings)
         targets = self.plan.targets(holdings)
         Y = self.system.B[:, 1:].real
         F = self._reading(lambda: self.plan.equations.loo(Y, self.moments, self.plan.ridge))
@@ -248,6 +251,8 @@ class DenseEngine:
 
         One product with P for a block, then O(n t) for each query.
         """
+        if isinstance(self.plan.class_weight, str):
+            return balanced_without_each(self.plan, holdings, X)
         return self._queries(holdings).without_each(X)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
@@ -381,6 +386,8 @@ class MinimumNormEngine:
         return intercept.astype(self._K.dtype), Z.astype(self._K.dtype)
 
     def loo(self, holdings: Holdings) -> Array:
+        if isinstance(self.plan.class_weight, str):
+            return balanced_loo(self.plan, holdings)
         targets = self._targets
         F = minimum_norm_loo(self._K, targets.columns, targets.weight)
         return targets.combine_left_out(F).astype(self._K.dtype)

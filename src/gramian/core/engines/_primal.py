@@ -19,6 +19,7 @@ from scipy import sparse
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
+from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import DenseEngine, DensePlan
 from gramian.core.engines._engine import Engine, record_rebuild
 from gramian.core.engines._holdings import Holdings
@@ -176,6 +177,8 @@ class PrimalEngine:
 
     def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs in one pass over the samples, O(n d²)."""
+        if isinstance(self.plan.class_weight, str):
+            return balanced_loo(self.plan, holdings)
         targets = self.plan.targets(holdings)
         residuals = self._residuals(holdings, targets, self._solution(holdings))
         N = self._normal.inverse()
@@ -200,6 +203,9 @@ class PrimalEngine:
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        if isinstance(self.plan.class_weight, str):
+            yield from balanced_without_each(self.plan, holdings, X)
+            return
         queries, targets = self._queries(holdings), self.plan.targets(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift))

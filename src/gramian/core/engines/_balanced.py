@@ -1,0 +1,63 @@
+"""Leave-one-out with balanced class weights, which change for all samples when one leaves.
+
+A class weighs ``N / (c N_j)``, N_j the weight of its samples and N that of all. Without sample i of
+class j both are less by its own weight, so samples of the same class and weight leave the same
+class weights behind. An engine with these weights for all samples then gives the outputs without
+each of them in closed form: one engine for each class, if the samples are unweighted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array
+from gramian.core.engines._added import query_blocks
+from gramian.core.engines._holdings import Holdings
+
+
+def balanced_loo(plan: Any, holdings: Holdings) -> Array:
+    """Exact leave-one-out outputs (n, t) of a plan with balanced class weights."""
+    found: Any = None
+    for members, left in _plans_without(plan, holdings):
+        F = np.asarray(left.engine(holdings).loo(holdings))
+        found = np.empty_like(F) if found is None else found
+        found[members] = F[members]
+    return np.asarray(found)
+
+
+def balanced_without_each(plan: Any, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+    assert holdings.classes is not None
+    for rows in query_blocks(X.shape[0], len(holdings), len(holdings.classes)):
+        found: Any = None
+        for members, left in _plans_without(plan, holdings):
+            blocks = left.engine(holdings).without_each(holdings, X[rows])
+            F = np.concatenate([np.asarray(values) for _, values in blocks])
+            found = np.empty_like(F) if found is None else found
+            found[:, members] = F[:, members]
+        yield rows, np.asarray(found)
+
+
+def _plans_without(plan: Any, holdings: Holdings) -> Iterator[tuple[Array, Any]]:
+    """Yield positions, and the plan with the class weights that are left without any of them."""
+    labels, weight = holdings.labels, holdings.weight
+    groups, group = np.unique(np.column_stack([labels, weight]), axis=0, return_inverse=True)
+    assert holdings.classes is not None
+    for k in range(len(groups)):
+        members = np.flatnonzero(group.ravel() == k)
+        factors = _factors_without(labels, weight, len(holdings.classes), members[0])
+        known = dict(zip(holdings.classes.tolist(), factors.tolist(), strict=True))
+        yield members, replace(plan, class_weight=known)
+
+
+def _factors_without(labels: Array, weight: Array, n_classes: int, i: int) -> Array:
+    """Balanced class weights of all samples but i; 1 for a class that has none then."""
+    labels, weight = np.delete(labels, i), np.delete(weight, i)
+    sums, there = (np.bincount(labels, w, n_classes) for w in (weight, np.ones(len(weight))))
+    count = max(np.count_nonzero(there), 1)
+    factors = np.ones(n_classes)
+    return np.divide(weight.sum(), count * sums, out=factors, where=there > 0)
