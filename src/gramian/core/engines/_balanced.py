@@ -19,6 +19,13 @@ from gramian.core.engines._added import query_blocks
 from gramian.core.engines._holdings import Holdings
 
 
+def balanced_factors(labels: Array, weight: Array, n_classes: int) -> Array:
+    """Balanced class weights (n_classes,); 1 for a class without samples."""
+    sums, there = (np.bincount(labels, w, n_classes) for w in (weight, np.ones(len(weight))))
+    shares = np.count_nonzero(there) * sums
+    return np.divide(weight.sum(), shares, out=np.ones(n_classes), where=there > 0)
+
+
 def balanced_loo(plan: Any, holdings: Holdings) -> Array:
     """Exact leave-one-out outputs (n, t) of a plan with balanced class weights."""
     found: Any = None
@@ -49,15 +56,7 @@ def _plans_without(plan: Any, holdings: Holdings) -> Iterator[tuple[Array, Any]]
     assert holdings.classes is not None
     for k in range(len(groups)):
         members = np.flatnonzero(group.ravel() == k)
-        factors = _factors_without(labels, weight, len(holdings.classes), members[0])
+        left = np.delete(labels, members[0]), np.delete(weight, members[0])
+        factors = balanced_factors(*left, len(holdings.classes))
         known = dict(zip(holdings.classes.tolist(), factors.tolist(), strict=True))
         yield members, replace(plan, class_weight=known)
-
-
-def _factors_without(labels: Array, weight: Array, n_classes: int, i: int) -> Array:
-    """Balanced class weights of all samples but i; 1 for a class that has none then."""
-    labels, weight = np.delete(labels, i), np.delete(weight, i)
-    sums, there = (np.bincount(labels, w, n_classes) for w in (weight, np.ones(len(weight))))
-    count = max(np.count_nonzero(there), 1)
-    factors = np.ones(n_classes)
-    return np.divide(weight.sum(), count * sums, out=factors, where=there > 0)

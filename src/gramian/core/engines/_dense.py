@@ -11,7 +11,11 @@ import numpy as np
 
 from gramian.core.arrays import Array, factor_cholesky, without_rows
 from gramian.core.engines._added import AddedBlock, AddedByEdits
-from gramian.core.engines._balanced import balanced_loo, balanced_without_each
+from gramian.core.engines._balanced import (
+    balanced_factors,
+    balanced_loo,
+    balanced_without_each,
+)
 from gramian.core.engines._dense_queries import DenseQueries
 from gramian.core.engines._engine import Engine, record_rebuild
 from gramian.core.engines._holdings import Holdings
@@ -90,9 +94,7 @@ class DensePlan:
             return None
         assert holdings.classes is not None
         if isinstance(self.class_weight, str):
-            sums = np.bincount(holdings.labels, holdings.weight, len(holdings.classes))
-            there = np.maximum(sums, np.finfo(float).tiny)
-            return holdings.weight.sum() / (np.count_nonzero(sums) * there)
+            return balanced_factors(holdings.labels, holdings.weight, len(holdings.classes))
         labels = holdings.classes.tolist()
         return np.array([self.class_weight.get(label, 1.0) for label in labels])
 
