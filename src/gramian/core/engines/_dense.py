@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from gramian.core.engines._balanced import (
     balanced_without_each,
 )
 from gramian.core.engines._dense_queries import DenseQueries
+from gramian.core.engines._doubt import doubtful, fit_again
 from gramian.core.engines._engine import Engine, record_rebuild
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import without_each_by_removal
@@ -233,10 +235,11 @@ class DenseEngine:
     def loo(self, holdings: Holdings) -> Array:
         if isinstance(self.plan.class_weight, str):
             return balanced_loo(self.plan, holdings)
-        targets = self.plan.targets(holdings)
-        Y = self.system.B[:, 1:].real
-        F = self._reading(lambda: self.plan.equations.loo(Y, self.moments, self.plan.ridge))
-        return np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
+        targets, moments = self.plan.targets(holdings), cache(self.moments)
+        Y, ridge = self.system.B[:, 1:].real, self.plan.ridge
+        F = self._reading(lambda: self.plan.equations.loo(Y, moments, ridge))
+        found = np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
+        return fit_again(found, self._doubtful(Y, moments), self.plan, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined.
@@ -263,11 +266,12 @@ class DenseEngine:
 
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
-        X, D = self.system.solution(), 1.0 / self._weight
-        if power == 1:
-            return Moments(X[:, 1:], X[:, 0], self.system.inverse_diagonal())
-        solved = self.system.solve(D[:, None] * X)
-        return Moments(solved[:, 1:], solved[:, 0], self.system.inverse_square_diagonal(D))
+        system, D = self.system, 1.0 / self._weight
+        # The diagonal comes first: where P has drifted, it is rebuilt and X is solved for again.
+        p = system.inverse_diagonal() if power == 1 else system.inverse_square_diagonal(D)
+        X = system.solution()
+        solved = X if power == 1 else system.solve(D[:, None] * X)
+        return Moments(solved[:, 1:], solved[:, 0], p)
 
     def drift(self, holdings: Holdings) -> float:
         return self._reading(self.system.drift)
@@ -307,6 +311,15 @@ class DenseEngine:
             self._known_moments(holdings),
             lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
         )
+
+    def _doubtful(self, Y: Array, moments: Callable[[int], Moments]) -> Array:
+        """Positions of leave-one-out values that a closed form cannot give."""
+        if self.plan.factor == SINGLE or not isinstance(Y, np.ndarray):
+            return np.empty(0, dtype=int)  # digits are few there by consent, and refits are dear
+        rounding = self._reading(lambda: self.system.rounding(moments(1).p))
+        scale = float(np.abs(Y).max(initial=0.0))
+        equations, ridge = self.plan.equations, self.plan.ridge
+        return doubtful(lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
 
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in the memory of NumPy."""
