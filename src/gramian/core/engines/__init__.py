@@ -10,6 +10,7 @@ from gramian.core.engines._dense import (
     Unbuilt,
     check_semidefinite,
 )
+from gramian.core.engines._doubt import fit_again, outputs_without
 from gramian.core.engines._engine import Engine, Predictor, record_rebuild
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
 from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPlan, PrimalPredictor
@@ -39,7 +40,9 @@ __all__ = [
     "balanced_without_each",
     "check_semidefinite",
     "check_weight",
+    "fit_again",
     "make_rows",
+    "outputs_without",
     "query_blocks",
     "record_rebuild",
     "trimmed",
