@@ -35,7 +35,9 @@ def kernel(model, X, Y):
             if model.kernel == "linear":
                 out[i, j] = mp.fdot(x_, y_) + int(bias)
             else:
-                out[i, j] = mp.exp(-mp.mpf(gamma) * mp.fsum((a - b) ** 2 for a, b in zip(x_, y_)))
+                out[i, j] = mp.exp(
+                    -mp.mpf(gamma) * mp.fsum((a - b) ** 2 for a, b in zip(x_, y_, strict=True))
+                )
     return out
 
 

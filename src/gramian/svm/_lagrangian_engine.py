@@ -263,7 +263,8 @@ class LagrangianEngine:
         if isinstance(self.plan.class_weight, str):
             yield from balanced_without_each(self.plan, holdings, X)
             return
-        outputs, left, doubtful = self.predictor(holdings).outputs, [], set()
+        outputs, left = self.predictor(holdings).outputs, []
+        doubtful: set[int] = set()
         for parts in self._left_out(holdings):
             kept = [(members[sound], Z[:, sound]) for members, Z, _, sound in parts]
             doubtful.update(i for members, _, _, sound in parts for i in members[~sound].tolist())
