@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,19 +14,18 @@ from gramian.core.arrays import Array
 from gramian.core.engines import (
     AddedBlock,
     AddedByEdits,
+    DeferredEngine,
+    DenseState,
+    Engine,
     Holdings,
-    PrimalPlan,
-    PrimalPredictor,
-    Unbuilt,
+    Predictor,
     balanced_loo,
     balanced_without_each,
     fit_again,
     outputs_without,
     query_blocks,
-    record_rebuild,
 )
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import KernelExpansion
 from gramian.svm._lagrangian_dense import GramPart, GramSpace
 from gramian.svm._lagrangian_equations import (
     Solved,
@@ -38,6 +36,9 @@ from gramian.svm._lagrangian_equations import (
     slack_tolerance,
 )
 from gramian.svm._lagrangian_primal import LinearPart, LinearSpace
+
+if TYPE_CHECKING:
+    from gramian.svm._lagrangian_spec import LagrangianSpec
 
 # The search for a support starts from this many samples, or from a quarter of them if more.
 _FEW = 400
@@ -59,45 +60,12 @@ class LeftOut(NamedTuple):
     Z: Array
     """Coefficients (n, b)."""
     values: Array
-    """f₋ᵢ(x_i), NaN where it is not sound."""
+    """f₋ᵢ(x_i), NaN where pivoting did not end."""
     sound: Array
     """Whether the true A confirms the solution."""
 
 
-@dataclass(frozen=True, eq=False)
-class LagrangianPlan(PrimalPlan):
-    """The settings from which the engine is built; the kernel includes the bias.
-
-    Parameters
-    ----------
-    linear : bool
-        Whether the kernel is x·y + 1, for which sums over features can replace A.
-    iteration : tuple, optional
-        Step in units of λ_i, tol and max_iter of duan2008's iteration; None selects principal
-        pivoting.
-    """
-
-    linear: bool = False
-    iteration: tuple[float, float, int] | None = None
-
-    def uses_primal(self, n: int, d: int) -> bool:
-        """Whether to store sums for n samples of d features."""
-        return self.linear and super().uses_primal(n, d)
-
-    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> LagrangianEngine:
-        """Build an engine for these holdings from scratch."""
-        return LagrangianEngine(self, holdings, history)
-
-    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> Any:
-        """Return the reader of predictions, from weights of features or from support vectors."""
-        if state.get("weights") is not None:
-            return PrimalPredictor(*state["weights"])
-        intercept, Z = state["coefficients"]
-        support = np.flatnonzero(Z.any(axis=1))
-        return KernelExpansion(self.kernel, holdings.rows.take(support), Z[support], intercept)
-
-
-class LagrangianEngine:
+class LagrangianEngine(Engine):
     """One machine per class against the rest, or one for two classes, on one matrix A.
 
     Each output has its own support. Adding a sample beyond its margin, or removing one outside its
@@ -106,7 +74,7 @@ class LagrangianEngine:
 
     Parameters
     ----------
-    plan : LagrangianPlan
+    spec : LagrangianSpec
     held : Holdings
     history : tuple of Rebuild
         Records of earlier rebuilds.
@@ -115,22 +83,23 @@ class LagrangianEngine:
     """
 
     serves: object = None
+    factor = ""
 
     def __init__(
         self,
-        plan: LagrangianPlan,
+        spec: LagrangianSpec,
         holdings: Holdings,
         history: tuple[Rebuild, ...] = (),
         sums: bool = False,
     ) -> None:
-        self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
-        self.sums = sums or plan.uses_primal(len(holdings), holdings.rows.width)
-        ridges, d = plan.ridge / plan.weights(holdings), holdings.rows.width
+        self.spec, self.past, self.n_iter = spec, history, 0
+        self.sums = sums or spec.uses_primal(len(holdings), holdings.rows.width)
+        ridges, d = spec.shift / spec.weights(holdings), holdings.rows.width
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
         self._labels, n = _labels(holdings), len(holdings)
         self._space: Any = (
-            LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(plan, holdings, ridges)
+            LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(spec, holdings, ridges)
         )
         shape = n, len(self._labels)
         self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
@@ -148,14 +117,14 @@ class LagrangianEngine:
     def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
         """Add samples, O(n) for one beyond all margins."""
         n, k = len(before), len(after) - len(before)
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        if not self.sums and self.plan.uses_primal(n + k, after.rows.width):
+        if not self.sums and self.spec.uses_primal(n + k, after.rows.width):
             return self.fresh(after, "more than 2 (d + 1) samples")
         met, values = self._space.meet(after, self._Z, self._B)
         own = after.y[n:, None] == np.asarray(self._labels)
         missing = np.where(own, values, -values) < 1.0
-        ridges = self.plan.ridge / self.plan.weights(after)[n:]
+        ridges = self.spec.shift / self.spec.weights(after)[n:]
         kept, self.serves = vars(self).copy(), None
         try:
             self._space = self._space.append(after, met, ridges)
@@ -171,7 +140,7 @@ class LagrangianEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
         """Remove samples, O(n) for one outside all supports."""
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
         self.serves, rounding = None, self._rounding
         for live in self._live.values():
@@ -205,19 +174,15 @@ class LagrangianEngine:
         for part in self._live.values():
             part.settle()
 
-    def rebuild(self, holdings: Holdings, reason: str) -> LagrangianEngine:
-        """Rebuild everything from the samples."""
-        return self.fresh(holdings, reason)
-
     def fresh(self, holdings: Holdings, reason: str | None = None) -> LagrangianEngine:
         """Return the same machine built from scratch."""
-        engine = LagrangianEngine(self.plan, holdings, self.history, self.sums)
-        return record_rebuild(engine, reason, len(holdings))
+        engine = LagrangianEngine(self.spec, holdings, self.history, self.sums)
+        return engine.recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def predictor(self, holdings: Holdings) -> Any:
-        return self.plan.predictor(holdings, self.state(holdings))
+    def predictor(self, holdings: Holdings) -> Predictor:
+        return self.spec.predictor(holdings, self.state(holdings))
 
     def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
@@ -228,15 +193,15 @@ class LagrangianEngine:
 
     def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        if isinstance(self.plan.class_weight, str):
-            return balanced_loo(self.plan, holdings)
+        if isinstance(self.spec.class_weight, str):
+            return balanced_loo(self.spec, holdings)
         F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
         doubtful: set[int] = set()
         for j, parts in enumerate(self._left_out(holdings)):
             for members, _, values, sound in parts:
                 F[members, j] = values
                 doubtful.update(members[~sound].tolist())
-        found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.plan, holdings)
+        found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.spec, holdings)
         if np.isnan(found).any():
             raise np.linalg.LinAlgError(
                 "leave-one-out is lost in rounding error: without some sample no support set is "
@@ -260,8 +225,8 @@ class LagrangianEngine:
         Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
         other sample changes nothing.
         """
-        if isinstance(self.plan.class_weight, str):
-            yield from balanced_without_each(self.plan, holdings, X)
+        if isinstance(self.spec.class_weight, str):
+            yield from balanced_without_each(self.spec, holdings, X)
             return
         outputs, left = self.predictor(holdings).outputs, []
         doubtful: set[int] = set()
@@ -272,26 +237,23 @@ class LagrangianEngine:
             left.append((members, self._space.project(Z) if self.sums else Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
-            K = X[rows] if self.sums else self.plan.kernel(X[rows], holdings.rows.samples())
+            K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
             for j, (members, Z) in enumerate(left):
                 F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
             for i in sorted(doubtful):
-                F[:, i] = outputs_without(self.plan, holdings, i, X[rows])
+                F[:, i] = outputs_without(self.spec, holdings, i, X[rows])
             yield rows, F
 
-    def frozen(self, holdings: Holdings) -> Unbuilt:
+    def deferred(self, holdings: Holdings) -> Engine:
         """Return what a pickle stores: coefficients without a matrix."""
-        return Unbuilt(self.plan, self.state(holdings), self.history)
+        return DeferredEngine(self.spec, self.history, self.state(holdings))
 
-    def chosen_on_data(self) -> tuple[str, ...]:
-        return ()
-
-    def state(self, holdings: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> DenseState:
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
         Z = np.ascontiguousarray(self._Z, dtype=holdings.rows.dtype)
-        weights = {"weights": self.feature_weights(holdings)} if self.sums else {}
-        return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
+        weights = self.feature_weights(holdings) if self.sums else None
+        return DenseState((np.zeros(Z.shape[1], dtype=Z.dtype), Z), weights)
 
     # -- solving --------------------------------------------------------------------------------
 
@@ -315,7 +277,7 @@ class LagrangianEngine:
                 0,
                 {k: r for k, r in self._rounding.items() if k in labels},
             )
-            solve = self._iterate if self.plan.iteration else self._pivot
+            solve = self._iterate if self.spec.iteration else self._pivot
             solve(self._signs(after), changed)
         self.serves = after.version
 
@@ -342,8 +304,8 @@ class LagrangianEngine:
 
         First uses P as it is; if ε requires more, then uses solutions refined against the true A.
         """
-        assert self.plan.iteration is not None
-        (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
+        assert self.spec.iteration is not None
+        (step, tol, max_iter), space, live = self.spec.iteration, self._space, self._part(_ALL)
         Z = self._Z[:, changed]
         for inverse, accuracy in live.inverses(space, np.ones(len(Y), dtype=space.dtype)):
             found = lagrangian_iteration(
@@ -396,7 +358,7 @@ class LagrangianEngine:
         wrong[own] = 0.0
         rounding = [slack_tolerance(z, self._space.largest) for z in Z.T]
         sound = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
-        return LeftOut(members, Z, np.where(sound, y[members] - rho[own], np.nan), sound)
+        return LeftOut(members, Z, y[members] - rho[own], sound)
 
     def _tableau(self, support: Array, y: Array) -> tuple[Tableau, Array, Array, Array, float]:
         """Return the arguments of `left_out_solutions` for one output."""
@@ -412,7 +374,7 @@ class LagrangianEngine:
 
     def _signs(self, holdings: Holdings) -> Array:
         """Targets ±1, of shape (n, t)."""
-        return self.plan.targets(holdings).own.astype(self._space.dtype)
+        return self.spec.targets(holdings).own.astype(self._space.dtype)
 
 
 def _labels(holdings: Holdings) -> list[Any]:

@@ -26,31 +26,31 @@ def balanced_factors(labels: Array, weight: Array, n_classes: int) -> Array:
     return np.divide(weight.sum(), shares, out=np.ones(n_classes), where=there > 0)
 
 
-def balanced_loo(plan: Any, holdings: Holdings) -> Array:
-    """Exact leave-one-out outputs (n, t) of a plan with balanced class weights."""
+def balanced_loo(spec: Any, holdings: Holdings) -> Array:
+    """Exact leave-one-out outputs (n, t) of a spec with balanced class weights."""
     found: Any = None
-    for members, left in _plans_without(plan, holdings):
-        F = np.asarray(left.engine(holdings).loo(holdings))
+    for members, left in _specs_without(spec, holdings):
+        F = np.asarray(left.build(holdings).loo(holdings))
         found = np.empty_like(F) if found is None else found
         found[members] = F[members]
     return np.asarray(found)
 
 
-def balanced_without_each(plan: Any, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+def balanced_without_each(spec: Any, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
     assert holdings.classes is not None
     for rows in query_blocks(X.shape[0], len(holdings), len(holdings.classes)):
         found: Any = None
-        for members, left in _plans_without(plan, holdings):
-            blocks = left.engine(holdings).without_each(holdings, X[rows])
+        for members, left in _specs_without(spec, holdings):
+            blocks = left.build(holdings).without_each(holdings, X[rows])
             F = np.concatenate([np.asarray(values) for _, values in blocks])
             found = np.empty_like(F) if found is None else found
             found[:, members] = F[:, members]
         yield rows, np.asarray(found)
 
 
-def _plans_without(plan: Any, holdings: Holdings) -> Iterator[tuple[Array, Any]]:
-    """Yield positions, and the plan with the class weights that are left without any of them."""
+def _specs_without(spec: Any, holdings: Holdings) -> Iterator[tuple[Array, Any]]:
+    """Yield positions, and the spec with the class weights that are left without any of them."""
     labels, weight = holdings.labels, holdings.weight
     groups, group = np.unique(np.column_stack([labels, weight]), axis=0, return_inverse=True)
     assert holdings.classes is not None
@@ -59,4 +59,4 @@ def _plans_without(plan: Any, holdings: Holdings) -> Iterator[tuple[Array, Any]]
         left = np.delete(labels, members[0]), np.delete(weight, members[0])
         factors = balanced_factors(*left, len(holdings.classes))
         known = dict(zip(holdings.classes.tolist(), factors.tolist(), strict=True))
-        yield members, replace(plan, class_weight=known)
+        yield members, replace(spec, class_weight=known)

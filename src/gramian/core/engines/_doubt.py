@@ -65,22 +65,22 @@ def doubtful(
     return np.flatnonzero(~(moved <= allowed * size))  # NaN, too
 
 
-def outputs_without(plan: Any, holdings: Holdings, i: int, X: Any = None) -> Array:
+def outputs_without(spec: Any, holdings: Holdings, i: int, X: Any = None) -> Array:
     """Outputs (m, t) at queries, or at sample i itself, of a model fitted without sample i."""
     after = holdings.without(np.array([i]))
     if X is None:
         X = holdings.rows.shown()[[i]]
     if isinstance(holdings.rows.samples(), GramSamples):
         X = np.delete(X, i, axis=1)
-    return np.asarray(plan.engine(after).predictor(after).outputs(X))
+    return np.asarray(spec.build(after).predictor(after).outputs(X))
 
 
-def fit_again(F: Array, some: Iterable[int], plan: Any, holdings: Holdings) -> Array:
+def fit_again(F: Array, some: Iterable[int], spec: Any, holdings: Holdings) -> Array:
     """Leave-one-out outputs with those of some samples by fits without them, O(n³) each.
 
     Where a fit without the sample is refused, the closed form is all there is.
     """
     for i in some:
         with suppress(np.linalg.LinAlgError):
-            F[i] = outputs_without(plan, holdings, i)[0]
+            F[i] = outputs_without(spec, holdings, i)[0]
     return F
