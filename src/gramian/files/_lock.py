@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from gramian.files._text import shown
 
@@ -38,7 +39,7 @@ class FileInUseError(OSError):
 
 
 @contextmanager
-def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[None]:
+def locked(path: str | os.PathLike[str], *, wait: float | None = None) -> Iterator[None]:
     """Context manager that holds the lock of a file.
 
     Parameters
@@ -54,8 +55,10 @@ def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[No
         If another process holds the lock all that time; the message says which.
     """
     target = os.path.realpath(path)
-    held: dict[str, _LockFile] = _mine.__dict__.setdefault("files", {})
-    if target in held and not held[target].closed:
+    held: WeakValueDictionary[str, _LockFile]
+    held = _mine.__dict__.setdefault("files", WeakValueDictionary())
+    mine = held.get(target)
+    if mine is not None and not mine.closed:
         yield
         return
     lock = Path(target).with_name(f".{Path(target).name}.lock")
