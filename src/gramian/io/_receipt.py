@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
 from gramian.files import user_name
-from gramian.io._models import fingerprint
+from gramian.io._models import fingerprint, whole_digest
 from gramian.io.parts import machine_of
 
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
@@ -190,9 +190,9 @@ def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[floa
     if reselect:
         model.__dict__ = trial.__dict__  # a search is not run twice; one step, or none
         return seconds, difference
-    expected = fingerprint(trial)
+    expected = whole_digest(trial)
     seconds = _timed(model, ids, reselect=False)
-    if verify and fingerprint(model) != expected:  # the copy went another way
+    if verify and whole_digest(model) != expected:  # the copy went another way
         difference = difference_to_refit(model)
     return seconds, difference
 

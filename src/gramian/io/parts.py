@@ -16,7 +16,7 @@ import numpy as np
 from gramian.arrays import Array
 from gramian.io._archive import canonical_json, describe, read_archive, write_archive
 from gramian.io._decoding import Decoder
-from gramian.io._encoding import Encoder
+from gramian.io._encoding import FOLLOWING, Encoder, without_derived
 from gramian.io._errors import ModelFileError
 from gramian.io._soundness import check_state
 from gramian.tables import TableModel, encode
@@ -34,9 +34,6 @@ __all__ = [
     "settings_of",
     "write_values",
 ]
-
-_FOLLOWING = ("coefficients", "weights")
-"""What follows from the rows, in the state of a machine that has coefficients for them."""
 
 _COUNTED = ("_ids", "_y", "_weight")
 
@@ -90,7 +87,7 @@ def follows_from_rows(model: Any) -> bool:
 def following(model: Any) -> dict[str, Any]:
     """What predictions need and follows from the rows: `model_of` takes it, to save time."""
     state = machine_of(model)._get_state()
-    return {name: state[name] for name in _FOLLOWING if "coefficients" in state and name in state}
+    return {name: state[name] for name in FOLLOWING if "coefficients" in state and name in state}
 
 
 class Parts:
@@ -186,5 +183,4 @@ def _without_rows(state: dict[str, Any]) -> dict[str, Any]:
     if "coefficients" in state:
         public = state["public"].items()
         bare["public"] = {name: value for name, value in public if name != "classes_"}
-        bare = {name: value for name, value in bare.items() if name not in _FOLLOWING}
-    return bare
+    return without_derived(bare)
