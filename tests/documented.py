@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 PAGE = Path(__file__).parent.parent / "docs" / "contributing.md"
-CODE = re.search(r"```python\n(from gramian.estimators import.*?)```", PAGE.read_text(), re.S)[1]
+BLOCK = r"```python\n(from gramian.core.estimators import.*?)```"
+CODE = re.search(BLOCK, PAGE.read_text(), re.S)[1]
+    1
+]
 
 exec(compile(CODE, str(PAGE), "exec"))

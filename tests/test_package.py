@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import gramian
-import gramian.kernels
+import gramian.core.kernels
 
 HEAVY = ("numpy", "scipy", "sklearn")
 
@@ -24,8 +24,8 @@ def test_public_name_resolves_and_is_listed(name):
 
 
 def test_name_resolves_to_the_object_of_its_module(monkeypatch):
-    monkeypatch.setitem(gramian._PUBLIC, "make_kernel", "gramian.kernels")
-    assert gramian.make_kernel is gramian.kernels.make_kernel
+    monkeypatch.setitem(gramian._PUBLIC, "make_kernel", "gramian.core.kernels")
+    assert gramian.make_kernel is gramian.core.kernels.make_kernel
 
 
 def test_unknown_name_raises():
@@ -34,6 +34,6 @@ def test_unknown_name_raises():
 
 
 def test_submodule_still_imports_by_from():
-    from gramian import kernels
+    from gramian.core import kernels
 
-    assert kernels is sys.modules["gramian.kernels"]
+    assert kernels is sys.modules["gramian.core.kernels"]

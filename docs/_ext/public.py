@@ -10,7 +10,7 @@ from sphinx.ext.autosummary import Autosummary
 from sphinx.transforms import SphinxTransform
 
 _PARTS = (
-    "io",
+    "files",
     "store",
     "export",
     "tables",
@@ -18,9 +18,9 @@ _PARTS = (
     "stream",
     "plots",
     "datasets",
-    "selection",
-    "gram",
-    "kernels",
+    "core.search",
+    "core.gram",
+    "core.kernels",
 )
 MODULES = ("gramian", *(f"gramian.{part}" for part in _PARTS))
 # Resolved on first use, because they need a package that may be absent.
@@ -46,7 +46,7 @@ def collect_names(app, config):
 
 
 class PublicNames(Autosummary):
-    """``.. public:: gramian.io``: the names of a module with a line about each, as links."""
+    """``.. public:: gramian.files``: the names of a module with a line about each, as links."""
 
     required_arguments = 1
     has_content = False

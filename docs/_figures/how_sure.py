@@ -15,7 +15,7 @@ from matplotlib.colors import ListedColormap
 from sklearn.datasets import make_moons
 
 from gramian import KernelDiscriminant
-from gramian.machines import accepted
+from gramian.core.equations import accepted
 
 CONFIDENCE, CONFIDENCES = 0.95, np.linspace(0.5, 0.98, 13)
 BLUE, ORANGE, BOTH, NONE = "#9dc6e0", "#f3cf8e", "#8a6fae", "#ffffff"

@@ -14,10 +14,10 @@ from evidence._experiment import Parameters, Part, Record, Table, Text, benchmar
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
 from gramian import KernelDiscriminant, LeastSquaresSVC
+from gramian.core.equations import probabilities
+from gramian.core.estimators import output_loss
 from gramian.data import sample_values, suggest
 from gramian.datasets import make_banana
-from gramian.estimators import output_loss
-from gramian.machines import probabilities
 
 MACHINES = {
     "LeastSquaresSVC": LeastSquaresSVC(gamma=1.0, C=1.0),

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from evidence._compare import grouped
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
 from evidence.shared.data import SEED
+from gramian.core.gram import factorize
 from gramian.estimators import ESTIMATORS
-from gramian.gram import factorize
 
 FEATURES, SIZES = 20, (1000, 5000)
 PROBE = 600

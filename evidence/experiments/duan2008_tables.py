@@ -15,8 +15,8 @@ from evidence.published import duan2008
 from evidence.shared.data import SEED, dataset
 from evidence.shared.learning import best_time, largest_difference, mean_time
 from gramian import LagrangianSVC, LeastSquaresSVC
-from gramian.kernels import make_kernel
-from gramian.machines import lagrangian_iteration
+from gramian.core.kernels import make_kernel
+from gramian.svm._lagrangian_equations import lagrangian_iteration
 
 GAMMA = 1.0 / (2.0 * duan2008.SIGMA**2)
 CALLS = {1: 32, 20: 2, 50: 1}  # decrements in a row: over 32, one sample each, all are folded in

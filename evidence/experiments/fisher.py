@@ -12,9 +12,9 @@ from evidence.shared.data import SEED
 from evidence.shared.extended import solve_extended
 from evidence.shared.learning import best_time, edit, edit_times, largest_difference
 from gramian import KernelFisherDiscriminant, datasets
-from gramian.gram import Moments
-from gramian.kernels import make_kernel
-from gramian.machines import KFD, fisher_loo_rows
+from gramian.core.gram import Moments
+from gramian.core.kernels import make_kernel
+from gramian.fisher._equations import KFD, fisher_loo_rows
 
 GAMMA, RIDGE, CALLS = 0.05, 1e-2, 128
 

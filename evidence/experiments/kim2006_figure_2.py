@@ -11,8 +11,8 @@ from evidence._experiment import Experiment, Figure, Parameters, Part, Record, T
 from evidence.published import kim2006
 from evidence.shared.learning import largest_difference
 from gramian import KernelDiscriminant
+from gramian.core.kernels import make_kernel
 from gramian.datasets import make_twelve_points
-from gramian.kernels import make_kernel
 
 ROADS = ("scratch", "adaptive")
 EDITS = {"remove": "the 12th point removed", "append": "a point appended"}

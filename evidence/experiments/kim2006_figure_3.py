@@ -12,8 +12,8 @@ from evidence._experiment import Experiment, Figure, Parameters, Part, Record, T
 from evidence.shared.data import SEED, dataset
 from evidence.shared.learning import best_time, largest_difference
 from gramian import KernelDiscriminant
-from gramian.kernels import make_kernel
-from gramian.machines import loo_by_removal
+from gramian.core.kernels import make_kernel
+from gramian.discriminant._removal import loo_by_removal
 
 GAMMA, RIDGE = 1e-3, 1e-2
 ROADS = {

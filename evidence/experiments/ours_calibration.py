@@ -14,8 +14,8 @@ from evidence._drawing import COLORS, GREY, MARKERS, draw, legend_above
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED
 from gramian import KernelDiscriminant
+from gramian.core.equations import fit_calibration, probabilities
 from gramian.datasets import make_banana, make_ringnorm, make_twonorm, make_waveform
-from gramian.machines import fit_calibration, probabilities
 
 METHODS = {
     "loo": "leave-one-out values, as predict_proba does",

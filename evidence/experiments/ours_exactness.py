@@ -16,7 +16,7 @@ from evidence.shared.data import SEED
 from evidence.shared.extended import solve_extended
 from evidence.shared.learning import edit, largest_difference
 from gramian import KernelDiscriminant
-from gramian.kernels import make_kernel
+from gramian.core.kernels import make_kernel
 
 RIDGES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 FACTORS = ("auto", "inverse", "cholesky")

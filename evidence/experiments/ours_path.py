@@ -12,10 +12,10 @@ from evidence._experiment import Experiment, Figure, Parameters, Part, Record, T
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
 from gramian import KernelDiscriminant
+from gramian.core.gram import decompose
+from gramian.core.kernels import make_kernel
 from gramian.datasets import make_ringnorm
-from gramian.gram import decompose
-from gramian.kernels import make_kernel
-from gramian.machines import KDA_RMSE
+from gramian.discriminant._equations import KDA_RMSE
 
 GAMMA, N = 0.05, 300
 LENGTHS = (1, 3, 10, 30, 100)

@@ -10,9 +10,9 @@ from evidence._experiment import Parameters, Part, Record, Table, Text, benchmar
 from evidence.experiments.ours_updates import CALLS, FEATURES, GAMMA, RIDGE, samples
 from evidence.shared.learning import best_time, mean_time
 from gramian import KernelDiscriminant
-from gramian.gram import QRFactor
-from gramian.kernels import make_kernel
-from gramian.machines import loo_by_removal
+from gramian.core.gram import QRFactor
+from gramian.core.kernels import make_kernel
+from gramian.discriminant._removal import loo_by_removal
 
 WORK = {"removal": "remove one sample", "loo": "leave-one-out of all"}
 

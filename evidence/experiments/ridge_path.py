@@ -15,9 +15,9 @@ from evidence._environment import cores
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
 from evidence.shared.learning import best_time
 from gramian import LeastSquaresSVR
-from gramian.gram import decompose
-from gramian.kernels import make_kernel
-from gramian.machines import KERNEL_RIDGE
+from gramian.core.equations import KERNEL_RIDGE
+from gramian.core.gram import decompose
+from gramian.core.kernels import make_kernel
 
 D = 20
 GAMMA = 1.0 / D

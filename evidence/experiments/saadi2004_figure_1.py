@@ -11,9 +11,9 @@ from evidence._experiment import Experiment, Figure, Parameters, Part, Record, T
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
 from gramian import KernelFisherDiscriminant
+from gramian.core.kernels import make_kernel
 from gramian.datasets import make_twonorm
-from gramian.kernels import make_kernel
-from gramian.machines import canonical_form
+from gramian.fisher._equations import canonical_form
 
 GAMMA, RIDGE = 0.05, 1e-2
 WORK = {

@@ -31,10 +31,12 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
+from gramian.core.equations import CRITERIA, LS_SVM, ClassTargets, Responses
+from gramian.core.kernels import make_kernel
+from gramian.core.search import Problem, select
 from gramian.datasets import make_ringnorm
-from gramian.kernels import make_kernel
-from gramian.machines import CRITERIA, KDA_RMSE, KFD, LS_SVM, ClassTargets, Responses
-from gramian.selection import Problem, select
+from gramian.discriminant._equations import KDA_RMSE
+from gramian.fisher._equations import KFD
 
 SETS = (
     "ann_thyroid",

@@ -8,7 +8,7 @@ import numpy as np
 
 from evidence.published import kaieda2004
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.engines import KernelRegion
+from gramian.ellipsoidal._regions import KernelRegion
 
 TRANSDUCTIVE = {"KPCA I": None, "KPCA II": "basis", "KPCA III": "basis"}
 

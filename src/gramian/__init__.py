@@ -11,11 +11,11 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; estimators are found in `gramian.estimators`.
 _PUBLIC: dict[str, str] = {
-    "ScaleWarning": "gramian.estimators",
+    "ScaleWarning": "gramian.core.estimators",
     "TableModel": "gramian.tables",
-    "forget": "gramian.io",
-    "load": "gramian.io",
-    "save": "gramian.io",
+    "forget": "gramian.files",
+    "load": "gramian.files",
+    "save": "gramian.files",
     "to_onnx": "gramian.export",
 }
 

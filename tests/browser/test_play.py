@@ -1,5 +1,6 @@
 """The page on which samples are painted, in a real browser."""
 
+import re
 import subprocess
 import sys
 
@@ -75,6 +76,18 @@ def test_the_search_is_shown_and_chooses(visitor):
     assert int(found[3]) > 50
     expect(visitor.page.locator("#gamma-value")).to_have_text(found[1])
     expect(visitor.page.locator("#ridge-value")).to_have_text(found[2])
+
+
+def test_a_refusal_stands_until_the_next_answer_and_spares_the_proof(visitor):
+    page, problem, proof = visitor.page, visitor.page.locator("#problem"), "Is the live model"
+    expect(page).to_have_url(re.compile("&r="))
+    page.evaluate("location.hash = location.hash.replace(/&r=[^&]*/, '&r=1e300')")
+    expect(problem).to_contain_text("ridge must be from")
+    expect(page.locator("#proof")).to_contain_text(proof)
+    page.locator("#ridge").press("ArrowLeft")
+    expect(problem).to_be_hidden()
+    page.click("#prove")
+    expect(page.locator("#proof")).to_contain_text("differ by")
 
 
 def test_the_proof_compares_with_a_refit(visitor):

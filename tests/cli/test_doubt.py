@@ -7,13 +7,16 @@ from tests.cli.conftest import HEADER, make_rows, write_csv
 
 def test_doubts_are_printed_and_written(gramian, model):
     out = gramian("doubt", model, "-o", "doubts.csv").stdout
-    assert "rows are doubtful" in out
+    assert "1 of 40 rows are doubtful" in out
     assert "gramian relabel model.gram doubts.csv" in out
     table = read_table("doubts.csv")
     assert list(table) == ["id", "given", "suggested", "probability"]
     assert table["id"][0] == "pet 8"  # called a dog by mistake
     assert (table["given"][0], table["suggested"][0]) == ("dog", "cat")
-    assert "-o FILE" in gramian("doubt", model, "--top", "30").stdout
+    out = gramian("doubt", model, "--top", "30").stdout
+    assert "1 of 40 rows are doubtful" in out
+    assert "Listed: the 30 most doubtful." in out
+    assert "-o FILE" in out
 
 
 def test_doubts_of_every_size(as_json, model):

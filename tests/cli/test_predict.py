@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 import numpy as np
 import pytest
@@ -196,3 +197,11 @@ def test_confidence_adds_ends_of_intervals(gramian, as_json):
         .stdout.splitlines()[1]
         .endswith(",,")
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+def test_files_with_ids_are_private(gramian, model, folder):
+    gramian("predict", model, "new.csv", "-o", "out.csv")
+    gramian("doubt", model, "-o", "doubts.csv")
+    for name in (model, "out.csv", "doubts.csv"):
+        assert (folder / name).stat().st_mode & 0o777 == 0o600

@@ -42,6 +42,7 @@ def test_page_stands_alone(gramian, folder):
     out = gramian("report", "model.gram", "-o", "report.html").stdout
     assert out == "Saved report.html: Calibration, Coverage, Search, Influence.\n"
     page = read(folder / "report.html")
+    assert (folder / "report.html").stat().st_mode & 0o077 == 0
     assert len(page.addresses) == 4
     for address in page.addresses:
         assert address.startswith("data:image/svg+xml;base64,")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR, TableModel
+from gramian.core.equations import probabilities
 from gramian.data import label_issues
 from gramian.datasets import make_banana
-from gramian.machines import probabilities
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LagrangianSVC, LeastSquaresSVC, LeastSquaresSVR, TableModel
+from gramian.core.equations import probabilities
+from gramian.core.estimators import free_copy, output_loss, output_variances
 from gramian.data import suggest
-from gramian.estimators import free_copy, output_loss, output_variances
-from gramian.machines import probabilities
 from tests.data.test_values import edited
 from tests.estimators.conftest import ESTIMATORS, make_samples, queries
 

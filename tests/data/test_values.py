@@ -17,9 +17,9 @@ from gramian import (
     OrthogonalKernelClassifier,
     TableModel,
 )
+from gramian.core.equations import probabilities
+from gramian.core.estimators import departed_outputs, free_copy, output_loss, outputs
 from gramian.data import sample_values
-from gramian.estimators import departed_outputs, free_copy, output_loss, outputs
-from gramian.machines import probabilities
 from tests.estimators.conftest import ESTIMATORS, make_samples, queries
 
 CLOSED = [name for name, model in ESTIMATORS.items() if "max_basis" not in model.get_params()]

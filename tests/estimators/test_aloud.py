@@ -7,8 +7,9 @@ import pytest
 from sklearn.base import is_classifier
 
 import gramian
-from gramian.estimators import ESTIMATORS, _aloud, expected_seconds
-from gramian.io._encoding import Encoder
+from gramian.core.estimators import expected_seconds
+from gramian.estimators import ESTIMATORS, _aloud
+from gramian.files._encoding import Encoder
 
 LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
 
@@ -113,7 +114,7 @@ def test_files_keep_it_and_fingerprints_without_it_stay(tmp_path, capsys):
     gramian.save(quiet, path, overwrite=True)
     assert gramian.load(path).verbose == 0
     assert "verbose" not in Encoder().model(quiet)["parameters"]
-    assert gramian.io.fingerprint(quiet) != gramian.io.fingerprint(loud)
+    assert gramian.files.fingerprint(quiet) != gramian.files.fingerprint(loud)
 
 
 def test_time_is_expected_of_every_estimator():

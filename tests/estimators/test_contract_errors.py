@@ -7,9 +7,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, OrthogonalKernelClassifier, ScaleWarning
-from gramian.engines import GramEngine, GramPlan
-from gramian.engines.orthogonal import BasisEngine, BasisPlan
-from gramian.gram import NotPositiveDefiniteError, _memory, _slots
+from gramian.core.engines import GramEngine, GramPlan
+from gramian.core.gram import NotPositiveDefiniteError, _memory, _slots
+from gramian.orthogonal._engine import BasisEngine
+from gramian.orthogonal._plan import BasisPlan
 from tests.estimators.conftest import (
     ESTIMATORS,
     SQUARE,

@@ -193,7 +193,7 @@ def test_the_same_centres_are_chosen(kernel):
 
 @pytest.mark.parametrize("large", [2048, 4])
 def test_rows_that_stream_to_a_device(large, monkeypatch):
-    monkeypatch.setattr("gramian.gram._normal.LARGE", large)  # inverses on the device
+    monkeypatch.setattr("gramian.core.gram._normal.LARGE", large)  # inverses on the device
     models = [OrthogonalKernelClassifier(gamma=0.3, ridge=0.1, max_basis=20) for _ in range(2)]
     models[1].set_params(device=DEVICE)
     some = np.flatnonzero(y < 2)
@@ -275,7 +275,7 @@ def test_bad_input_leaves_the_model_as_it_was():
 
 def test_out_of_memory_is_said_before_it_is_taken(monkeypatch):
     model = LeastSquaresSVC(gamma=0.3, C=10.0, device=DEVICE).fit(X, y)
-    monkeypatch.setattr("gramian.gram._memory.device_memory", lambda like: 10)
+    monkeypatch.setattr("gramian.core.gram._memory.device_memory", lambda like: 10)
     before, more = model.loo_score(), np.random.default_rng(1).normal(size=(300, 4))
     with pytest.raises(MemoryError, match="this device has"):
         model.partial_fit(more, np.zeros(300, dtype=int))

@@ -6,8 +6,8 @@ from scipy.linalg import null_space, orth
 from sklearn.base import clone
 
 from gramian import KernelDiscriminant
-from gramian.gram import NotPositiveDefiniteError
-from gramian.machines import loo_by_removal
+from gramian.core.gram import NotPositiveDefiniteError
+from gramian.discriminant._removal import loo_by_removal
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,

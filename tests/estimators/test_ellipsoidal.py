@@ -7,8 +7,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.engines.ellipsoidal import _regions
-from gramian.kernels import make_kernel
+from gramian.core.kernels import make_kernel
+from gramian.ellipsoidal import _regions
+from tests.ellipsoidal.test_ellipsoids import (
+    floored_cholesky_by_elements,
+    literal_kernel_distances,
+    literal_svd_distances,
+)
+from tests.ellipsoidal.test_slopes import literal_tuning
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -16,12 +22,6 @@ from tests.estimators.conftest import (
     queries,
     snapshot,
 )
-from tests.machines.test_ellipsoids import (
-    floored_cholesky_by_elements,
-    literal_kernel_distances,
-    literal_svd_distances,
-)
-from tests.machines.test_slopes import literal_tuning
 
 TAU, EPSILON = 1e-4, 1e-2
 FORMS = {

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.engines import GramEngine
+from gramian.core.engines import GramEngine
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,

@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from gramian import EllipsoidalFuzzyClassifier
-from gramian.estimators._region_settings import choose_in_turn, stratified_folds
+from gramian.ellipsoidal._spec import choose_in_turn, stratified_folds
 from tests.estimators.conftest import make_samples
 
 

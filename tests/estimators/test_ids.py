@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.core.estimators import positions_of
+from gramian.core.estimators._ids import check_ids, check_new, next_ids
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,

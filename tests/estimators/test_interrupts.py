@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian.engines import Unbuilt
+from gramian.core.engines import Unbuilt
 from tests.estimators.conftest import ESTIMATORS, ONE_OF_EACH, make_samples, values
 from tests.interrupts import interrupted, lines_of, places
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
-from gramian.gram import _inverse, _slots
+from gramian.core.gram import _inverse, _slots
 from tests.tolerance import tolerance
 
 GAMMA, C = 0.5, 10.0

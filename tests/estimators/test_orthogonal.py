@@ -21,7 +21,7 @@ from gramian import (
     load,
     save,
 )
-from gramian.engines.orthogonal import _plan
+from gramian.orthogonal import _plan
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -557,7 +557,7 @@ def test_sums_that_many_samples_have_passed_are_taken_anew():
 
 @pytest.mark.parametrize("name", ["Classifier", "Regressor"])
 def test_files_of_0_1_0(name):
-    folder = Path(__file__).parents[1] / "io" / "models_0_1_0"
+    folder = Path(__file__).parents[1] / "files" / "models_0_1_0"
     model = load(folder / f"OrthogonalKernel{name}.gram")
     expected = json.loads((folder / "expected.json").read_text())[type(model).__name__]
     Q = np.load(folder / "queries.npz")["Xq"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian.estimators._samples import check_kernel_rows
+from gramian.core.estimators._samples import check_kernel_rows
 from tests.estimators.conftest import (
     ESTIMATORS,
     PRECOMPUTABLE,

@@ -6,8 +6,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.engines import GramEngine
-from gramian.gram import NotPositiveDefiniteError
+from gramian.core.engines import GramEngine
+from gramian.core.gram import NotPositiveDefiniteError
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,

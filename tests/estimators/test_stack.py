@@ -14,9 +14,9 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
-from gramian.engines import GramPlan
-from gramian.gram import NotPositiveDefiniteError, _memory
-from gramian.selection import Problem
+from gramian.core.engines import GramPlan
+from gramian.core.gram import NotPositiveDefiniteError, _memory
+from gramian.core.search import Problem
 from tests.estimators.conftest import make_samples, queries, values
 
 PARTS = ("rbf", "laplacian+diagonal", "exponential")

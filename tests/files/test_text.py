@@ -2,7 +2,7 @@
 
 import pytest
 
-from gramian.files import csv_cell, shown, without_controls
+from gramian.core.text import csv_cell, shown, without_controls
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_in_blocks(monkeypatch):
     model = clone(MODELS["kda-fisher-3"][0]).fit(X, y)
     whole = sample_influence(model)
     monkeypatch.setattr(
-        "gramian.estimators._influence.row_blocks",
+        "gramian.core.estimators._influence.row_blocks",
         lambda n, _: (slice(start, min(start + 5, n)) for start in range(0, n, 5)),
     )
     for part, expected in zip(sample_influence(model), whole, strict=True):

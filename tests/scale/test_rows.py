@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor
-from gramian.estimators._chunked import ahead
+from gramian.orthogonal._chunked import ahead
 from tests.estimators.conftest import close_values, make_samples, values
 
 MODELS = {

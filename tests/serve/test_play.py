@@ -89,6 +89,19 @@ def test_the_search_tells_its_path(ask):
     assert refused["message"] == "LagrangianSVC has no closed form along a path."
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("data", [name for name in (*CLASSES, *CURVES) if "empty" not in name])
+def test_every_step_of_the_search_can_be_shown(ask, data, kernel):
+    machine = "LeastSquaresSVR" if data in CURVES else "LeastSquaresSVC"
+    ask({"do": "start", "machine": machine, "kernel": kernel, "data": data})
+    path = ask({"do": "choose"})
+    assert path["kind"] == "path", path
+    for trial in {path["ridges"].argmin(), path["ridges"].argmax(), path["gammas"].argmin()}:
+        change = {name: float(path[f"{name}s"][trial]) for name in ("gamma", "ridge")}
+        shown = ask({"do": "set", **change})
+        assert shown["kind"] == "picture", shown
+
+
 def test_a_sample_is_shown_away_and_returns(ask):
     picture = ask({"do": "start", "data": "one outlier"})
     without = ask({"do": "without", "id": 40})
@@ -131,7 +144,7 @@ WRONG = {
     '{"do": "start", "data": "nothing"}': "data must be one of",
     '{"do": "start", "machine": "Oracle"}': "machine must be one of",
     '{"do": "set", "kernel": "warm"}': "kernel must be one of",
-    '{"do": "set", "gamma": NaN}': "gamma must be between",
+    '{"do": "set", "gamma": NaN}': "gamma must be from",
     '{"do": "set", "ridge": true}': "ridge must be a number",
     '{"do": "edit", "learn": [[1, 2]]}': "a row must be",
     '{"do": "edit", "learn": [[900, 1e400, 0, 0]]}': "outside the plane",

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 import gramian
 from gramian.estimators import ESTIMATORS
-from gramian.io import difference_to_refit
+from gramian.files import difference_to_refit
 from gramian.store import Store, StoreError, is_store
 from tests.store.conftest import fitted, make_rows
 

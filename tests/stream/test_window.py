@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.engines import GramEngine
+from gramian.core.engines import GramEngine
 from gramian.stream import SlidingWindow
 from tests.estimators.conftest import ONE_OF_EACH
 from tests.stream.conftest import assert_equals_refit, make_stream

@@ -6,7 +6,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import gramian
 from gramian import EllipsoidalFuzzyClassifier, KernelDiscriminant, LeastSquaresSVR, TableModel
+from gramian.store import Store
 from gramian.tables import TableError
 
 FEATURES = "transform gives the features that the estimator inside takes; nobody fits it for them"
@@ -89,6 +91,25 @@ def test_width_of_arrays(table_model):
         model.predict(X[:, :2])
     with pytest.raises(TableError, match="no column 'weight'"):
         table_model.predict(X)
+
+
+@pytest.mark.parametrize("kept", ["model", "file", "store"])
+def test_columns_named_as_those_of_an_array(tmp_path, kept):
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    named = {f"x{j}": X[:, j] for j in range(3)} | {"y": X[:, 0] > 0}
+    model = TableModel(KernelDiscriminant(gamma=0.5, ridge=0.1), target="y").fit(named)
+    array = TableModel(KernelDiscriminant(gamma=0.5, ridge=0.1), target="y").fit(X, named["y"])
+    for fitted in (model, array):
+        if kept == "file":
+            gramian.save(fitted, tmp_path / "model.gram")
+            fitted = gramian.load(tmp_path / "model.gram")
+        elif kept == "store":
+            with Store.create(tmp_path / f"{fitted is model}.store", fitted) as store:
+                fitted = store.model
+        assert fitted.predict(named).tolist() == model.predict(X).tolist()
+        assert fitted.score(named) == fitted.reselect().score(named)
+    with pytest.raises(TableError, match="X has 4 features, but TableModel is expecting 3"):
+        fitted.predict(np.column_stack([X, X[:, 0]]))
 
 
 def test_single_precision(table):

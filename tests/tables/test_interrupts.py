@@ -9,7 +9,7 @@ import pytest
 
 import gramian
 from gramian import KernelDiscriminant, TableModel
-from gramian.io import fingerprint
+from gramian.files import fingerprint
 from tests.tables.test_table_model import rows
 
 FOLDER = str(Path(gramian.tables.__file__).parent)

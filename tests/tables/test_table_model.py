@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import gramian
-import gramian.io
+import gramian.files
 from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
 from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn
 from gramian.tables._cells import are_classes, are_numbers
@@ -175,10 +175,10 @@ def test_forget_drops_the_row_and_its_level(table, table_model):
 
 
 def test_failed_forget_leaves_the_model(table, table_model):
-    before = gramian.io.fingerprint(table_model)
+    before = gramian.files.fingerprint(table_model)
     with pytest.raises(ValueError, match="forget got id nobody"):
         table_model.forget(["pet 3", "nobody"])
-    assert gramian.io.fingerprint(table_model) == before
+    assert gramian.files.fingerprint(table_model) == before
 
 
 def test_reselect_is_the_fit_to_the_rows_that_stay(table):
@@ -215,7 +215,7 @@ def test_file_round_trip(table, table_model, tmp_path):
         twin.estimator_.decision_function(twin.transform(table)),
         table_model.estimator_.decision_function(table_model.transform(table)),
     )
-    assert gramian.io.fingerprint(twin) == gramian.io.fingerprint(table_model)
+    assert gramian.files.fingerprint(twin) == gramian.files.fingerprint(table_model)
     assert repr(twin.get_params(deep=False)) == repr(table_model.get_params(deep=False))
     twin.forget("pet 23").reselect()
     gramian.save(twin, tmp_path / "m")
@@ -375,10 +375,10 @@ def test_class_of_another_kind_is_named(table):
 def test_id_that_is_held_is_named(table, table_model):
     more = rows(table, [5, 6])
     more["name"] = ["new", "pet 6"]
-    before = gramian.io.fingerprint(table_model)
+    before = gramian.files.fingerprint(table_model)
     with pytest.raises(TableError, match=r"row 2, column 'name': the model holds id pet 6"):
         table_model.partial_fit(more)
-    assert gramian.io.fingerprint(table_model) == before
+    assert gramian.files.fingerprint(table_model) == before
 
 
 def test_regression_target_must_be_numbers(table):

@@ -22,7 +22,7 @@ import numpy as np
 import gramian
 from gramian.cli._app import app
 from gramian.files import remove_leftovers
-from gramian.io._ledger import DONE, PENDING, VOID, check_record, read_records
+from gramian.files._ledger import DONE, PENDING, VOID, check_record, read_records
 from tests.torture.common import Clock
 
 FORK = multiprocessing.get_context("fork")

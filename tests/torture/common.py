@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from gramian.engines import make_rows
-from gramian.engines.orthogonal._basis import NOT_HELD
+from gramian.core.engines import make_rows
+from gramian.orthogonal._fixed_basis import NOT_HELD
 
 FLOOR = {"float64": 1e-9, "float32": 1e-3}
 
@@ -74,13 +74,14 @@ def bad_error(error, types=(ValueError, np.linalg.LinAlgError, MemoryError)):
 
     Gramian's own are sentences that end with a full stop.
     """
-    where = traceback.extract_tb(error.__traceback__)[-1].filename
-    text = str(error)
-    said = f"{type(error).__name__}: {text[:200]!r} from {'/'.join(where.split('/')[-2:])}"
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    module = frame.f_globals.get("__name__", "")
+    package, text = module.split(".")[0], str(error)
+    said = f"{type(error).__name__}: {text[:200]!r} from {module}"
     if not isinstance(error, types):
         return f"raised {said}"
-    ours = "/gramian/" in where
-    if not ours and "/sklearn/" not in where:
+    ours = package == "gramian"
+    if not ours and package != "sklearn":
         return f"not in house style: {said}"
     if ours and not (text.rstrip().endswith(".") and text.isprintable() and len(text) < 1000):
         return f"not in house style: {said}"

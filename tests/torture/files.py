@@ -25,10 +25,10 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 import gramian
-from gramian.io import ModelFileError
-from gramian.io._archive import describe, read_archive, write_archive
-from gramian.io._arrays import array_bytes, array_from_bytes
-from gramian.io._models import _body
+from gramian.files import ModelFileError
+from gramian.files._archive import describe, read_archive, write_archive
+from gramian.files._arrays import array_bytes, array_from_bytes
+from gramian.files._models import _body
 from gramian.tables import TableModel
 from tests.torture.common import Clock
 
@@ -237,7 +237,7 @@ def mutation(seed, originals, path):
         return _of_message(name, str(error), path)
     except Exception as error:
         return f"{name}: load raised {error!r:.300}"
-    same = gramian.io.fingerprint(model) == mark  # times and attributes of zip may differ
+    same = gramian.files.fingerprint(model) == mark  # times and attributes of zip may differ
     if not same or len(changed) != len(content):
         return f"{name}: {'bytes more or less' if same else 'another model'} went unnoticed"
     return "used"
@@ -255,7 +255,7 @@ def read_contents(folder):
         path = Path(folder) / "original.gram"
         with open(path, "wb") as stream:
             write_archive(stream, {key: document[key] for key in ("model", "members")}, members)
-        found[name] = (path.read_bytes(), gramian.io.fingerprint(gramian.load(path)))
+        found[name] = (path.read_bytes(), gramian.files.fingerprint(gramian.load(path)))
     return found
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import gramian
-from gramian.io import difference_to_refit
+from gramian.files import difference_to_refit
 from gramian.store import Store, _database, audit
 from tests.torture.common import Clock
 

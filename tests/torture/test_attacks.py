@@ -17,6 +17,7 @@ from tests.torture import (
     trace,
 )
 from tests.torture.__main__ import ATTACKS, BEGIN, END, PAGE, Result, described, put, table
+from tests.torture.common import bad_error
 
 
 def test_edits():
@@ -128,3 +129,13 @@ def test_the_table_is_put_into_a_page(tmp_path):
     put("new", page)
     assert page.read_text() == f"above\n{BEGIN}\n\nnew\n\n{END}\nbelow\n"
     assert PAGE.read_text(encoding="utf-8").count(BEGIN) == 1
+
+
+@pytest.mark.parametrize("module", ["sklearn.utils.validation", "gramian.estimators._base"])
+def test_an_error_is_known_by_its_module_not_by_the_folder(module):
+    """A clone is a folder named gramian, and so is every package installed below it."""
+    where = "/a folder/gramian/.venv/lib/site-packages/sklearn/utils/validation.py"
+    raising = compile("raise ValueError('No full stop')", where, "exec")
+    with pytest.raises(ValueError, match="No full stop") as caught:
+        exec(raising, {"__name__": module})
+    assert (bad_error(caught.value) is None) == module.startswith("sklearn")

@@ -16,7 +16,7 @@ import click
 
 from gramian import __version__
 from gramian.cli import _work
-from gramian.files import without_controls
+from gramian.core.text import without_controls
 
 ENCODING = "gramian.encoding"
 MODEL = click.Path(exists=True, dir_okay=False)

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from gramian.cli._errors import errors
-from gramian.io.parts import machine_of
+from gramian.files.parts import machine_of
 from gramian.tables import CategoryColumn, DateColumn, TableModel
 
 Facts = dict[str, Any]

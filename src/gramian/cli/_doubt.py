@@ -31,6 +31,7 @@ def run(*, model, top, output, quiet) -> dict[str, Any]:
         "model": model,
         "rows": len(machine.ids_),
         "count": len(doubts["id"]),
+        "doubtful": len(label_issues(fitted).ids) if is_classifier(machine) else None,
         "doubts": doubts,
         "output": output,
     }
@@ -39,7 +40,7 @@ def run(*, model, top, output, quiet) -> dict[str, Any]:
 def show(facts: dict[str, Any]) -> None:
     """For people: the first ones, and what to do with them."""
     doubts, count = facts["doubts"], facts["count"]
-    say(f"{count} of {facts['rows']} rows are doubtful, judged by the model without each of them.")
+    say(_headline(facts))
     if count == 0:
         return
     wrong = "probability" in doubts
@@ -55,3 +56,13 @@ def show(facts: dict[str, Any]) -> None:
     say(f"\nSaved {output}. Delete the rows that are right, then either of:")
     say(f"  gramian relabel {facts['model']} {output}")
     say(f"  gramian forget {facts['model']} --ids-from {output}")
+
+
+def _headline(facts: dict[str, Any]) -> str:
+    """How many rows are doubtful, which a number asked for by --top does not change."""
+    count, rows, doubtful = facts["count"], facts["rows"], facts["doubtful"]
+    if doubtful is None:
+        return f"The {count} of {rows} rows that the model without each of them misses by the most."
+    text = f"{doubtful} of {rows} rows are doubtful: the model without each of them gives another"
+    asked = "" if count == doubtful else f" Listed: the {count} most doubtful."
+    return f"{text} class.{asked}"

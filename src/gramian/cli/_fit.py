@@ -15,8 +15,9 @@ from gramian.cli._machine import choose_machine, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import asked_encoding, naming, read_table
 from gramian.cli._work import patiently
-from gramian.estimators import LONG, expected_seconds
-from gramian.files import locked, without_controls
+from gramian.core.estimators import LONG, expected_seconds
+from gramian.core.text import without_controls
+from gramian.files import locked
 from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells
 
 

@@ -14,8 +14,7 @@ from gramian.cli._show import number, pairs, say
 from gramian.cli._tables import encoding, parse_csv
 from gramian.cli._where import ids_where, parse_condition
 from gramian.cli._work import patiently
-from gramian.files import locked
-from gramian.io import _ledger
+from gramian.files import _ledger, locked
 from gramian.store import Store, is_store
 from gramian.tables import TableModel
 

@@ -11,7 +11,7 @@ from html import escape as _escape
 from typing import Any
 
 from gramian.cli._show import number
-from gramian.files import without_controls
+from gramian.core.text import without_controls
 
 _DOCUMENT = """<!doctype html>
 <html lang="en">

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from gramian.core.gram import available_memory
 from gramian.estimators import ESTIMATORS
-from gramian.gram import available_memory
 from gramian.tables import are_classes
 
 MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}

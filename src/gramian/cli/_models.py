@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import gramian
-from gramian.files import csv_cell
-from gramian.io import file_facts
+from gramian.core.text import csv_cell
+from gramian.files import file_facts
 from gramian.store import Store, is_store
 from gramian.tables import CategoryColumn, TableModel, read_cells
 

@@ -12,7 +12,7 @@ from gramian.cli._errors import errors
 from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
 from gramian.cli._show import number, say
 from gramian.cli._tables import naming, read_table, to_csv, write_table
-from gramian.files import without_controls
+from gramian.core.text import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
 
 SEPARATOR = "; "  # between the classes of a set

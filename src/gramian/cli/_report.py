@@ -12,7 +12,7 @@ from gramian.cli._figures import figures
 from gramian.cli._models import load_model
 from gramian.cli._show import column_rows, confusion_rows, loss_and_auc, say
 from gramian.files import replacing
-from gramian.io.parts import machine_of
+from gramian.files.parts import machine_of
 
 _SHOWN_COLUMNS = 20  # those that matter most
 
@@ -26,7 +26,7 @@ def run(*, model, doubtful, output, quiet) -> dict[str, Any]:
     for title, caption, svg in drawn:
         parts += [_html.heading(title), _html.figure(svg, caption)]
     parts += [_html.heading("File"), _html.pairs(facts["file"])]
-    with replacing(output) as stream:
+    with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
     return {"output": output, "figures": [figure.title for figure in drawn]}
 

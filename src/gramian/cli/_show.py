@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gramian.files import without_controls
+from gramian.core.text import without_controls
 
 Facts = dict[str, Any]
 

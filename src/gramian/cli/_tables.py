@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from gramian.files import csv_cell, replacing
+from gramian.core.text import csv_cell
+from gramian.files import replacing
 from gramian.tables import TableError
 
 Table = dict[str, list[Any]]
@@ -68,9 +69,9 @@ def read_table(path: str, model: Any = None) -> Table:
 
 
 def write_table(path: str, table: Table) -> None:
-    """Write CSV, or parquet where the name ends so."""
+    """Write CSV, or parquet where the name ends so; readable by its owner only, as models are."""
     content = _parquet(table) if path.lower().endswith(_PARQUET) else to_csv(table).encode()
-    with replacing(path) as stream:
+    with replacing(path, private=True) as stream:
         stream.write(content)
 
 

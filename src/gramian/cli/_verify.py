@@ -6,8 +6,8 @@ from typing import Any
 
 import gramian
 from gramian.cli._show import say, table
-from gramian.io import _ledger, default_tolerance, difference_to_refit
-from gramian.io.parts import machine_of
+from gramian.files import _ledger, default_tolerance, difference_to_refit
+from gramian.files.parts import machine_of
 
 
 def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.tables import DateColumn, TableModel, number
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
-from gramian.arrays import Array
-from gramian.io.parts import machine_of
+from gramian.core.arrays import Array
+from gramian.files.parts import machine_of
 from gramian.tables import TableModel
 
 Rows = list[list[Any]]

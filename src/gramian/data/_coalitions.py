@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.estimators import OutputLoss, departed_outputs, free_copy, outputs
+from gramian.core.arrays import Array
+from gramian.core.estimators import OutputLoss, departed_outputs, free_copy, outputs
 
 
 @dataclass(frozen=True, eq=False)

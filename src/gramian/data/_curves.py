@@ -11,10 +11,10 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
+from gramian.core.estimators import LOSSES, free_copy, output_loss, outputs
 from gramian.data._models import features_of, machine_of, targets_of
 from gramian.data._suggest import STRATEGIES, suggest
-from gramian.estimators import LOSSES, free_copy, output_loss, outputs
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.data._models import classifier_of, machine_of
 
 

@@ -11,9 +11,15 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
+from gramian.core.estimators import (
+    free_copy,
+    joined_queries,
+    output_loss,
+    output_variances,
+    outputs,
+)
 from gramian.data._models import classifier_of, features_of, machine_of
-from gramian.estimators import free_copy, joined_queries, output_loss, output_variances, outputs
 
 STRATEGIES = ("uncertainty", "variance", "expected-error")
 """The default for classes, the default for numbers, and what is asked for by name."""

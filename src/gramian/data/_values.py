@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
+from gramian.core.estimators import departed_outputs, output_loss, outputs
 from gramian.data._coalitions import Coalitions
 from gramian.data._models import features_of, machine_of, targets_of
-from gramian.estimators import departed_outputs, output_loss, outputs
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 KERNELS = ("rbf", "laplacian", "poly", "linear")
 

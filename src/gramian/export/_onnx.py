@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.export._expansion import Expansion, ExportError, expansion_of
 from gramian.tables import CategoryColumn, NumberColumn, TableModel
 

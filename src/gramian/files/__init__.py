@@ -1,18 +1,26 @@
-"""Files written completely or not at all, locks on files, and text that is safe to show."""
+"""Model files, receipts of forgotten samples, and safe writes to a disk."""
 
 from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
+from gramian.files._errors import ModelFileError
 from gramian.files._lock import FileInUseError, locked, user_name
-from gramian.files._text import csv_cell, shown, without_controls
+from gramian.files._models import file_facts, fingerprint, load, save
+from gramian.files._receipt import Receipt, default_tolerance, difference_to_refit, forget
 
 __all__ = [
     "FileInUseError",
+    "ModelFileError",
+    "Receipt",
     "StrPath",
-    "csv_cell",
+    "default_tolerance",
+    "difference_to_refit",
+    "file_facts",
+    "fingerprint",
+    "forget",
+    "load",
     "locked",
     "remove_leftovers",
     "replacing",
-    "shown",
+    "save",
     "sync_folder",
     "user_name",
-    "without_controls",
 ]

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from gramian.files._text import shown
+from gramian.core.text import shown
 
 try:
     import fcntl

@@ -1,6 +1,6 @@
 """Figures of a model, as displays like those of scikit-learn. Drawing needs matplotlib."""
 
-from gramian.estimators import sample_influence
+from gramian.core.estimators import sample_influence
 from gramian.plots._boundary import LeaveOneOutBoundaryDisplay
 from gramian.plots._calibration import CalibrationDisplay
 from gramian.plots._coverage import Coverage, CoverageDisplay, IntervalDisplay, coverage_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.machines import class_scores
+from gramian.core.arrays import Array
+from gramian.core.equations import class_scores
 from gramian.plots._display import Display, class_color, class_marker, drawn
 from gramian.plots._left_out import labels_of, loo_losses
 from gramian.plots._plane import legend_title, plane_of, unnamed

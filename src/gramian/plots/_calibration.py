@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.plots._display import BLUE, GREY, ORANGE, Display, drawn
 from gramian.plots._left_out import labels_of
 

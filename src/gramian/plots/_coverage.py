@@ -9,8 +9,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays import Array
-from gramian.machines import accepted
+from gramian.core.arrays import Array
+from gramian.core.equations import accepted
 from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, drawn
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)

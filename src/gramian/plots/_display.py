@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.files import shown
+from gramian.core.text import shown
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers; yellow left out: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")

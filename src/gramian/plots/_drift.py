@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.plots._display import BLUE, RED, Display
 
 

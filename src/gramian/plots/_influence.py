@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.arrays import Array
-from gramian.estimators import sample_influence
+from gramian.core.arrays import Array
+from gramian.core.estimators import sample_influence
 from gramian.plots._display import BLUE, GREY, RED, Display, drawn
 
 

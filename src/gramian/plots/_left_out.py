@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 
 def labels_of(model: Any) -> Array:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 _MARGIN = 0.08
 

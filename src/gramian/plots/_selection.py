@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.machines import CRITERIA
+from gramian.core.arrays import Array
+from gramian.core.equations import CRITERIA
+from gramian.core.search import Selection
 from gramian.plots._display import RED, Display, pyplot
-from gramian.selection import Selection
 
 _NAMES = {
     "log": "log-loss",

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian import data
-from gramian.arrays import Array
-from gramian.io.parts import machine_of
-from gramian.machines import nonconformity
+from gramian.core.arrays import Array
+from gramian.core.equations import nonconformity
+from gramian.files.parts import machine_of
 from gramian.serve._live_store import Shown
 
 LIVE = frozenset({"sets", "lower", "upper"})

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from gramian.core.kernels import KERNELS, Kernel, make_kernel
 from gramian.estimators import ESTIMATORS
-from gramian.kernels import KERNELS, Kernel, make_kernel
 
 CLASSES, CURVE = "classes", "curve"
 SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
@@ -62,6 +62,8 @@ OFFERS = {
     )
 }
 NAMED_KERNELS = ("rbf", "laplacian", "poly", "linear")
+LEAST, MOST = 1e-15, 1e15
+"""Widths and ridges that the page may ask for: all that a search by leave-one-out tries."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class Choice:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ValueError(f"{name} must be a number, got {value!r}.")
-            if not 1e-8 <= value <= 1e8:
-                raise ValueError(f"{name} must be between 1e-8 and 1e8, got {value!r}.")
+            if not LEAST <= value <= MOST:
+                raise ValueError(f"{name} must be from {LEAST:g} to {MOST:g}, got {value!r}.")
 
     @property
     def offer(self) -> Offer:

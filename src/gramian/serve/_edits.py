@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.kernels import Kernel
+from gramian.core.arrays import Array
+from gramian.core.kernels import Kernel
 
 
 class Field:

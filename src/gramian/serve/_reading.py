@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.estimators import sample_influence
-from gramian.kernels import KERNELS
-from gramian.machines import class_scores, fit_calibration, probabilities
+from gramian.core.arrays import Array
+from gramian.core.equations import class_scores, fit_calibration, probabilities
+from gramian.core.estimators import sample_influence
+from gramian.core.kernels import KERNELS
 from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
 from gramian.serve._field import Field, grid_points
 from gramian.serve._toys import HEIGHT, WIDTH

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gramian import __version__
-from gramian.io.parts import machine_of
+from gramian.files.parts import machine_of
 from gramian.serve import _answers, _bodies, _documents, _metrics, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._limits import Limits

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.arrays import Array
-from gramian.io.parts import machine_of
+from gramian.core.arrays import Array
+from gramian.files.parts import machine_of
 from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
 from gramian.serve._edits import Learn
 from gramian.serve._tensors import datatype, read_tensors

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
 from gramian.serve._reading import Reader, outputs
 from gramian.serve._script import script

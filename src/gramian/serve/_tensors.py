@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.serve._bodies import Tensor
 
 _NUMBERS: dict[str, np.dtype[Any]] = {

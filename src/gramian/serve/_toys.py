@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.datasets import make_circles, make_moons
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.datasets import make_banana
 
 WIDTH, HEIGHT = 2.0, 1.5

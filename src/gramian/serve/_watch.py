@@ -12,9 +12,10 @@ import numpy as np
 from sklearn.base import is_classifier
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gramian.arrays import Array
-from gramian.estimators import ESTIMATORS, positions_of
-from gramian.io.parts import machine_of
+from gramian.core.arrays import Array
+from gramian.core.estimators import positions_of
+from gramian.estimators import ESTIMATORS
+from gramian.files.parts import machine_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._live_store import LiveStore, Shown

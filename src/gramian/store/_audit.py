@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gramian.files import StrPath
-from gramian.io import default_tolerance, difference_to_refit
+from gramian.files import StrPath, default_tolerance, difference_to_refit
 from gramian.store._book import (
     key_digest,
     read_rows,

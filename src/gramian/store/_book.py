@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from gramian.files import StrPath
-from gramian.io import ModelFileError
-from gramian.io.parts import Held, Parts, canonical_json, read_values
+from gramian.files import ModelFileError, StrPath
+from gramian.files.parts import Held, Parts, canonical_json, read_values
 from gramian.store._commitment import Commitment
 from gramian.store._database import Contents
 from gramian.store._errors import StoreError

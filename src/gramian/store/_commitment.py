@@ -12,7 +12,7 @@ from hashlib import sha256, shake_256
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 _NUMBERS = 1024
 _NAME = b"gramian row 1\0"

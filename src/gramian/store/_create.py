@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import gramian
-from gramian.files import (
-    FileInUseError,
-    StrPath,
-    locked,
-    remove_leftovers,
-    sync_folder,
-    user_name,
+from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder, user_name
+from gramian.files.parts import (
+    following,
+    machine_of,
+    next_id_of,
+    rows_of,
+    settings_of,
+    write_values,
 )
-from gramian.io.parts import following, machine_of, next_id_of, rows_of, settings_of, write_values
 from gramian.store._book import key_digest, settings_digest, snapshot_checksum
 from gramian.store._commitment import Commitment
 from gramian.store._database import Contents, file_mode, write_new

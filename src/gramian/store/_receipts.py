@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from gramian.io.parts import canonical_json
+from gramian.files.parts import canonical_json
 
 FIRST = "0" * 64
 """What the first receipt names as the one before."""

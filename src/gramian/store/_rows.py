@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays import Array
-from gramian.io.parts import Held, Parts, canonical_json
+from gramian.core.arrays import Array
+from gramian.files.parts import Held, Parts, canonical_json
 from gramian.tables import NumberColumn
 
 SALT = 32

@@ -11,8 +11,7 @@ from typing import Any, Self, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.files import StrPath
-from gramian.io import save
+from gramian.files import StrPath, save
 from gramian.store import _edits
 from gramian.store._audit import AuditReport, audit
 from gramian.store._book import open_contents

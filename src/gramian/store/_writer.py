@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import gramian
-from gramian.files import user_name
-from gramian.io import default_tolerance, difference_to_refit
-from gramian.io.parts import following, follows_from_rows, machine_of, rows_of, write_values
+from gramian.files import default_tolerance, difference_to_refit, user_name
+from gramian.files.parts import following, follows_from_rows, machine_of, rows_of, write_values
 from gramian.store._book import Book, Opened, settings_digest, snapshot_checksum
 from gramian.store._create import new_settings, write_whole
 from gramian.store._database import Database, reach, read_all

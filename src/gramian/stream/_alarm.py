@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 SHARE = 1 / 3
 """New samples after which a choice is due, in units of those that it was made on."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 _NODES = 64
 

@@ -12,9 +12,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays import Array
-from gramian.estimators import answer_p_values, check_confidence
-from gramian.machines import accepted
+from gramian.core.arrays import Array
+from gramian.core.equations import accepted
+from gramian.core.estimators import answer_p_values, check_confidence
 from gramian.stream._martingale import mixture_martingale
 from gramian.stream._window import SlidingWindow
 

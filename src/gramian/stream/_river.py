@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
-from gramian.estimators import KernelDiscriminant, LeastSquaresSVR
+from gramian.core.arrays import Array
+from gramian.discriminant._estimator import KernelDiscriminant
 from gramian.stream._window import SlidingWindow
+from gramian.svm._least_squares import LeastSquaresSVR
 
 try:
     from river import base

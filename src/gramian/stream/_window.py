@@ -18,8 +18,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gramian.arrays import Array
-from gramian.estimators import positions_of
+from gramian.core.arrays import Array
+from gramian.core.estimators import positions_of
 from gramian.stream._alarm import LOOKS, Alarm
 from gramian.stream._held import Held, check_age, check_times
 

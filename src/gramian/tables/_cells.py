@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 """What stands for a missing number, in any case. Missing text is an empty cell only."""
@@ -44,8 +44,7 @@ def fault(column: str, row: int, what: str) -> TableError:
 
 def as_table(X: Any) -> Any:
     """A table as it is; arrays and lists of rows as a dict of columns."""
-    named = isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
-    if named and not sparse.issparse(X):  # a sparse matrix may be a dict
+    if is_named(X):
         return X
     array = X
     if not isinstance(X, np.ndarray) or X.dtype != object:
@@ -58,6 +57,12 @@ def as_table(X: Any) -> Any:
     if np.iscomplexobj(array):
         raise TableError("Complex data not supported: cells are numbers, dates or text.")
     return {f"x{j}": array[:, j] for j in range(array.shape[1])}
+
+
+def is_named(X: Any) -> bool:
+    """Whether a table has columns by name; those of an array have positions."""
+    named = isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
+    return named and not sparse.issparse(X)  # a sparse matrix may be a dict
 
 
 def column_names(table: Any) -> list[str]:

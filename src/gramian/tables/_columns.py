@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.tables._cells import fault, is_code, number, numbers, text, texts
 from gramian.tables._dates import DateColumn
 from gramian.tables._formats import PLAIN, NumberFormat

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.tables._cells import MISSING, fault, text
 
 _TIME = (

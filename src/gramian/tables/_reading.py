@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.tables._cells import (
     TableError,
     are_numbers,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays import Array
+from gramian.core.arrays import Array
 from gramian.tables._columns import Column, TargetColumn
 
 
@@ -32,6 +32,8 @@ class HeldTable:
     table : dict of str to ndarray of shape (n,)
     given : int
         Numbers below this one are not given as ids again.
+    by_position : bool
+        Whether the model was fitted on an array, whose columns have positions and no names.
     """
 
     estimator: Any
@@ -41,6 +43,7 @@ class HeldTable:
     ids: Array
     table: dict[str, Array]
     given: int
+    by_position: bool = False
 
     @property
     def next_id(self) -> int:

@@ -13,7 +13,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from gramian.tables._answers import TableAnswers
-from gramian.tables._cells import TableError, TableWarning, as_table, column_names, read_cells
+from gramian.tables._cells import (
+    TableError,
+    TableWarning,
+    as_table,
+    column_names,
+    is_named,
+    read_cells,
+)
 from gramian.tables._columns import TargetColumn
 from gramian.tables._formats import NumberFormat
 from gramian.tables._reading import (
@@ -144,6 +151,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         TableWarning
             If the cells of a text column look like numbers in another notation.
         """
+        by_position = not is_named(table)
         table, cells = self._with_target(table, y)
         for name in (*self.categorical, *self.ignore, *self.units):
             read_cells(table, name)  # a name that is not there is a mistake
@@ -153,7 +161,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         held, remarks = self._learned(table, cells, ids, dict.fromkeys(self.ignore, "asked for"))
         for remark in remarks:
             warnings.warn(remark, TableWarning, stacklevel=2)
-        self._held = held
+        self._held = replace(held, by_position=by_position)
         return self
 
     def partial_fit(self, table, y=None, ids=None, classes=None):
@@ -232,7 +240,8 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         held = self._agreed()
         if fresh:
             y = held.estimator.y_fit_.tolist()
-            self._held, _ = self._learned(held.table, y, held.ids, held.ignored, held)
+            found, _ = self._learned(held.table, y, held.ids, held.ignored, held)
+            self._held = replace(found, by_position=held.by_position)
         else:
             held.estimator.reselect()
         return self
@@ -275,6 +284,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             "ignored_": held.ignored,
             "table_": held.table,
             "next_id": held.next_id,
+            "by_position": held.by_position,
         }
 
     def _set_state(self, state):
@@ -285,8 +295,9 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         table = {column.name: state["table_"][column.name] for column in columns}
         ignored = dict(state["ignored_"])
         self._held = HeldTable(
-            estimator, state["target_"], columns, ignored, estimator.ids_, table, given
-        )
+            estimator, state["target_"], columns, ignored, estimator.ids_, table, given,
+            state.get("by_position", False),
+        )  # fmt: skip
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -305,8 +316,9 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def _encoded(self, table):
         """The estimator, and features of rows that are made for it."""
-        held, table = self._agreed(), as_table(table)
+        held = self._agreed()
         _check_width(table, held)
+        table = as_table(table)
         return held.estimator, self._features(held.columns, read_columns(table, held.columns))
 
     def _features(self, columns, values):
@@ -314,9 +326,9 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def _with_target(self, table, y, held=None):
         """The table, and the cells of the target, in it or beside it."""
-        table = as_table(table)
         if held is not None:
             _check_width(table, held)
+        table = as_table(table)
         if y is not None:
             y = column_or_1d(y, warn=True)
             assert_all_finite(y, input_name="y")
@@ -362,11 +374,11 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
 
 def _check_width(table: Any, held: HeldTable) -> None:
-    """An array that became a table has columns by position: there must be as many as at fit."""
-    names = column_names(table)
-    known = {*(column.name for column in held.columns), *held.ignored}
-    if known and known == {f"x{j}" for j in range(len(known))} and len(names) != len(known):
+    """An array is taken by position if the model was fitted on one, of as many columns."""
+    if not held.by_position or is_named(table):
+        return
+    width, known = len(column_names(as_table(table))), len(held.columns) + len(held.ignored)
+    if width != known:
         raise TableError(
-            f"X has {len(names)} features, but TableModel is expecting {len(known)} features as "
-            f"input."
+            f"X has {width} features, but TableModel is expecting {known} features as input."
         )

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVR
-from gramian.selection import Trial
+from gramian.core.search import Trial
 from tests.estimators.conftest import assert_unchanged, snapshot, values
 from tests.estimators.tuning.conftest import (
     assert_tuned,

@@ -7,8 +7,8 @@ from sklearn.base import clone, is_classifier
 
 import gramian
 from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVC, LeastSquaresSVR
-from gramian.engines import GramPlan
-from gramian.machines import feature_scales
+from gramian.core.engines import GramPlan
+from gramian.core.equations import feature_scales
 from tests.estimators.conftest import values
 from tests.estimators.tuning.conftest import strength, strength_name
 

@@ -68,8 +68,9 @@ function restore({ settings: shared, layers: wanted, rows }) {
 
 function show(answer, start) {
   if (!answer) return;
+  $("problem").hidden = answer.kind !== "error"; // it stands until the next answer
   if (answer.kind === "error") {
-    say(answer.message); $("proof").textContent = answer.message;
+    $("problem").textContent = answer.message;
     return;
   }
   const same = picture?.classes?.join() === answer.classes?.join(); // slow layers stay until new ones are there

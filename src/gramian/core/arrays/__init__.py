@@ -1,0 +1,72 @@
+"""In-place operations on one triangle of a square buffer, and work in blocks of bounded memory.
+
+The layers above call these functions instead of BLAS or LAPACK, so they do not depend on where an
+array lives. All functions work on the *upper* triangle of a square Fortran-ordered buffer and keep
+the strict lower triangle unchanged, so one buffer can hold two symmetric matrices.
+"""
+
+from gramian.core.arrays._blas import (
+    Array,
+    add_cross,
+    add_outer,
+    add_rows_to_cholesky,
+    complex_cholesky,
+    factor_cholesky,
+    invert_cholesky,
+    invert_upper,
+    mirror_upper,
+    reciprocal_condition,
+    scale_by_cholesky,
+    small_cholesky,
+    solve_lower,
+    solve_transposed,
+    solve_upper,
+    subtract_outer,
+    symmetric_product,
+    triangle_rows,
+    weighted_square,
+)
+from gramian.core.arrays._blocks import BLOCK_BYTES, row_blocks, without_rows
+from gramian.core.arrays._placement import (
+    beside,
+    device_memory,
+    find_device,
+    from_tensor,
+    home_of,
+    on_device,
+    to_device,
+    to_host,
+)
+
+__all__ = [
+    "BLOCK_BYTES",
+    "Array",
+    "add_cross",
+    "add_outer",
+    "add_rows_to_cholesky",
+    "beside",
+    "complex_cholesky",
+    "device_memory",
+    "factor_cholesky",
+    "find_device",
+    "from_tensor",
+    "home_of",
+    "invert_cholesky",
+    "invert_upper",
+    "mirror_upper",
+    "on_device",
+    "reciprocal_condition",
+    "row_blocks",
+    "scale_by_cholesky",
+    "small_cholesky",
+    "solve_lower",
+    "solve_transposed",
+    "solve_upper",
+    "subtract_outer",
+    "symmetric_product",
+    "to_device",
+    "to_host",
+    "triangle_rows",
+    "weighted_square",
+    "without_rows",
+]

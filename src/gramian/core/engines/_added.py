@@ -1,0 +1,150 @@
+"""Queries that join the held samples, one at a time: what leave-one-out would then be."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array, row_blocks
+from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._rows import make_rows
+from gramian.core.equations import Joined, Rivals, nonconformity
+from gramian.core.kernels import GramSamples, Kernel
+
+
+class JoinedBlock(ABC):
+    """A block of queries, each of which is added alone; the last sample is the query."""
+
+    labels: Any
+    """Index of each held sample's class, for a classifier."""
+
+    @abstractmethod
+    def decisions(self, label: int) -> Array:
+        """Left-out outputs (m, n + 1, t) of a classifier if the queries had this class."""
+
+    def scores(self, label: int) -> Array:
+        """Nonconformity (m, n + 1) of all samples if the queries had this class."""
+        return nonconformity(self.decisions(label), np.append(self.labels, label))
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedQueries(JoinedBlock):
+    """A `JoinedBlock` of a machine that is linear in its target columns.
+
+    Parameters
+    ----------
+    left_out : callable
+        Returns `Joined` for the target columns, given the weight of a query.
+    targets : Targets
+        Those of the held samples.
+    weights : ndarray of shape (n_classes,), optional
+        Weight of a query of each class; 1 by default.
+    """
+
+    left_out: Callable[[float], Joined]
+    targets: Any
+    weights: Array | None = None
+    cache: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> Array:
+        return self.targets.labels
+
+    def lines(self) -> Joined:
+        """Left-out outputs of a regressor, as lines in the query's target."""
+        return self._joined(1.0)
+
+    def decisions(self, label: int) -> Array:
+        weight = self._weight(label)
+        joined = self._joined(weight)
+        F = joined.values.copy()
+        F[..., label] += joined.slope[..., 0]
+        return self.targets.joined(label, weight).combine_left_out(F)
+
+    def scores(self, label: int) -> Array:
+        """Nonconformity, O(n) for each label if the targets are signs."""
+        if self.targets.kind != "signs":
+            return super().scores(label)
+        weight = self._weight(label)
+        if ("rivals", weight) not in self.cache:
+            self.cache["rivals", weight] = Rivals.of(*self._joined(weight), self.labels)
+        return self.cache["rivals", weight].scores(label)
+
+    def _weight(self, label: int) -> float:
+        return 1.0 if self.weights is None else float(self.weights[label])
+
+    def _joined(self, weight: float) -> Joined:
+        if weight not in self.cache:
+            self.cache[weight] = self.left_out(weight)
+        return self.cache[weight]
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedByEdits(JoinedBlock):
+    """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
+
+    Parameters
+    ----------
+    engine : Engine
+        A copy that only this object changes.
+    held : Holdings
+        Its holdings, with rows of their own.
+    X : samples
+        The queries.
+    """
+
+    engine: Any
+    held: Holdings
+    X: Any
+
+    @property
+    def labels(self) -> Array:
+        return self.held.labels
+
+    @classmethod
+    def blocks(
+        cls, build: Callable[[Holdings], Any], held: Holdings, X: Any
+    ) -> Iterator[tuple[slice, JoinedByEdits]]:
+        """Yield queries in blocks; ``build`` returns a copy of the engine for given holdings."""
+        samples = held.rows.samples()
+        rows = make_rows(held.rows.shown(), precomputed=isinstance(samples, GramSamples))
+        own = replace(held, rows=rows, version=object())
+        engine = build(own)
+        for some in query_blocks(X.shape[0], len(held), 1 + len(held.classes)):
+            yield some, cls(engine, own, X[some])
+
+    def decisions(self, label: int) -> Array:
+        assert self.held.classes is not None
+        n, engine, out = len(self.held), self.engine, []
+        last = np.array([n])
+        for i in range(self.X.shape[0]):
+            y, one = self.held.classes[[label]], np.ones(1)
+            after = self.held.appended(self.X[[i]], y, one, self.held.ids[:1], 0)
+            engine = engine.append(self.held, after)
+            out.append(engine.loo(after))
+            engine = engine.remove(after, self.held, last)
+        return np.stack(out)
+
+
+def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
+    """Cut m queries into blocks, for numbers of shape (queries, n + 1, t + 1).
+
+    Blocks of 8 MB stay near the processor; those of many samples have 16 queries, which share one
+    pass over P, unless these need more than 64 MB.
+    """
+    row = 8 * (n + 1) * (t + 1)
+    return row_blocks(m, row, itemsize=1, budget=min(max(2**23, 16 * row), 2**26))
+
+
+def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:
+    """Kernel values (m, n) of queries to the samples, and (m,) of each with itself, in NumPy.
+
+    With a precomputed kernel these are the columns of X, the last for ``k(x, x)``.
+    """
+    if isinstance(samples, GramSamples):
+        return X[:, :-1], X[:, -1]
+    return np.asarray(kernel(X, samples)), np.asarray(kernel.diagonal(X))

@@ -1,0 +1,72 @@
+"""Queries against least squares on fixed features: what they change, what each row changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian.core.arrays import Array
+from gramian.core.equations import Joined, departed_rows, joined_rows
+
+
+@dataclass(frozen=True, eq=False)
+class RowQueries:
+    """One version of ``f(x) = ψ(x)ᵀB`` with ``B = N Σ w ψ yᵀ``, open to queries.
+
+    Parameters
+    ----------
+    blocks : callable
+        Yields slices of the n held rows with their features ψ, in bounded memory.
+    N : ndarray of shape (d, d)
+    B : ndarray of shape (d, t)
+    Y : ndarray of shape (n, t)
+    weight : ndarray of shape (n,)
+    """
+
+    blocks: Callable[[], Iterator[tuple[slice, Array]]]
+    N: Array
+    B: Array
+    Y: Array
+    weight: Array
+    residuals: Array
+    clearance: Array
+
+    @classmethod
+    def of(
+        cls,
+        blocks: Callable[[], Iterator[tuple[slice, Array]]],
+        N: Array,
+        B: Array,
+        Y: Array,
+        weight: Array,
+    ) -> RowQueries:
+        """Compute residuals y − f and clearances 1 − h of the held rows, in one pass."""
+        residuals, clearance = Y.astype(float), np.ones(len(Y))
+        for rows, features in blocks():
+            residuals[rows] -= features @ B
+            clearance[rows] -= weight[rows] * np.einsum("ij,ij->i", features @ N, features)
+        return cls(blocks, N, B, Y, weight, residuals, clearance)
+
+    def joined(self, features: Array) -> Callable[[float], Joined]:
+        """Return the function of their weight that gives what queries change, O(n d) for each."""
+        crossed, reached = self._crossed(features), features @ self.B
+        own = self.variances(features)
+        held = self.residuals, self.clearance, self.weight
+        return lambda weight: joined_rows(*held, crossed, own, reached, self.Y, weight)
+
+    def departed(self, features: Array) -> Array:
+        """Outputs (m, n, t) at queries without each held row, O(n d) for each query."""
+        held = self.residuals, self.clearance, self.weight
+        return departed_rows(*held, self._crossed(features), features @ self.B)
+
+    def variances(self, features: Array) -> Array:
+        """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""
+        return np.einsum("ij,ij->i", features @ self.N, features)
+
+    def _crossed(self, features: Array) -> Array:
+        crossed, solved = np.empty((len(features), len(self.Y))), features @ self.N
+        for rows, held in self.blocks():
+            crossed[:, rows] = solved @ held.T
+        return crossed

@@ -1,0 +1,293 @@
+"""Storage of samples in order of arrival, in objects that edits do not change.
+
+Three kinds of samples share one interface. `appended` and `without` return a new store and leave
+the old one readable, so an interrupted edit loses nothing. The stores of one model share a buffer:
+new samples are written behind the end of the old store, and `scrub` overwrites removed samples
+once the store that contains them is no longer needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from gramian.core.arrays import Array, find_device, row_blocks, to_device, without_rows
+from gramian.core.kernels import GramSamples
+
+
+class Rows(Protocol):
+    """The samples that a model holds."""
+
+    dtype: np.dtype
+    width: int
+    """Number of features; number of samples for a precomputed kernel."""
+    answer: Any
+    """The function that makes a tensor of an answer, for samples that came as tensors; or None."""
+
+    def __len__(self) -> int: ...
+
+    def samples(self, *, lend: bool = False) -> Any:
+        """All samples as a kernel takes them; with ``lend``, they stay readable after edits."""
+
+    def shown(self) -> Any:
+        """A copy of the samples for the caller."""
+
+    def take(self, positions: Array) -> Any:
+        """The samples at these positions."""
+
+    def adopt(self, X: Any) -> Any:
+        """Convert other samples, dense or CSR, to the form of those held."""
+
+    def appended(self, X: Any) -> Rows:
+        """Return a store with more samples at its end."""
+
+    def without(self, positions: Array) -> Rows:
+        """Return a store without the samples at these positions."""
+
+    def scrub(self) -> None:
+        """Overwrite removed samples."""
+
+    def copied(self) -> Rows:
+        """Return a store with a copy of the samples."""
+
+
+class DenseRows:
+    """Dense samples in a buffer with spare room; O(k d) amortised to append and to remove.
+
+    A removal leaves a gap, which `scrub` overwrites with zeros. Reading all samples closes the
+    gaps in a new buffer. Rows of a lent buffer that a reader may access are never overwritten: a
+    removal from it copies the remaining samples.
+    """
+
+    answer: Any = None
+
+    def __init__(self, buffer: Any, places: Array | None, end: int) -> None:
+        # `places` holds the row of each sample; None means the first rows without gaps. A single
+        # tuple, so that one assignment replaces all of it.
+        self._store = buffer, places, end
+        self.dtype, self.width = buffer.dtype, buffer.shape[1]
+        self._lent = False
+        self._gone = np.empty(0, dtype=int)  # rows of removed samples, not yet overwritten
+
+    def __len__(self) -> int:
+        _, places, end = self._store
+        return end if places is None else len(places)
+
+    def samples(self, *, lend: bool = False) -> Array:
+        self._lent = self._lent or lend
+        if self._store[1] is not None:
+            self._store = self._compact(0), None, len(self)
+        buffer, _, end = self._store
+        view = buffer[:end]
+        if isinstance(view, np.ndarray):
+            view.flags.writeable = False
+        return view
+
+    def shown(self) -> Array:
+        return self.samples().copy()
+
+    def take(self, positions: Array) -> Array:
+        buffer, places, _ = self._store
+        return buffer[positions if places is None else places[positions]]
+
+    def adopt(self, X: Any) -> Array:
+        return X.toarray() if sparse.issparse(X) else X
+
+    def appended(self, X: Array) -> DenseRows:
+        (buffer, places, end), n, k = self._store, len(self), len(X)
+        room = places is None and end + k <= len(buffer)
+        buffer = buffer if room else self._compact(max(n + k, 8) + k)
+        buffer[n : n + k] = X
+        after = type(self)(buffer, None, n + k)
+        after._lent = self._lent and room
+        return after
+
+    def without(self, positions: Array) -> DenseRows:
+        buffer, places, end = self._store
+        stay = without_rows(np.arange(end) if places is None else places, positions)
+        gone = np.array(positions) if places is None else places[positions]
+        after = type(self)(buffer, stay, end)
+        if self._lent or 2 * len(stay) < end:
+            return type(self)(after._compact(0), None, len(stay))
+        after._gone = np.concatenate([self._gone, gone])
+        return after
+
+    def scrub(self) -> None:
+        if len(self._gone):
+            buffer, places, _ = self._store
+            if places is not None:  # otherwise the gaps were closed in a new buffer
+                buffer[self._gone] = 0
+            self._gone = self._gone[:0]
+
+    def copied(self) -> DenseRows:
+        return type(self)(self.samples().copy(), None, len(self))
+
+    def _compact(self, spare: int) -> Any:
+        """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
+        (held, places, _), n = self._store, len(self)
+        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=held)
+        for block in row_blocks(n, self.width, self.dtype.itemsize):
+            buffer[block] = held[block if places is None else places[block]]
+        return buffer
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Omit spare rows and gaps, which may still contain removed samples."""
+        store = self.shown(), None, len(self)
+        return {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
+
+
+class DeviceRows(DenseRows):  # on a device
+    """Dense samples on a device, for callers with arrays of NumPy."""
+
+    def shown(self) -> Array:
+        return np.asarray(self.samples()).copy()
+
+    def adopt(self, X: Any) -> Any:
+        return to_device(super().adopt(X), self._store[0].tensor.device)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": np.asarray(self.samples()), "device": str(self._store[0].tensor.device)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        X = to_device(state["X"], find_device(state["device"]))
+        self.__init__(X, None, len(X))  # type: ignore[misc]
+
+
+class TensorRows(DeviceRows):  # on a device
+    """Dense samples on a device, for callers with tensors: answers are tensors on that device."""
+
+    def answer(self, values: Array) -> Any:
+        """Return numbers as a tensor; labels that are strings stay an array of NumPy."""
+        if values.dtype.kind not in "fiub":
+            return values
+        return to_device(values, self._store[0].tensor.device).tensor
+
+
+class SparseRows:
+    """CSR samples; O(nnz) to append and to remove."""
+
+    answer: Any = None
+
+    def __init__(self, X: Any) -> None:
+        self._X, self.dtype, self.width = X, X.dtype, X.shape[1]
+
+    def __len__(self) -> int:
+        return self._X.shape[0]
+
+    def samples(self, *, lend: bool = False) -> Any:
+        return self._X
+
+    def shown(self) -> Any:
+        return self._X.copy()
+
+    def take(self, positions: Array) -> Any:
+        return self._X[positions]
+
+    def adopt(self, X: Any) -> Any:
+        return X if sparse.issparse(X) else sparse.csr_matrix(X)
+
+    def appended(self, X: Any) -> SparseRows:
+        return SparseRows(sparse.vstack([self._X, X], format="csr", dtype=self.dtype))
+
+    def without(self, positions: Array) -> SparseRows:
+        stay = np.ones(len(self), dtype=bool)
+        stay[positions] = False
+        return SparseRows(self._X[stay])
+
+    def scrub(self) -> None:
+        """Do nothing: the store with the removed samples no longer exists."""
+
+    def copied(self) -> SparseRows:
+        return SparseRows(self._X.copy())
+
+
+class GramRows:
+    """Samples of which the kernel matrix is known, in a square buffer with spare room.
+
+    A new sample comes as a row of kernel values to the held samples and then to the new ones.
+    O(n k) to append within the spare room, O(n) to remove; reading with gaps copies the matrix.
+    """
+
+    answer: Any = None
+
+    def __init__(self, buffer: Array, places: Array) -> None:
+        self._store = buffer, places  # one tuple, so that one assignment replaces both
+        self.dtype, self.width = buffer.dtype, len(places)
+        self._lent = False
+        self._scrubbed = True
+
+    def __len__(self) -> int:
+        return len(self._store[1])
+
+    def samples(self, *, lend: bool = False) -> GramSamples:
+        self._lent, n = self._lent or lend, len(self)
+        if n and self._store[1][-1] != n - 1:
+            self._store = self._compact(n), np.arange(n)
+        return GramSamples(self._store[0][:n, :n], np.arange(n))
+
+    def shown(self) -> Array:
+        buffer, places = self._store
+        return buffer[np.ix_(places, places)]
+
+    def take(self, positions: Array) -> GramSamples:
+        return self.samples()[positions]
+
+    def adopt(self, X: Array) -> Array:
+        return X
+
+    def appended(self, X: Array) -> GramRows:
+        (buffer, places), n, k = self._store, len(self), len(X)
+        end = int(places[-1]) + 1 if n else 0
+        if end + k > len(buffer):
+            buffer, places, end = self._compact(n + k + max(8, n // 16)), np.arange(n), n
+        places = np.concatenate([places, np.arange(end, end + k)])
+        buffer[end : end + k, places] = X
+        buffer[np.ix_(places[:n], places[n:])] = X[:, :n].T
+        after = GramRows(buffer, places)
+        after._lent = self._lent
+        return after
+
+    def without(self, positions: Array) -> GramRows:
+        buffer, places = self._store
+        after = GramRows(buffer, np.delete(places, positions))
+        if self._lent:
+            return GramRows(after._compact(len(after)), np.arange(len(after)))
+        after._scrubbed = False
+        return after
+
+    def scrub(self) -> None:
+        if not self._scrubbed:
+            buffer, places = self._store
+            gone = np.ones(len(buffer), dtype=bool)
+            gone[places] = False
+            buffer[gone] = 0
+            buffer[:, gone] = 0
+            self._scrubbed = True
+
+    def copied(self) -> GramRows:
+        return GramRows(self.shown(), np.arange(len(self)))
+
+    def _compact(self, capacity: int) -> Array:
+        (held, places), n = self._store, len(self)
+        buffer = np.zeros((capacity, capacity), dtype=self.dtype)
+        for block in row_blocks(n, n, self.dtype.itemsize):
+            buffer[block, :n] = held[np.ix_(places[block], places)]
+        return buffer
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Omit spare rows and gaps, which may still contain removed samples."""
+        store = self.shown(), np.arange(len(self))
+        return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
+
+
+def make_rows(X: Any, *, precomputed: bool = False, tensors: bool = False) -> Rows:
+    """Store a copy of validated samples: a kernel matrix, CSR, dense, or dense on a device."""
+    if precomputed:
+        return GramRows(np.array(X), np.arange(len(X)))
+    if sparse.issparse(X):
+        return SparseRows(X.copy())
+    if isinstance(X, np.ndarray):
+        return DenseRows(np.array(X), None, len(X))
+    return (TensorRows if tensors else DeviceRows)(X.copy(), None, len(X))  # on a device

@@ -1,0 +1,149 @@
+"""The interface of every machine on the Gram matrix.
+
+f₋ᵢ is the decision value at sample i of the machine trained without i. Every machine here is linear
+in its targets Y and is computed from ``P = A⁻¹``, with D = diag(1/weight):
+
+================  ==================  ==========================================================
+machine           A                   intercept
+================  ==================  ==========================================================
+kernel ridge      K + λD              none
+LS-SVM            K + λD              free: the coefficients sum to zero
+KDA/RMSE          K + λD              the one that minimises β² + Σ z_i²/weight_i
+KFD, eq. (4)      K + i√μ D           free
+KFD, eq. (5)      K + i√μ D           penalised by μ, as every coefficient
+================  ==================  ==========================================================
+
+A weight of k equals k copies of the sample; leaving sample i out removes all its copies.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from gramian.core.arrays import Array
+from gramian.core.equations._added import Joined, Queries
+from gramian.core.gram import Moments, Spectrum
+
+MomentsOf = Callable[[int], Moments]
+"""``moments(1)`` are those of P, ``moments(2)`` those of P D P, each computed on demand."""
+
+Pull = tuple[Array, Callable[[Array], Array]]
+"""Leave-one-out values F, and the function that maps ∂E/∂F to ∂E/∂A."""
+
+
+class Departures(NamedTuple):
+    """The effect of removing each sample."""
+
+    residual: Array
+    """``θ_i = y_i − f₋ᵢ(x_i)``, of shape (n, t); complex for a resolvent."""
+    intercept: Array
+    """``b₋ᵢ − b``, of shape (n, t)."""
+
+
+class Machine(ABC):
+    """The equations of one machine as functions of P; it stores no samples."""
+
+    name: str
+    only_factor: ClassVar[str | None] = None
+    """Name of the factor that A requires, or None if any factor will do."""
+    guide: ClassVar[Machine | None] = None
+    """A machine with a smoother criterion, whose slopes find the width for this one; or None."""
+    climbs: ClassVar[bool] = True
+    """Whether slopes lead to a good setting; if not, each width needs its whole path of ridges."""
+
+    # -- the matrix -----------------------------------------------------------------------------
+
+    def shift(self, ridge: float, weight: Array) -> Array:
+        """The diagonal that is added to K: λ / weight."""
+        return ridge / weight
+
+    # -- the live solution ----------------------------------------------------------------------
+
+    @abstractmethod
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """Intercepts b (t,) and coefficients ``Z = R − s b`` (n, t), from ``R = P Y``, ``s = P 1``.
+
+        ``D`` is the diagonal 1 / weight; O(n t).
+        """
+
+    @abstractmethod
+    def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
+        """Exact leave-one-out decision values (n, t), for one P or a stack of them; O(n t)."""
+
+    @abstractmethod
+    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+        """Left-out residuals and changes of the intercept, for all samples in O(n t)."""
+
+    def joined(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Joined:
+        """Leave-one-out values of all samples and of a query that joins them, O(n t) per query."""
+        F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
+        return Joined(F[..., :-1], F[..., -1:])
+
+    def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
+        """Variance of f(x) at m queries, in the unit in which that of the noise is λ; O(m n).
+
+        ``k(x, x) − kᵀPk``, the variance of a Gaussian process with covariance K and a given mean,
+        from ``own = k(x, x)``, ``cross = k`` (m, n), ``solved = P k`` and ``s = P 1``.
+        """
+        return own - np.einsum("ij,ij->i", cross, solved)
+
+    # -- a path of ridges -----------------------------------------------------------------------
+
+    def spectrum(self, spectrum: Spectrum) -> Spectrum:
+        """The spectrum to which the ridges are added, given that of K."""
+        return spectrum
+
+    def loo_path(self, spectrum: Spectrum, Y: Array, ridges: Array) -> Array:
+        """Leave-one-out decision values for every ridge, of shape (L, n, t), in O(n² L t).
+
+        Parameters
+        ----------
+        spectrum : Spectrum
+            Spectrum of K.
+        Y : ndarray of shape (n, t)
+            Targets; they must not change when a sample is removed.
+        ridges : ndarray of shape (L,)
+        """
+        base = self.spectrum(spectrum)
+        return self.loo_on_path(Y, lambda power: base.moments(Y, ridges, power=power))
+
+    def least_ridge(self, size: float, eps: float) -> float:
+        """The ridge below which rounding decides, for a K with ``size`` as largest eigenvalue.
+
+        Two fits of the same samples in another order agree above it to about eps^(1/3).
+        """
+        return eps ** (2 / 3) * size
+
+    def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
+        """The leave-one-out values for choosing ridges; the exact ones unless overridden."""
+        return self.loo(Y, moments, 0.0)
+
+    # -- gradients ------------------------------------------------------------------------------
+
+    def matrix(self, K: Array, weight: Array) -> Array:
+        """The matrix to which the path adds the ridge, as a new array."""
+        return K.copy()
+
+    def trace(self, K: Array) -> float:
+        """The trace of `matrix` without weights, O(n²) at most."""
+        return float(np.trace(K))
+
+    @abstractmethod
+    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+        """Leave-one-out values for one P of the path, and their pullback to ∂E/∂A.
+
+        P is overwritten.
+        """
+
+    def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
+        """∂E/∂K from ``S = ∂E/∂matrix(K)``."""
+        return S
+
+
+def symmetric(B: Array) -> Array:
+    """The symmetric part of B."""
+    return 0.5 * (B + B.T)

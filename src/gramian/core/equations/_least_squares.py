@@ -1,0 +1,88 @@
+"""Kernel ridge regression and the least-squares support vector machine (duan2008).
+
+::
+
+    min ½‖w‖² + ½ c b² + C/2 Σ weight_i (y_i − w·φ(x_i) − b)²,      λ = 1/C
+
+With ``P = (K + λD)⁻¹``, ``R = P Y`` and ``s = P 1`` all results have closed forms. The penalty c =
+0 leaves the intercept b free, which is LS-SVM; c = ∞ means no intercept, which is kernel ridge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
+from gramian.core.equations._equations import Departures, Machine, MomentsOf, Pull
+from gramian.core.gram import Moments
+
+
+@dataclass(frozen=True)
+class LeastSquares(Machine):
+    """Least squares with an intercept b that costs ``penalty · b²``."""
+
+    name: str
+    penalty: float
+
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """``b = 1ᵀR / (c + 1ᵀs)``, ``Z = R − s b``; duan2008, eq. (7) for c = 0."""
+        intercept = R.sum(axis=0) / (self.penalty + s.sum())
+        return intercept, R - s[:, None] * intercept
+
+    def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
+        """``f₋ᵢ = y_i − (M Y)_i / M_ii``, see `loo_bordered`."""
+        return loo_bordered(Y, moments(1), self.penalty)
+
+    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+        """``b₋ᵢ − b = −s_i θ_i / (c + 1ᵀs)``."""
+        first = moments(1)
+        theta = Y - loo_bordered(Y, first, self.penalty)
+        total = self.penalty + first.s.sum()
+        return Departures(theta, -first.s[:, None] * theta / total)
+
+    def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
+        """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""
+        by_intercept = (1.0 - cross @ s) ** 2 / (self.penalty + s.sum())
+        return super().variances(own, cross, solved, s, ridge) + by_intercept
+
+    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+        return pull_bordered(P, Y, self.penalty)
+
+
+KERNEL_RIDGE = LeastSquares("kernel ridge", np.inf)
+LS_SVM = LeastSquares("LS-SVM", 0.0)
+
+
+def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
+    """Leave-one-out values of machines whose intercept b costs ``penalty · b²``.
+
+    With ``M = P − s sᵀ / (penalty + 1ᵀs)``, the inverse of ``A + 11ᵀ/penalty``::
+
+        f₋ᵢ = y_i − (M Y)_i / M_ii
+
+    A penalty of 0 leaves the intercept free (duan2008, eq. 7); ∞ means no intercept. O(n t).
+    """
+    R, s, p = first
+    total = penalty + s.sum(axis=-1, keepdims=True)
+    intercept = R.sum(axis=-2, keepdims=True) / total[..., None]
+    return Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
+
+
+def pull_bordered(P: Array, Y: Array, penalty: float) -> Pull:
+    """F = Y − MY / diag M with ``M = P − s sᵀ / (c + 1ᵀs)``, and its pullback; ``dM = −M dA M``.
+
+    M overwrites P.
+    """
+    s = P.sum(axis=0)[:, None]
+    W = s / np.sqrt(penalty + s.sum())
+    M = np.subtract(P, W @ W.T, out=P)
+    U, m = M @ Y, np.diagonal(M)[:, None]
+
+    def pullback(G: Array) -> Array:
+        S = weighted_square(M, -np.sum(G * U / m**2, axis=1))  # −M [U_bar Yᵀ + diag m_bar] M
+        add_cross(S, M @ (G / m), U, 0.5)
+        return mirror_upper(S)
+
+    return Y - U / m, pullback

@@ -1,0 +1,293 @@
+"""Methods of all classifiers: changing classes, decisions, probabilities, leave-one-out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from gramian.core.arrays import from_tensor
+from gramian.core.engines import Holdings
+from gramian.core.equations import accepted, fit_calibration, probabilities
+from gramian.core.estimators._conformal import check_confidence, label_p_values
+from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
+
+
+class LiveClassifier(ClassifierMixin, LiveEstimator):
+    """Classifier with one output per class, or a single output for two classes."""
+
+    _state_names: tuple[str, ...] = ("classes_",)
+
+    @property
+    def classes_(self):
+        """Sorted labels that the model distinguishes."""
+        return self._fitted().held.classes.copy()
+
+    @edits
+    def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
+        """Learn more samples; the result equals one fit to all samples.
+
+        The first call chooses the hyper-parameters; `reselect` chooses them again.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
+        y : array-like of shape (n_samples,)
+            May contain new classes.
+        classes : array-like, optional
+            Classes that stay in `classes_` even without samples.
+        ids : array-like of shape (n_samples,), optional
+            Unique integers or strings; the next free numbers by default.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        declared = () if classes is None else _check_classes(classes)
+        self._learn(X, y, sample_weight, ids, declared)
+        return self
+
+    def decision_function(self, X):
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
+        now, outputs = self._outputs(X)
+        return answered(now, _shown(now, outputs))
+
+    def predict(self, X):
+        """The class of each sample."""
+        now, outputs = self._outputs(X)
+        return answered(now, _labels(now, outputs))
+
+    def predict_proba(self, X):
+        """Class probabilities, calibrated on the exact leave-one-out decision values.
+
+        Returns ``softmax(a z)`` of shape (n_samples, n_classes), with the scale a fitted to the
+        leave-one-out values. The most probable class is the one that `predict` returns. With Fisher
+        targets both treat the classes as equally frequent.
+        """
+        with self._lock:
+            largest, scale = self._derived("calibration", _calibrated)
+            now, reader = self._reading()
+        outputs = np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
+        P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
+        return now.held.rows.answer(P) if now.held.rows.answer else P
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy of `predict`."""
+        found = from_tensor(self.predict(X))
+        return float(accuracy_score(from_tensor(y), found, sample_weight=sample_weight))
+
+    def p_values(self, X, mondrian=False, smoothed=False, random_state=None):
+        """Conformal p-value of each class for each sample, of shape (n_samples, n_classes).
+
+        The query is added with each label in turn, and every sample is left out once: the p-value
+        is the fraction of samples, the query included, that then fit their label at most as well
+        as the query. If held samples and query are exchangeable and no hyper-parameter was chosen
+        on the samples (`seen_by_` is empty), the p-value of the true label is at most ε with
+        probability at most ε, whatever the distribution.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values to the held samples and k(x, x) in a last
+            column.
+        mondrian : bool
+            Compare with samples of the same class alone: the guarantee then holds within each
+            class. The p-value of a class without samples is 1.
+        smoothed : bool
+            Break ties by a random number, which makes the p-values uniform. By default all ties
+            count, which makes them larger.
+        random_state : int, RandomState or None
+            Draws the random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return label_p_values(self, X, mondrian, smoothed, random_state)
+
+    def predict_set(self, X, confidence=0.9, mondrian=False, smoothed=False, random_state=None):
+        """Sets of classes that contain the true one with probability ≥ ``confidence``.
+
+        The classes with `p_values` above 1 − confidence, on the conditions stated there. A set may
+        be empty, which says that the sample is unlike those held, whatever its label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        confidence : float
+            Between 0 and 1.
+        mondrian, smoothed, random_state
+            See `p_values`.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+        """
+        confidence = check_confidence(confidence)
+        return accepted(label_p_values(self, X, mondrian, smoothed, random_state), confidence)
+
+    @property
+    def calibration_(self):
+        """The scale a of the probabilities ``softmax(a z)``, fitted to leave-one-out values."""
+        return self._derived("calibration", _calibrated)[1]
+
+    def loo_decision_function(self):
+        """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
+        with self._lock:
+            now = self._fitted()
+            return answered(now, _shown(now, self._loo_outputs()))
+
+    def loo_predict(self):
+        """Class of each held sample by the model without it, in the order of `ids_`."""
+        with self._lock:
+            now = self._fitted()
+            return answered(now, _labels(now, self._loo_outputs()))
+
+    def loo_predict_proba(self):
+        """Class probabilities of each held sample by the model without it, in the order of `ids_`.
+
+        The decision values are leave-one-out values; the scale a is that of `predict_proba`.
+        """
+        with self._lock:
+            largest, scale = self._derived("calibration", _calibrated)
+            F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
+            return answered(self._fitted(), probabilities(F, scale))
+
+    def loo_score(self):
+        """Accuracy of `loo_predict`, weighted by the sample weights."""
+        with self._lock:
+            now = self._fitted()
+            right = _labels(now, self._loo_outputs()) == now.held.y
+            return float(np.average(right, weights=now.held.weight))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _check_targets(self, y, held: Holdings | None):
+        plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ib"
+        if plain and held is not None and held.y.dtype.kind == y.dtype.kind:  # as they are held
+            return y
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind not in "biuf":
+            _check_labels(y, "y")
+        check_classification_targets(y)
+        if held is not None and held.y.dtype.kind != y.dtype.kind:
+            _check_kind(held.y, y)
+        return y
+
+    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+        if classes:
+            _check_kind(after.y, np.asarray(classes), "classes")
+        declared = classes if before is None else (*before.declared, *classes)
+        if before is None:
+            known = np.unique(after.y)
+        else:
+            new = after.y[len(before.ids) :]
+            if not classes and {*new.tolist()} <= {*before.classes.tolist()}:
+                return after  # mostly no class is new
+            known = np.union1d(before.classes, new)
+        if declared:
+            declared = tuple(sorted(set(declared)))
+            known = np.union1d(known, np.asarray(declared))
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: "
+                f"{known[0]!s}."
+            )
+        return replace(after, classes=known, declared=declared)
+
+    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+        for label in before.classes:
+            if not (after.y == label).any():
+                break
+        else:  # mostly no class has vanished, and a few passes are faster than a sort
+            return after
+        present = np.unique(after.y)
+        if len(present) < 2:
+            raise ValueError(
+                f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
+                f"needs two. Fit it anew on other samples instead."
+            )
+        if after.declared:
+            present = np.union1d(present, np.asarray(after.declared))
+        return after if len(present) == len(after.classes) else replace(after, classes=present)
+
+    def _get_state(self):
+        declared = self._fitted().held.declared
+        return {**super()._get_state(), "declared": np.asarray(declared) if declared else ()}
+
+
+def _check_classes(classes):
+    """Declared classes as a tuple of labels; ValueError if they are not a list of labels."""
+    array = np.asarray(classes)
+    if array.ndim != 1:
+        raise ValueError(f"classes must be a list of labels, got {array.ndim} dimensions.")
+    if array.dtype.kind not in "biuf":
+        _check_labels(array, "classes")
+    elif not np.isfinite(array).all():
+        raise ValueError("classes must be finite, got NaN or infinity.")
+    return tuple(array.tolist())
+
+
+def _check_labels(labels, name):
+    """Raise ValueError unless labels are all strings, or all numbers.
+
+    Arrays of strings drop NUL characters at the end, so that "a" and ``"a\\0"`` would become one.
+    """
+    if labels.dtype.kind in "mMcV":
+        raise ValueError(
+            f"{name} must hold strings or real numbers, got labels of dtype {labels.dtype}. Turn "
+            f"them into strings."
+        )
+    if labels.dtype.kind == "O":
+        strings = [isinstance(label, str) for label in labels.tolist()]
+        if any(strings) and not all(strings):
+            other = type(labels[strings.index(False)]).__name__
+            raise ValueError(
+                f"{name} must hold strings alone or numbers alone, got strings and {other}."
+            )
+    texts = labels.tolist() if labels.dtype.kind in "UO" else []
+    if any("\0" in text for text in texts if isinstance(text, str)):
+        raise ValueError(f"{name} has a label with a NUL character, which no file can hold.")
+
+
+def _check_kind(held, new, name="y"):
+    """Raise ValueError if labels are strings on one side and numbers on the other."""
+    strings = [labels.dtype.kind in "UO" for labels in (held, new)]
+    if strings[0] != strings[1]:
+        kinds = ("numbers", "strings")
+        raise ValueError(
+            f"{name} must be {kinds[strings[0]]}, as the labels that the model holds; got "
+            f"{kinds[strings[1]]}."
+        )
+
+
+def _shown(now: Fitted, outputs):
+    """Copy the outputs in the dtype of the samples, one-dimensional for a single output."""
+    flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
+    return flat.astype(now.held.rows.dtype)
+
+
+def _labels(now: Fitted, outputs):
+    classes = now.held.classes
+    if outputs.shape[1] == 1:
+        return classes[(outputs[:, 0] > 0).astype(int)]
+    return classes[np.argmax(outputs, axis=1)]
+
+
+def _calibrated(now: Fitted):
+    """Return the largest finite leave-one-out value and the scale of the probabilities.
+
+    The largest value replaces infinite ones, which occur for classes without samples.
+    """
+    if "loo" not in now.cache:
+        now.cache["loo"] = now.engine.loo(now.held)
+    F, held = now.cache["loo"], now.held
+    largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
+    bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
+    return largest, fit_calibration(bounded, held.labels, len(held.classes), held.weight)

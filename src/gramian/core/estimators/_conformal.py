@@ -1,0 +1,129 @@
+"""Prediction sets and intervals with a guarantee, from what a query would change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+
+from gramian.core.equations import conformal_regions, jackknife_plus, p_values
+from gramian.core.estimators._parameters import check_choice, is_number
+
+METHODS = ("full", "jackknife+")
+
+
+def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_state: Any) -> Any:
+    """p-value of each class for each query, of shape (m, n_classes)."""
+    with model._lock:
+        now = model._serving()
+        held = now.held
+        X = now.settings.samples.joining(model, held, X)
+        m, classes = X.shape[0], range(len(held.classes))
+        ties = check_random_state(random_state).uniform(size=m) if smoothed else None
+        out = np.empty((m, len(classes)))
+        for rows, block in now.engine.joined(held, X):
+            for label in classes:
+                weight = held.weight * (held.labels == label) if mondrian else held.weight
+                drawn = None if ties is None else ties[rows]
+                out[rows, label] = p_values(block.scores(label), weight, drawn)
+        return out
+
+
+def answer_p_values(
+    model: Any, X: Any, y: Any, *, smoothed: bool = False, random_state: Any = None
+) -> Any:
+    """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
+
+    For a classifier, the column of `p_values` for the label; a label that the model does not know
+    fits less well than any sample held. For a regressor, the p-value that `prediction_region`
+    compares with 1 − confidence.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array-like or CSR matrix of shape (m, n_features)
+    y : array-like of shape (m,) or (m, n_targets)
+    smoothed : bool
+        Break ties by random numbers, which makes the p-values uniform.
+    random_state : int, RandomState or None
+    """
+    random = check_random_state(random_state)
+    if is_classifier(model):
+        with model._lock:
+            P, classes = label_p_values(model, X, False, smoothed, random), model.classes_
+            total = 1.0 + model.sample_weight_.sum()
+        y = np.asarray(y)
+        known = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        least = (random.uniform(size=len(y)) if smoothed else 1.0) / total
+        return np.where(classes[known] == y, P[np.arange(len(y)), known], least)
+    with model._lock:
+        now = model._serving()
+        held = now.held
+        X = now.settings.samples.joining(model, held, X)
+        Y, wanted = held.y.reshape(len(held), -1), np.asarray(y, dtype=float)
+        wanted = wanted.reshape(X.shape[0], Y.shape[1])
+        out = np.empty(wanted.shape)
+        ties = random.uniform(size=len(out)) if smoothed else None
+        for rows, block in now.engine.joined(held, X):
+            values, slope = block.lines()
+            reached = values + slope * wanted[rows, None, :]
+            goal = np.concatenate(
+                [np.broadcast_to(Y, reached[:, :-1].shape), wanted[rows, None]], axis=1
+            )
+            drawn = None if ties is None else ties[rows]
+            for j, sizes in enumerate(np.moveaxis(np.abs(goal - reached), 2, 0)):
+                out[rows, j] = p_values(sizes, held.weight, drawn)
+    return out[:, 0] if held.y.ndim == 1 else out
+
+
+def regions(model: Any, X: Any, confidence: Any) -> list[list[Any]]:
+    """Intervals (r, 2) that make up the conformal region, for each query and target."""
+    confidence = check_confidence(confidence)
+    with model._lock:
+        now = model._serving()
+        held, out = now.held, []
+        X = now.settings.samples.joining(model, held, X)
+        Y = held.y.reshape(len(held), -1)
+        for _, block in now.engine.joined(held, X):
+            values, slope = block.lines()
+            slope = np.broadcast_to(slope, values.shape)
+            each = [
+                conformal_regions(
+                    Y[:, j] - values[:, :-1, j],
+                    slope[:, :-1, j],
+                    values[:, -1, j],
+                    held.weight,
+                    confidence,
+                )
+                for j in range(Y.shape[1])
+            ]
+            out += [list(targets) for targets in zip(*each, strict=True)]
+        return out
+
+
+def intervals(model: Any, X: Any, confidence: Any, method: str) -> Any:
+    """Low and high ends for each query and target, of shape (m, t, 2)."""
+    if check_choice("method", method, METHODS) == "full":
+        found = regions(model, X, confidence)
+        return np.array([[(part[0, 0], part[-1, 1]) for part in parts] for parts in found])
+    confidence = check_confidence(confidence)
+    with model._lock:
+        residuals, now = model._loo_outputs(), model._serving()
+        held = now.held
+        X = now.settings.samples.queries(model, held, X)
+        residuals = held.y.reshape(residuals.shape) - residuals
+        out = np.empty((X.shape[0], residuals.shape[1], 2))
+        for rows, values in now.engine.departed(held, X):
+            for j, left_out in enumerate(residuals.T):
+                ends = jackknife_plus(values[..., j], left_out, held.weight, confidence)
+                out[rows, j] = np.stack(ends, axis=1)
+        return out
+
+
+def check_confidence(confidence: Any) -> float:
+    """The confidence, if it is a number between 0 and 1."""
+    if not (is_number(confidence) and 0.0 < confidence < 1.0):
+        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}.")
+    return float(confidence)

@@ -1,0 +1,554 @@
+"""The base of all estimators: learning, forgetting and reading one version of a model at a time.
+
+A fitted estimator has one private attribute besides its parameters, `_now`: a frozen `Fitted` with
+settings, choices, holdings and engine. Every edit prepares a new `Fitted` and assigns it in one
+step, so an exception or an interrupt leaves the model either before or after the edit. A lock
+serialises edits and reads of the engine; predictions then run without it.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from threading import RLock
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.core.arrays import Array
+from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, noted
+from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.core.estimators._progress import Aloud
+from gramian.core.estimators._relabel import relabelled
+from gramian.core.estimators._samples import placed, with_weight
+from gramian.core.estimators._tuning import tuned_apart
+from gramian.core.gram import NotPositiveDefiniteError
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One version of a fitted model.
+
+    Attributes
+    ----------
+    settings : object
+        The parameters as `fit` read them, frozen. ``choose`` selects hyper-parameters for given
+        holdings; ``restore`` reads them and an engine from a model file.
+    choice : object
+        The hyper-parameters, which stay until `reselect`. ``engine`` builds an engine with them;
+        ``seen_by`` names those that were chosen on samples.
+    held : Holdings
+    engine : Engine
+    names : ndarray of str, optional
+        Feature names.
+    cache : dict
+        Values derived from this version.
+    """
+
+    settings: Any
+    choice: Any
+    held: Holdings
+    engine: Any
+    names: Any = None
+    cache: dict[str, Any] = field(default_factory=dict)
+
+    def moved(self, held: Holdings, engine: Engine) -> Fitted:
+        """Return the model with other holdings, and an engine for them."""
+        return Fitted(self.settings, self.choice, held, engine, self.names)
+
+    def appended(self, after: Holdings) -> Fitted:
+        """Return the model with the samples that ``after`` has in addition.
+
+        Samples that an update refuses may still be learned from scratch; else its error is raised.
+        """
+        try:
+            engine = self.engine.append(self.held, after)
+        except NotPositiveDefiniteError as refused:
+            try:
+                reason = f"learning by an update was refused: {refused}"
+                engine = self.engine.fresh(after, reason)
+            except np.linalg.LinAlgError:
+                raise refused from None
+        return Fitted(self.settings, self.choice, after, engine, self.names)
+
+    def removed(self, after: Holdings, positions: Array) -> Fitted:
+        """Return the model without these samples, which leave in any case."""
+        try:
+            engine = self.engine.remove(self.held, after, positions)
+        except np.linalg.LinAlgError as error:
+            return self.left(after, error)
+        return Fitted(self.settings, self.choice, after, engine, self.names)
+
+    def left(self, after: Holdings, error: Exception) -> Fitted:
+        """Return the model of what is left, built from scratch; if that fails, when it is used.
+
+        It fails for good if the engine has learned rows that are not held.
+        """
+        engine: Any
+        try:
+            engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
+        except np.linalg.LinAlgError:
+            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.held):
+                raise
+            engine = Owed(self.choice, self.engine.history)
+        return Fitted(self.settings, self.choice, after, engine, self.names)
+
+
+def edits(method: Callable) -> Callable:
+    """Decorate a method that changes the model: lock it, and name it in errors about samples."""
+
+    @wraps(method)
+    def locked(self, *args, **kwargs):
+        with vars(self).setdefault("_mutex", RLock()):
+            try:
+                return method(self, *args, **kwargs)
+            except NotPositiveDefiniteError as error:
+                error.asked = error.asked or method.__name__
+                raise
+
+    return locked
+
+
+def answered(now: Fitted, values: Any) -> Any:
+    """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
+    return now.held.rows.answer(values) if now.held.rows.answer else values
+
+
+def learned(name: str, doc: str) -> property:
+    """Return a property that reads a hyper-parameter from the present choice."""
+
+    def read(self):
+        return getattr(self._fitted().choice, name)
+
+    return property(read, doc=doc)
+
+
+class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
+    """Base class of estimators that learn and forget single samples by id.
+
+    Subclasses implement `_settings`, which reads and checks the parameters.
+    """
+
+    cli_name: ClassVar[str]
+    """Name on the command line."""
+
+    verbose: int = 0  # a parameter of those that search by leave-one-out
+
+    _now: Fitted
+    _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
+    _state_keys: tuple[str, ...] = ("coefficients",)  # entries that the engine adds to them
+
+    @abstractmethod
+    def _settings(self) -> Any:
+        """Return the parameters as one frozen object; raise ValueError if one is invalid."""
+
+    # -- learning and forgetting ----------------------------------------------------------------
+
+    @edits
+    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None):
+        """Learn the samples from scratch, replacing all that was learned before.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the square kernel matrix of the samples.
+        y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of k equals k copies of the sample. Samples of weight 0 are not stored.
+        ids : array-like of shape (n_samples,), optional
+            Unique integers or strings by which `forget` finds the samples; 0, 1, 2, … by default.
+        tune_on : float or array-like of bool of shape (n_samples,), optional
+            A fraction of the samples, drawn at random, or a mask. Hyper-parameters are chosen on
+            these, which are then set aside: the model does not hold them. Nothing that it holds was
+            then seen by a choice, as prediction sets and intervals require.
+
+        Returns
+        -------
+        self
+        """
+        if tune_on is None:
+            self._begin(X, y, sample_weight, ids, ())
+        else:
+            self._now = Fitted(*tuned_apart(self, X, y, sample_weight, ids, tune_on))
+        return self
+
+    @edits
+    def forget(self, ids):
+        """Forget samples exactly: the model becomes the one that never saw them.
+
+        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`; `seen_by_`
+        names them.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+
+        Returns
+        -------
+        self
+        """
+        now = vars(self).get("_now") or self._fitted()
+        positions = positions_of(now.held.ids, ids)
+        if len(positions) == 0:
+            return self
+        after = self._left(now.held, now.held.without(positions))
+        try:
+            now = self._serving()
+        except np.linalg.LinAlgError as error:
+            self._now = now.left(after, error)
+        else:
+            self._now = now.removed(after, positions)
+        after.rows.scrub()
+        return self
+
+    @edits
+    def exchange(self, ids, X, y, new_ids=None, sample_weight=None):
+        """Learn samples and forget others, as one edit.
+
+        The result is that of `partial_fit` and then `forget`, at less cost: the model is never in
+        between, and if it fails, it is as it was. A sliding window moves on by it.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+            Samples to forget.
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Samples to learn.
+        y : array-like of shape (n_samples,) or, for regressors, (n_samples, n_targets)
+        new_ids : array-like of shape (n_samples,), optional
+            Ids of the samples to learn, other than those held; the next free numbers by default.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        now = self._serving()
+        positions = positions_of(now.held.ids, ids, "exchange")
+        if len(positions) == 0:
+            self._learn(X, y, sample_weight, new_ids)
+            return self
+        both = self._enlarged(now, X, y, sample_weight, new_ids, ())
+        after = self._left(both, both.without(positions))
+        self._now = now.appended(both).removed(after, positions)
+        after.rows.scrub()
+        return self
+
+    @edits
+    def relabel(self, ids, y):
+        """Give held samples other targets: forget them and learn them again, as one edit.
+
+        Their ids and weights stay; they become the last in `ids_`. Hyper-parameters stay until
+        `reselect`. If it fails, the model is as it was.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+        y : label or target, or array-like of them
+            One for each id.
+
+        Returns
+        -------
+        self
+        """
+        self._now = relabelled(self, self._serving(), ids, y)
+        return self
+
+    @edits
+    def settle(self):
+        """Carry out updates that edits have deferred, O(n²). Returns self.
+
+        `forget` defers its update of P and collects some of them, which is faster. Until they are
+        carried out, whoever reads the live object could rebuild a forgotten sample from them. After
+        `settle`, P depends on the samples held alone, up to rounding. `gramian.forget` and stores
+        settle by themselves, and model files never contain deferred updates.
+        """
+        self._serving().engine.settle()
+        return self
+
+    @edits
+    def refactor(self):
+        """Rebuild the updated state from the samples, at the cost of a fit. Returns self."""
+        now = self._serving()
+        self._now = now.moved(now.held, now.engine.refactor(now.held, "asked for"))
+        return self
+
+    @edits
+    def reselect(self, *, fresh=False):
+        """Choose the hyper-parameters again on the samples that the model holds.
+
+        Parameters
+        ----------
+        fresh : bool
+            False may start the search at the present values, which needs fewer evaluations but
+            lets samples forgotten since then influence the result. True searches as `fit` does;
+            afterwards no forgotten sample has any influence on the model.
+
+        Returns
+        -------
+        self
+        """
+        now, settings = self._fitted(), self._settings()
+        if settings.samples.precomputed != now.settings.samples.precomputed:
+            raise ValueError(
+                "the model holds samples for another kind of kernel: a precomputed kernel cannot "
+                "be exchanged for one of samples. Call fit."
+            )
+        chooses = Aloud(self, settings) if self.verbose else settings
+        choice = chooses.choose(now.held, None if fresh else now.choice)
+        reason = "the hyper-parameters were chosen anew"
+        engine = noted(choice.engine(now.held, now.engine.history), reason, len(now.held))
+        self._now = Fitted(settings, choice, now.held, engine, now.names)
+        return self
+
+    # -- what the model holds -------------------------------------------------------------------
+
+    @property
+    def ids_(self):
+        """Ids of the samples that the model holds, in order of arrival."""
+        return self._fitted().held.ids.copy()
+
+    @property
+    def X_fit_(self):
+        """The samples that the model holds, in the order of `ids_`.
+
+        With ``kernel="precomputed"``, their kernel matrix.
+        """
+        with self._lock:
+            now = self._fitted()
+            return answered(now, now.held.rows.shown())
+
+    @property
+    def y_fit_(self):
+        """Labels or targets of the held samples, in the order of `ids_`."""
+        return self._fitted().held.y.copy()
+
+    @property
+    def sample_weight_(self):
+        """Weights of the held samples, in the order of `ids_`."""
+        return self._fitted().held.weight.copy()
+
+    @property
+    def n_features_in_(self):
+        """Number of features; number of samples for a precomputed kernel."""
+        return self._fitted().held.rows.width
+
+    @property
+    def feature_names_in_(self):
+        """Feature names, if all of them were strings."""
+        names = self._fitted().names
+        if names is None:
+            raise AttributeError("the samples came without names of features.")
+        return names
+
+    @property
+    def refactorizations_(self):
+        """Records of when and why something was rebuilt since the last fit."""
+        return list(self._fitted().engine.history)
+
+    @property
+    def seen_by_(self):
+        """Names of values that were chosen on samples and stay when samples are forgotten.
+
+        After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
+        """
+        now = self._fitted()
+        return (*now.choice.seen_by, *self._serving().engine.seen_by())
+
+    def drift(self):
+        """Measured relative residual of the present solution in the true system."""
+        with self._lock:
+            now = self._serving()
+            return now.engine.drift(now.held)
+
+    def refitted(self):
+        """Return a model with the same hyper-parameters, rebuilt from the samples held now.
+
+        Its decision values are the reference for this model's: `gramian.forget` compares them.
+        """
+        with self._lock:
+            now = self._serving()
+            held = replace(now.held, rows=now.held.rows.copied())
+            twin = clone(self)
+            twin._now = now.moved(held, now.engine.fresh(held))
+        return twin
+
+    def snapshot(self, *, loo=False):
+        """Return a copy that goes on predicting as this model does now, for readers beside edits.
+
+        It shares the samples with this model and has a lock of its own: its readers never wait for
+        an edit of this model, and see nothing of it.
+
+        Parameters
+        ----------
+        loo : bool
+            Whether the copy has leave-one-out values and probabilities, too. Without it, the first
+            call that needs them builds an engine, at the cost of a fit.
+        """
+        with self._lock:
+            if loo:
+                getattr(self, "loo_predict_proba", self._loo_outputs)()
+            now, _ = self._reading()
+            twin = copy(self)
+            twin._now.cache.update(now.cache)
+        return twin
+
+    def __sklearn_is_fitted__(self):
+        return "_now" in vars(self)
+
+    # -- for classifiers and regressors ---------------------------------------------------------
+
+    @abstractmethod
+    def _check_targets(self, y: Any, held: Holdings | None) -> Any:
+        """Return targets as an array like the held ones; raise ValueError if they do not match."""
+
+    @abstractmethod
+    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+        """Return holdings with updated classes after samples were added; ValueError if invalid."""
+
+    @abstractmethod
+    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+        """Return holdings with updated classes after a removal; ValueError if too few are left."""
+
+    def _begin(self, X, y, sample_weight, ids, classes):
+        """Fit from scratch."""
+        settings, tensors = self._settings(), type(X).__module__.startswith("torch")
+        X, y, names = settings.samples.first(self, X, y)
+        y, weight = self._check_targets(y, None), np.ones(X.shape[0])
+        own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
+        next_id = len(y) if ids is None else 0
+        if sample_weight is not None:
+            X, y, weight, own = with_weight(settings.samples, X, y, sample_weight, own)
+        rows = make_rows(X, precomputed=settings.samples.precomputed, tensors=tensors)
+        held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
+        held = self._joined(None, held, classes)
+        choice = (Aloud(self, settings) if self.verbose else settings).choose(held, None)
+        self._now = Fitted(settings, choice, held, choice.engine(held), names)
+
+    def _learn(self, X, y, sample_weight, ids, classes=()):
+        """Learn more samples; an unfitted model learns them from scratch."""
+        if "_now" not in vars(self):
+            self._begin(X, y, sample_weight, ids, classes)
+            return
+        now = self._serving()
+        self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes))
+
+    def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
+        """Return the holdings with more samples, which are checked."""
+        kind, before = now.settings.samples, now.held
+        X, y = kind.more(self, before, X, y)
+        y, weight = self._check_targets(y, before), np.ones(X.shape[0])
+        if ids is None:
+            own, next_id = next_ids(before.ids, before.next_id, len(y))
+        else:
+            own, next_id = check_ids(ids, len(y)), before.next_id
+            check_new(before.ids, own)
+        if sample_weight is not None:
+            X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
+        return self._joined(before, before.appended(X, y, weight, own, next_id), classes)
+
+    # -- reading --------------------------------------------------------------------------------
+
+    @property
+    def _lock(self) -> Any:
+        """The lock of this model, created on first use."""
+        return self.__dict__.setdefault("_mutex", RLock())
+
+    def _fitted(self) -> Fitted:
+        if "_now" not in vars(self):
+            check_is_fitted(self)
+        return self._now
+
+    def _serving(self) -> Fitted:
+        """Return the model with an engine for its holdings, building the engine if needed."""
+        if "_now" not in vars(self):
+            check_is_fitted(self)
+        now = self._now
+        if now.engine.serves is not now.held.version:
+            with self._lock:
+                now = self._now
+                built = isinstance(now.engine, Unbuilt)
+                engine = now.engine.fresh(now.held, None if built else "an edit was interrupted")
+                self._now = now = replace(now, engine=engine)
+                now.held.rows.scrub()
+        return now
+
+    def _reading(self) -> tuple[Fitted, Any]:
+        """Return one version of the model and the reader that computes its predictions."""
+        with self._lock:
+            now = vars(self).get("_now") or self._fitted()
+            if "reader" not in now.cache:
+                now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                now.cache["reader"] = now.engine.reader(now.held)
+            return now, now.cache["reader"]
+
+    def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
+        """Return a value of the present version, computed on first use."""
+        with self._lock:
+            now = vars(self).get("_now") or self._fitted()
+            if name not in now.cache:
+                now = self._serving()
+                now.cache[name] = compute(now)
+            return now.cache[name]
+
+    def _outputs(self, X) -> tuple[Fitted, Any]:
+        """Return one version of the model and its outputs for queries, of shape (n, t)."""
+        now, reader = self._reading()
+        return now, np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
+
+    def _loo_outputs(self) -> Any:
+        """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
+        return self._derived("loo", lambda now: now.engine.loo(now.held))
+
+    # -- state ----------------------------------------------------------------------------------
+
+    def _get_state(self):
+        """Return the fitted model as plain values and arrays, for model files."""
+        with self._lock:
+            now = self._fitted()
+            held = now.held
+            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(held)
+        public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
+        if now.names is not None:
+            public["feature_names_in_"] = now.names
+        kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
+        added = {name: state.get(name) for name in self._state_keys}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **added}
+
+    def _set_state(self, state):
+        """Restore what `_get_state` returned, on an estimator with the same parameters."""
+        settings, kept, public = self._settings(), state["held"], state["public"]
+        X, device = state["X"], settings.samples.device
+        X = X if device is None else placed(X, device)
+        rows = make_rows(X, precomputed=settings.samples.precomputed)
+        held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
+        if "classes_" in public:
+            declared = tuple(np.asarray(state.get("declared", ())).tolist())
+            held = replace(held, classes=public["classes_"], declared=declared)
+        choice, engine = settings.restore(held, public, state)
+        self._now = Fitted(settings, choice, held, engine, public.get("feature_names_in_"))
+
+    def __getstate__(self):
+        with self._lock:
+            state = dict(super().__getstate__())  # which may be our own `__dict__`
+            state.pop("_mutex", None)
+            if "_now" in state:
+                now = state["_now"]
+                now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                state["_now"] = now.moved(now.held, now.engine.frozen(now.held))
+        return state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        if self.__sklearn_is_fitted__():
+            tags.input_tags.pairwise = self._now.settings.samples.precomputed
+        else:
+            kernel = getattr(self, "kernel", None)
+            tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+        return tags

@@ -1,0 +1,138 @@
+"""Ids: the integers or strings that identify samples."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array
+
+
+def check_ids(ids: Any, n: int) -> Array:
+    """Return the caller's ids as a one-dimensional array of unique integers or strings.
+
+    Raises
+    ------
+    ValueError
+        If there are not n of them, if one occurs twice, or if they have another type.
+    """
+    array = _as_ids(ids)
+    if len(array) != n:
+        raise ValueError(f"ids must name each sample: got {len(array)} ids for {n} samples.")
+    if n == 1:
+        return array
+    values, counts = np.unique(array, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(f"ids must be unique, got {values[counts > 1][0]!s} twice.")
+    return array
+
+
+def _as_ids(ids: Any) -> Array:
+    """One or more ids as a one-dimensional array of 64-bit integers or of strings."""
+    if type(ids) is np.ndarray and ids.dtype == np.int64 and ids.ndim == 1:
+        return ids
+    array = np.atleast_1d(np.asarray(ids, dtype=None if isinstance(ids, np.ndarray) else object))
+    kinds = {_kind(value) for value in array.flat} if array.dtype == object else {array.dtype.kind}
+    if array.ndim != 1 or not (kinds <= {"i", "u"} or kinds == {"U"}):
+        seen = f"an array of dtype {np.asarray(ids).dtype} and shape {array.shape}"
+        raise ValueError(
+            f"ids must be a one-dimensional array of integers or strings, got "
+            f"{'a mixture' if kinds == {'i', 'U'} else seen}."
+        )
+    if kinds == {"U"}:
+        if any("\0" in name for name in array.tolist()):
+            raise ValueError("ids must not have NUL characters, which no file can hold.")
+        return array.astype(str)
+    limits = np.iinfo(np.int64)
+    if any(not limits.min <= value <= limits.max for value in array.tolist()):
+        raise ValueError("ids must be at least −2⁶³ and smaller than 2⁶³.")
+    return array.astype(np.int64)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "U"
+    return "i" if isinstance(value, Integral) and not isinstance(value, bool) else "O"
+
+
+def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
+    """Return ids for n samples that came without ids, and the next number to use.
+
+    The numbers continue from ``start`` and exceed every integer id held now. They do not reveal
+    ids of the caller's own that have been forgotten.
+
+    Raises
+    ------
+    ValueError
+        If the held samples have string ids, or if the integers are used up.
+    """
+    if held.dtype.kind == "U":
+        raise ValueError(
+            "the samples of this model have ids of the caller's own, such as "
+            f"{held[0]!s}; pass `ids` for the new samples too."
+        )
+    start = max(start, int(held.max(initial=-1)) + 1)
+    if start + n > np.iinfo(np.int64).max:
+        raise ValueError(
+            f"there are no {n} numbers left after id {start - 1}; pass `ids` for the new samples."
+        )
+    return np.arange(start, start + n), start + n
+
+
+def check_new(held: Array, new: Array) -> None:
+    """Raise ValueError unless ``new`` ids have the type of the held ids and are not among them."""
+    if held.dtype.kind != new.dtype.kind:
+        kinds = {"i": "integers", "U": "strings"}
+        raise ValueError(
+            f"ids must be {kinds[held.dtype.kind]} as those the model holds, got "
+            f"{kinds[new.dtype.kind]}."
+        )
+    repeated = new[(held == new).any(keepdims=True) if len(new) == 1 else np.isin(new, held)]
+    if len(repeated):
+        raise ValueError(
+            f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
+            f"sample another id."
+        )
+
+
+def positions_of(held: Array, ids: Any, asked_by: str = "forget") -> Array:
+    """Return the ascending positions of the given ids among the held ones, O(n) for one id.
+
+    Raises
+    ------
+    ValueError
+        If an id is given twice or is not held.
+    """
+    if np.size(ids) == 0:
+        return np.empty(0, dtype=int)
+    asked = np.atleast_1d(ids)
+    plain = not isinstance(ids, list | tuple) or {*map(type, ids)} <= {int, np.int64}
+    if asked.dtype.kind != "i" or asked.ndim != 1 or not plain:
+        asked = _as_ids(ids)
+    alike = asked.dtype.kind == held.dtype.kind
+    among = held == asked[0] if alike and len(asked) == 1 else np.isin(held, asked)
+    positions = np.flatnonzero(among) if alike else np.empty(0, dtype=int)
+    if len(positions) == len(asked):
+        return positions
+    values, counts = np.unique(asked, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(f"{asked_by} got id {values[counts > 1][0]!s} twice.")
+    if not alike:
+        one, many = {"i": "an integer", "U": "a string"}, {"i": "integers", "U": "strings"}
+        raise ValueError(
+            f"{asked_by} got id {values[0]!s}, {one[asked.dtype.kind]}; the ids of this model are "
+            f"{many[held.dtype.kind]}, such as {held[0].item()!r}."
+        )
+    unknown = np.setdiff1d(values, held)
+    ids = "id" if len(unknown) == 1 else "ids"
+    raise ValueError(
+        f"{asked_by} got {ids} {_listed(unknown.tolist())}, which the model does not hold "
+        f"(it holds {len(held)} samples)."
+    )
+
+
+def _listed(ids: list[Any], most: int = 50) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(map(str, ids[:most])) + more

@@ -1,0 +1,167 @@
+"""Outputs of a model without each of its samples, and losses of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from gramian.core.arrays import Array
+from gramian.core.estimators._classifier import _calibrated
+
+LOSSES = {True: ("log", "error"), False: ("squared", "absolute")}
+"""Names of the losses of classifiers and of regressors, the default first."""
+
+
+@dataclass(frozen=True, eq=False)
+class OutputLoss:
+    """The loss of outputs of shape (..., t), as one version of a model counts it.
+
+    ======== ====================================================================
+    name     loss
+    ======== ====================================================================
+    log      −log of the probability of the class, ``softmax(a z)``
+    error    1 where another class has the largest output, else 0
+    squared  squared error, summed over the targets
+    absolute absolute error, summed over the targets
+    ======== ====================================================================
+
+    Parameters
+    ----------
+    name : str
+    classes : ndarray of shape (c,) or None
+    scale : float
+        The scale a of the model's probabilities.
+    largest : float
+        Takes the place of infinite outputs.
+    """
+
+    name: str
+    classes: Any = None
+    scale: float = 1.0
+    largest: float = 1.0
+
+    def targets(self, y: Any) -> Array:
+        """Targets for `__call__`: indices of classes (n,), or numbers (n, t).
+
+        Raises
+        ------
+        ValueError
+            If a label is not a class of the model.
+        """
+        y = np.asarray(y)
+        if self.classes is None:
+            return y.reshape(len(y), -1).astype(float)
+        unknown = ~np.isin(y, self.classes)
+        if unknown.any():
+            raise ValueError(
+                f"y has the label {y[unknown][0]!s}, which is none of the model's classes: "
+                f"{', '.join(map(str, self.classes))}."
+            )
+        return np.searchsorted(self.classes, y)
+
+    def __call__(self, F: Array, targets: Array) -> Array:
+        """Losses (...) of outputs (..., t), the targets broadcast against them."""
+        if self.name == "squared":
+            return np.sum((F - targets) ** 2, axis=-1)
+        if self.name == "absolute":
+            return np.sum(np.abs(F - targets), axis=-1)
+        if F.shape[-1] == 1:  # two classes share an output; 0 is the first
+            second = targets == 1
+            if self.name == "error":
+                return (second != (F[..., 0] > 0)).astype(float)
+            return np.logaddexp(0.0, np.where(second, -1.0, 1.0) * self._scaled(F[..., 0]))
+        if self.name == "error":
+            return (np.argmax(F, axis=-1) != targets).astype(float)
+        Z = self._scaled(F)
+        own = np.take_along_axis(Z, np.broadcast_to(targets, Z.shape[:-1])[..., None], -1)
+        return np.logaddexp.reduce(Z, axis=-1) - own[..., 0]
+
+    def _scaled(self, F: Array) -> Array:
+        return self.scale * np.nan_to_num(F, posinf=self.largest, neginf=-self.largest)
+
+    def guess(self, targets: Array) -> Array:
+        """Losses of no model at all: outputs of 0, and a class drawn among all with equal chance.
+
+        For numbers, this is a prediction of 0.
+        """
+        if self.name == "error":
+            return np.full(len(targets), 1.0 - 1.0 / len(self.classes))
+        if self.name == "log":
+            return np.full(len(targets), np.log(len(self.classes)))
+        return self(np.zeros_like(targets), targets)
+
+
+def output_loss(model: Any, name: str | None = None) -> OutputLoss:
+    """The loss of outputs by name, with the probabilities of the present version of a model.
+
+    Raises
+    ------
+    ValueError
+        If the name is not one of `LOSSES` for this kind of model.
+    """
+    known = LOSSES[is_classifier(model)]
+    name = known[0] if name is None else name
+    if name not in known:
+        kind = "a classifier" if is_classifier(model) else "a regressor"
+        raise ValueError(f"loss must be one of {known} for {kind}, got {name!r}.")
+    if not is_classifier(model):
+        return OutputLoss(name)
+    with model._lock:
+        largest, scale = model._derived("calibration", _calibrated)
+        return OutputLoss(name, model.classes_, scale, largest)
+
+
+def departed_outputs(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
+    """Yield blocks of queries with their outputs (m, n, t) without each held sample, exactly.
+
+    O(m n²) in all for machines with a closed form; see ``Engine.departed``. The model must not be
+    edited until the last block.
+    """
+    now = model._serving()
+    return now.engine.departed(now.held, now.settings.samples.queries(model, now.held, X))
+
+
+def joined_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks of queries with the left-out outputs of all samples if one of them joined.
+
+    See ``Engine.joined``. The model must not be edited until the last block.
+    """
+    now = model._serving()
+    return now.engine.joined(now.held, now.settings.samples.joining(model, now.held, X))
+
+
+def output_variances(model: Any, X: Any) -> Array:
+    """Variances (m,) of the outputs at queries, in the unit in which that of the noise is λ.
+
+    Raises
+    ------
+    ValueError
+        If the machine is no least-squares machine, or its ridge is 0: it has no variance.
+    """
+    now = model._serving()
+    if not hasattr(now.engine, "variances"):
+        raise ValueError(
+            f"the variance of outputs is known for least squares with a ridge above 0; this "
+            f"{type(model).__name__} has none."
+        )
+    X = now.settings.samples.joining(model, now.held, X)
+    return np.concatenate([found for _, found in now.engine.variances(now.held, X)])
+
+
+def outputs(model: Any, X: Any) -> Array:
+    """Outputs (m, t) at queries; one column for two classes."""
+    return model._outputs(X)[1]
+
+
+def free_copy(model: Any) -> Any:
+    """An independent copy, which keeps its classes when they lose their samples."""
+    twin = model.refitted()
+    now = twin._now
+    if now.held.classes is not None:
+        declared = tuple(now.held.classes.tolist())
+        twin._now = replace(now, held=replace(now.held, declared=declared))
+    return twin

@@ -1,0 +1,156 @@
+"""Methods of all regressors: predictions in the shape of the targets, and leave-one-out."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_array
+
+from gramian.core.arrays import from_tensor
+from gramian.core.engines import Holdings
+from gramian.core.estimators._conformal import intervals, regions
+from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
+
+
+class LiveRegressor(RegressorMixin, LiveEstimator):
+    """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
+
+    @edits
+    def partial_fit(self, X, y, ids=None, sample_weight=None):
+        """Learn more samples; the result equals one fit to all samples.
+
+        The first call chooses the hyper-parameters; `reselect` chooses them again.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        ids : array-like of shape (n_samples,), optional
+            Unique integers or strings; the next free numbers by default.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._learn(X, y, sample_weight, ids)
+        return self
+
+    def predict(self, X):
+        """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
+        now, outputs = self._outputs(X)
+        return answered(now, _shown(now, outputs))
+
+    def score(self, X, y, sample_weight=None):
+        """R² of `predict`."""
+        found = from_tensor(self.predict(X))
+        return float(r2_score(from_tensor(y), found, sample_weight=sample_weight))
+
+    def predict_interval(self, X, confidence=0.9, method="full"):
+        """Intervals that contain the true target with probability ≥ ``confidence``.
+
+        The guarantee holds whatever the distribution, if held samples and query are exchangeable
+        and no hyper-parameter was chosen on the samples (`seen_by_` is empty). Each of several
+        targets has a guarantee of its own.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, kernel values to the held samples; "full" needs k(x, x)
+            in a last column.
+        confidence : float
+            Between 0 and 1.
+        method : {"full", "jackknife+"}
+            "full" is the smallest interval around `prediction_region`. "jackknife+" takes the
+            predictions without each held sample; its guarantee is 2 · confidence − 1, its coverage
+            usually near ``confidence``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2) or, for targets in columns, (n_samples, n_targets, 2)
+            Low and high ends, infinite if too few samples are held for this confidence.
+        """
+        found = intervals(self, X, confidence, method)
+        return found[:, 0] if self._fitted().held.y.ndim == 1 else found
+
+    def prediction_region(self, X, confidence=0.9):
+        """Regions that contain the true target with probability ≥ ``confidence``.
+
+        All numbers y that have a p-value above 1 − confidence when the query is added with target
+        y and every sample is left out once. The conditions are those of `predict_interval`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        confidence : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        list of ndarray of shape (n_intervals, 2)
+            One for each sample; for targets in columns, a list for each sample with one array for
+            each target. Nearly always a single interval.
+        """
+        found = regions(self, X, confidence)
+        return [parts[0] for parts in found] if self._fitted().held.y.ndim == 1 else found
+
+    def loo_predict(self):
+        """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
+        with self._lock:
+            now = self._fitted()
+            return answered(now, _shown(now, self._loo_outputs()))
+
+    def loo_decision_function(self):
+        """The same as `loo_predict`."""
+        return self.loo_predict()
+
+    def loo_score(self):
+        """R² of `loo_predict`, weighted by the sample weights and averaged over the targets."""
+        with self._lock:
+            now = self._fitted()
+            left_out = _shown(now, self._loo_outputs())
+            return float(r2_score(now.held.y, left_out, sample_weight=now.held.weight))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _check_targets(self, y, held: Holdings | None):
+        if type(y) is not np.ndarray or y.dtype != np.float64 or not np.isfinite(y.sum()):
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if held is not None and y.shape[1:] != held.y.shape[1:]:
+            raise ValueError(
+                f"y must have {_described(held.y)}, as the targets of the samples that the model "
+                f"holds; got {_described(y)}."
+            )
+        return y
+
+    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+        return after
+
+    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+        if len(after) == 0:
+            raise ValueError(
+                f"forget would leave none of {len(before)} samples; a regressor needs one. Fit "
+                f"it anew on other samples instead."
+            )
+        return after
+
+    def _loo_outputs(self):
+        if len(self._fitted().held) == 1:
+            raise ValueError("leave-one-out needs at least two samples, the model holds one.")
+        return super()._loo_outputs()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _shown(now: Fitted, outputs):
+    flat = outputs[:, 0] if now.held.y.ndim == 1 else outputs
+    return flat.astype(now.held.rows.dtype)
+
+
+def _described(y):
+    return "one dimension" if y.ndim == 1 else f"{y.shape[1]} columns"

@@ -1,0 +1,203 @@
+"""A symmetric matrix to which samples are added and removed without moving any data.
+
+One square buffer holds two symmetric matrices of the same samples::
+
+    upper triangle           a factor of A: its inverse P, or R with A = RᵀR
+    strict lower triangle    A itself, as the kernel returned it; its diagonal is separate
+
+Hence a residual against the *true* system costs half a memory pass, a factor can be rebuilt
+without evaluating the kernel, and both matrices together take n² numbers.
+
+A sample occupies a **slot**, a row and column of the buffer. Only this layer uses slots:
+``slots[i]`` is the slot of the i-th sample in order of arrival, which is the order that all other
+layers see. In a free slot A has a zero row and column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array, row_blocks, symmetric_product, triangle_rows, without_rows
+from gramian.core.gram._memory import require_memory
+
+RowBlock = Callable[[slice, slice], Array]
+
+
+SMALL = 256
+"""Up to this many samples, the free memory is not checked."""
+
+
+def spare_capacity(n: int) -> int:
+    """Number of slots for n samples: n and a sixteenth more, at most 2,048.
+
+    Growing copies n² numbers every so many appends: 16 n per append, or n² / 2,048, little against
+    the n² / 2 of an append. Old and new buffer together stay below 2.2 n², where doubling would
+    take 5 n².
+    """
+    return n + max(8, min(n // 16, 2048))
+
+
+class SlotMatrix:
+    """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
+
+    `slots` is an array of NumPy, and `index` the same at the home of the buffer.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (n,)
+        Diagonal of A, including the ridge.
+    row_block : callable
+        ``row_block(rows, columns)`` returns that block of A; its diagonal entries are ignored.
+        Only blocks on the diagonal and to the right of it are requested.
+    single : bool
+        Whether the buffer is in single precision; otherwise it is as precise as the diagonal.
+    """
+
+    def __init__(self, diagonal: Array, row_block: RowBlock, single: bool = False) -> None:
+        n, dtype = len(diagonal), np.dtype(np.float32) if single else diagonal.dtype
+        capacity = spare_capacity(n)
+        if n > SMALL:
+            size = capacity**2 * dtype.itemsize
+            require_memory(size, f"Holding the Gram matrix of {n} samples", diagonal)
+        self.buffer = np.zeros((capacity, capacity), dtype=dtype, order="F", like=diagonal)
+        self.diagonal = np.zeros(capacity, dtype=diagonal.dtype, like=diagonal)
+        self.diagonal[:n] = diagonal
+        self.slots = np.arange(n)
+        self.index = self.slots if isinstance(self.buffer, np.ndarray) else self._at_home()
+        for rows in row_blocks(n, n, dtype.itemsize, square=True, like=diagonal):
+            below = slice(rows.start, n)
+            self.buffer[below, rows] = row_block(rows, below).T
+
+    @property
+    def n(self) -> int:
+        return len(self.slots)
+
+    @property
+    def capacity(self) -> int:
+        return len(self.diagonal)
+
+    def occupied(self) -> Array:
+        """Boolean mask of the slots in use."""
+        mask = np.zeros(len(self.diagonal), dtype=bool)
+        mask[self.slots] = True
+        return mask
+
+    def scatter(self, X: Array) -> Array:
+        """Reorder rows from order of arrival to slots, with zeros in free slots."""
+        if len(X) != len(self.slots):
+            raise ValueError(
+                f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}."
+            )
+        shape = (len(self.diagonal), X.shape[1])
+        out = np.zeros(shape, dtype=self.buffer.dtype, order="F", like=self.buffer)
+        out[self.index] = X
+        return out
+
+    # -- the true matrix ------------------------------------------------------------------------
+
+    def multiply(self, X: Array) -> Array:
+        """``A @ X`` in order of arrival: half a memory pass."""
+        Z = self.scatter(X)
+        product = symmetric_product(self.buffer, Z, lower=True)
+        # The diagonal of the buffer belongs to the factor: subtract it and add that of A.
+        product += (self.diagonal - self.buffer.diagonal())[:, None] * Z
+        return product[self.index]
+
+    def rows(self, positions: Array) -> Array:
+        """Rows of A in order of arrival, O(n) each."""
+        slots = self.slots[positions]
+        found = triangle_rows(self.buffer, slots, lower=True)
+        found[np.arange(len(slots)), slots] = self.diagonal[slots]
+        return found[:, self.index]
+
+    def norm(self) -> float:
+        """``‖A‖₁``, the largest absolute row sum: one pass."""
+        sums, n = np.abs(self.diagonal), len(self.diagonal)
+        for block in row_blocks(n, n, self.buffer.itemsize, square=True, like=self.buffer):
+            lower = np.abs(self.buffer[block.start :, block])
+            square = lower[: block.stop - block.start]
+            square[:] = np.tril(square, -1)
+            sums[block.start :] += lower.sum(axis=1)
+            sums[block] += lower.sum(axis=0)
+        return float(sums.max(initial=0.0))
+
+    # -- edits of the true matrix ---------------------------------------------------------------
+
+    def write(self, slots: Array, cross: Array, corner: Array) -> None:
+        """Write samples into free slots: ``cross`` is A[held, new], ``corner`` is A[new, new]."""
+        columns = self.scatter(cross)
+        columns[slots] = corner
+        for j, column in zip(slots, columns.T, strict=True):
+            self.buffer[j, :j] = column[:j]
+            self.buffer[j + 1 :, j] = column[j + 1 :]
+        self.diagonal[slots] = np.diagonal(corner)
+        self.slots = np.concatenate([self.slots, slots])
+        home = isinstance(self.buffer, np.ndarray)
+        self.index = self.slots if home else np.concatenate([self.index, slots])
+
+    def wipe(self, positions: Array) -> None:
+        """Set all numbers of these samples to zero in both triangles and free their slots."""
+        slots: Any = self.slots[positions]
+        if len(slots) == 1:  # a slice, which no device has to be told of
+            slots = slice(slots[0], slots[0] + 1)
+        self.buffer[slots, :] = 0.0
+        self.buffer[:, slots] = 0.0
+        self.diagonal[slots] = 0.0
+        self.slots = without_rows(self.slots, positions)
+        home = isinstance(self.buffer, np.ndarray)
+        self.index = self.slots if home else without_rows(self.index, positions)
+
+    def without(self, positions: Array) -> SlotMatrix:
+        """Return the matrix without these samples, in its own buffer."""
+        rest = copy(self)
+        rest.slots = np.delete(self.slots, positions)
+        rest.resize(spare_capacity(rest.n))
+        return rest
+
+    def copy_to_upper(self) -> None:
+        """Overwrite the upper triangle with A, with 1 on the diagonal of free slots.
+
+        `active` is then what must be factored: the buffer, or on a device, where a view can be
+        changed in place, the part of it up to the last slot.
+        """
+        n = len(self.diagonal)
+        for block in row_blocks(n, n, self.buffer.itemsize, square=True, like=self.buffer):
+            start, stop = block.start, block.stop
+            self.buffer[start:stop, stop:] = self.buffer[stop:, start:stop].T
+            square = np.tril(self.buffer[block, block], -1)
+            self.buffer[block, block] = square + square.T
+        np.fill_diagonal(self.buffer, np.where(self.occupied(), self.diagonal, 1.0))
+        used = int(self.slots.max(initial=-1)) + 1
+        home = isinstance(self.buffer, np.ndarray)
+        self.active = self.buffer if home else self.buffer[:used, :used]
+
+    def resize(self, capacity: int) -> None:
+        """Move to a buffer of another size and compact the slots in their present order.
+
+        Keeping the order of the slots keeps each triangle a triangle. Old and new buffer exist at
+        the same time; nothing has changed if the allocation fails.
+        """
+        if capacity > len(self.diagonal):  # a removal shrinks, and must not fail half-way
+            size = capacity**2 * self.buffer.itemsize
+            require_memory(size, f"Growing the Gram matrix to {capacity} slots", self.buffer)
+        used, n = np.sort(self.slots), len(self.slots)
+        dtype, like = self.buffer.dtype, self.buffer
+        buffer = np.zeros((capacity, capacity), dtype=dtype, order="F", like=like)
+        diagonal = np.zeros(capacity, dtype=self.diagonal.dtype, like=like)
+        if n and used[-1] == n - 1:
+            buffer[:n, :n] = self.buffer[:n, :n]
+        else:
+            for new, old in enumerate(used):
+                buffer[:n, new] = self.buffer[used, old]
+        diagonal[:n] = self.diagonal[used]
+        self.slots = np.searchsorted(used, self.slots)
+        self.buffer, self.diagonal = buffer, diagonal
+        self.index = self.slots if isinstance(buffer, np.ndarray) else self._at_home()
+
+    def _at_home(self) -> Array:  # on a device
+        """The slots at the home of the buffer."""
+        return np.asarray(self.slots, dtype=int, like=self.buffer)

@@ -1,0 +1,388 @@
+"""A linear system A X = B that gains and loses samples, with X refined against the true A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian.core.arrays import Array, solve_lower, without_rows
+from gramian.core.gram._cholesky import CholeskyFactor
+from gramian.core.gram._errors import NotPositiveDefiniteError
+from gramian.core.gram._factor import Factor, SlotFactor
+from gramian.core.gram._inverse import LiveInverse
+from gramian.core.gram._qr import QRFactor
+from gramian.core.gram._resolvent import LiveResolvent
+from gramian.core.gram._single import SINGLE, SingleInverse, TrueRows
+from gramian.core.gram._slots import RowBlock, SlotMatrix
+
+FACTORS = ("auto", "inverse", "cholesky", "qr")
+
+# Number of rows of A on which solution and inverse are checked after edits, and the number of
+# edits after which the full residual is computed.
+_PROBES = 8
+_FULL_CHECK = 64
+# The explicit inverse serves up to this condition number, 0.1 / √eps. On a device it serves longer:
+# edits of the Cholesky factor cost a hundred times as much there.
+_INVERTIBLE = {
+    np.dtype(kind): 0.1 / float(np.sqrt(np.finfo(kind).eps)) for kind in (np.float32, np.float64)
+}
+_LONGER = 1e3
+# In single precision, solutions have all their digits there, and leave-one-out values three.
+_SINGLE = 2e7
+# A resolvent is rebuilt after edits where its condition number times eps, or the ratio of the
+# largest weight to the smallest, exceeds these.
+_FRAGILE, _SPREAD = 1e-3, 1e6
+# A residual of so many eps is accurate enough, in double and in single precision.
+_ROOM, _LITTLE_ROOM = 2.0**12, 2.0**6
+# A solution with a larger residual than this, relative to B, is trusted from a fresh factor alone:
+# where A is that ill-conditioned, updates may lead far astray while the residual says little.
+_POOR = 1e-3
+# Removing a sample whose k(x, x) is this many times the next largest requires a rebuild.
+_DOMINATES = 1e3
+
+
+@dataclass(frozen=True)
+class Refactorization:
+    """Record of one rebuild of the factor: why, at how many samples, after how many edits."""
+
+    reason: str
+    n_samples: int
+    edits: int
+    factor: str
+
+
+def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tuple[Factor, float]:
+    """Factor A, given by its diagonal and its blocks, and estimate its condition number.
+
+    ``"auto"`` selects the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and otherwise the
+    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``. What
+    ``"single"`` asks of ``row_block`` is said in `LiveSystem`.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If A is not positive definite.
+    MemoryError
+        If A does not fit into memory; raised before anything is allocated.
+    """
+    if factor == "qr":
+        qr = QRFactor(diagonal, row_block)
+        return qr, qr.condition()
+    return factorize_slots(SlotMatrix(diagonal, row_block, factor == SINGLE), factor, row_block)
+
+
+def factorize_slots(
+    matrix: SlotMatrix, factor: str, true_rows: TrueRows | None = None
+) -> tuple[Factor, float]:
+    """Factor the A stored in ``matrix``, within its storage; see `factorize`."""
+    if factor == LiveResolvent.name:
+        resolvent = LiveResolvent(matrix)
+        return resolvent, resolvent.condition()
+    cholesky = CholeskyFactor(matrix)
+    condition = cholesky.condition()
+    if factor == SINGLE:
+        assert true_rows is not None
+        return SingleInverse(matrix, true_rows), condition
+    most = _INVERTIBLE[matrix.buffer.dtype] * (_LONGER if hasattr(matrix.buffer, "tensor") else 1.0)
+    if factor == "inverse" or (factor == "auto" and condition <= most):
+        return LiveInverse(matrix, cholesky_done=True), condition
+    return cholesky, condition
+
+
+class LiveSystem:
+    """Solves ``A X = B`` while rows are added and removed, as accurately as a fresh solve.
+
+    An edit updates X in O(n t) if the factor returns the low-rank change of P; otherwise the next
+    read solves for X again. A read first checks X on a few rows of the true A (on all rows every 64
+    edits) and refines it if the residual is above
+
+        max(2¹² eps max|B|,  eps ‖A‖ max|X|),
+
+    the larger of the accuracy wanted (2⁶ eps in single precision) and that of a fresh solve. If P
+    itself has drifted, or refinement stalls, the factor is rebuilt and the event recorded. Under
+    ``"auto"``, an inverse that drifts within n/4 edits is replaced by the Cholesky factor, which
+    does not drift: rebuilding the inverse that often would cost more.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (n,)
+        Diagonal of A.
+    row_block : callable
+        ``row_block(rows, columns)`` returns that block of A; see `SlotMatrix`.
+    B : ndarray of shape (n, t)
+    factor : {"auto", "inverse", "single", "cholesky", "qr", "resolvent"}
+        For "single", ``row_block`` must follow the edits, take positions in place of slices, and
+        return float64: see `SingleInverse`.
+
+    Attributes
+    ----------
+    factor : Factor
+    condition : float
+        Estimate of the condition number of A when it was last factored.
+    refactorizations : list of Refactorization
+    edits : int
+        Number of samples added or removed since the start.
+    """
+
+    _X: Array | None  # None: the next read solves for it
+    _steep: bool
+
+    def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
+        self._wanted = factor
+        self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
+        self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
+        if factor == QRFactor.name:
+            self.factor, self.condition = factorize(diagonal, row_block, factor)
+        else:
+            matrix = SlotMatrix(diagonal, row_block, factor == SINGLE)
+            self.factor, self.condition = factorize_slots(matrix, factor, row_block)
+        self._true_rows = row_block if factor == SINGLE else None
+        self.refactorizations: list[Refactorization] = []
+        self.edits = 0
+        self._start()
+        if self._true_rows is not None:
+            self._solve_in_double()
+
+    @property
+    def n(self) -> int:
+        return self.factor.n
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, cross: Array, corner: Array, B: Array) -> None:
+        """Add k samples with their rows of B (which may have new columns); atomic.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            If A would not stay positive definite, even after a rebuild of the factor.
+        """
+        dtype, (held_rows, held) = self.B.dtype, self.B.shape
+        cross = np.asarray(cross, dtype=dtype, like=self.B)
+        corner = np.asarray(corner, dtype=dtype, like=self.B)
+        B = np.asarray(B, dtype=dtype, like=self.B)
+        if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < held:
+            raise ValueError(
+                f"B must have a row for each of {len(corner)} samples and at least {held} "
+                f"columns, got shape {B.shape}."
+            )
+        W = self._edit("append", cross, corner)
+        known = np.zeros((held_rows + len(B), B.shape[1]), dtype=dtype, like=self.B)
+        known[:held_rows, :held], known[held_rows:] = self.B, B
+        self.B = known
+        if W is None or self._X is None:
+            self._X = None
+        else:
+            X = W @ (W.T @ self.B)
+            X[:held_rows, :held] += self._X
+            # Drift in P shows first in the new rows, which are available here: refine by them with
+            # the new columns W W[new]ᵀ of P.
+            residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
+            self._X = X + W @ (W[held_rows:].T @ residual)
+        if W is not None and self._wanted == "auto":
+            # The new diagonal of P, at least: the inverse may serve A no longer.
+            steepest = float(np.square(W[held_rows:]).sum(axis=1).max(initial=0.0))
+            most = _INVERTIBLE[dtype] * (_LONGER if hasattr(self.B, "tensor") else 1.0)
+            self._steep = self._steep or self._largest * steepest > most
+
+    def remove(self, positions: Array) -> None:
+        """Remove samples; atomic."""
+        W = self._edit("remove", positions)
+        if W is None or self._X is None:
+            self._X = None
+        else:
+            change = W @ solve_lower(W[positions], self._X[positions])
+            self._X = without_rows(self._X - change, positions)
+        self.B = without_rows(self.B, positions)
+
+    def select_columns(self, columns: Array) -> None:
+        """Keep only these columns of B and X."""
+        self.B = self.B[:, columns]
+        self._X = None if self._X is None else self._X[:, columns]
+
+    def refactor(self, reason: str = "asked for", factor: str | None = None) -> None:
+        """Rebuild the factor from A, in its own storage; O(n³). The next read solves for X."""
+        if isinstance(self.factor, SlotFactor):
+            wanted = factor or self._wanted
+            self.factor, self.condition = factorize_slots(
+                self.factor.matrix, wanted, self._true_rows
+            )
+        elif isinstance(self.factor, QRFactor):
+            self.factor.refactor()
+            self.condition = self.factor.condition()
+        event = Refactorization(reason, len(self.B), self.edits, self.factor.name)
+        self.refactorizations.append(event)
+        self._start()
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def solution(self) -> Array:
+        """X, shape (n, t)."""
+        if self._X is None or self._unchecked or self._dominated:
+            self._verify()
+        assert self._X is not None
+        return self._X
+
+    def inverse_diagonal(self) -> Array:
+        """``diag(A⁻¹)``."""
+        self._verify()
+        return self.factor.diagonal()
+
+    def inverse_square_diagonal(self, weights: Array) -> Array:
+        """``diag(A⁻¹ diag(weights) A⁻¹)``."""
+        self._verify()
+        return self.factor.square_diagonal(weights)
+
+    def solve(self, B: Array) -> Array:
+        """``A⁻¹ B`` for another right-hand side, refined against the true A."""
+        self._verify()
+        return self.factor.solve(np.asarray(B, dtype=self.factor.dtype, like=self.B))[0]
+
+    def apply_inverse(self, B: Array) -> Array:
+        """``A⁻¹ B`` by the checked factor alone, one product; as accurate as `inverse_diagonal`.
+
+        An inverse in single precision is not good enough for that: it solves.
+        """
+        if self._true_rows is not None:
+            return self.solve(B)
+        self._verify()
+        return self.factor.apply_inverse(np.asarray(B, dtype=self.factor.dtype))
+
+    def drift(self) -> float:
+        """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows."""
+        X = self.factor.apply_inverse(self.B) if self._X is None else self._X
+        residual = float(np.abs(self.B - self.factor.multiply(X)).max(initial=0.0))
+        return residual / (float(np.abs(self.B).max(initial=0.0)) or 1.0)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        """Reset the checks for a fresh factor; the next read solves for X."""
+        self._X = None
+        self._unchecked = self._since_full_check = self._probe = 0
+        self._largest, self._dominated, self._steep = 0.0, False, False
+        # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
+        # that, or when barely half of the digits of leave-one-out values would be correct.
+        eps = float(np.finfo(np.float32 if self._wanted == SINGLE else self.B.dtype).eps)
+        self._inverse_tolerance = max(1e2 * self.condition * eps, eps**0.5)
+        # Where a real A gets the Cholesky factor, a complex one is refined at every read.
+        self._delicate = self.factor.name == LiveResolvent.name and self.condition > 0.1 / eps**0.5
+
+    def _edit(self, edit: str, *args: Array) -> Array | None:
+        """Run an edit of the factor and count it; if it fails because P drifted, rebuild and retry.
+
+        Removing a sample that dominates A, such as an outlier in an unbounded kernel, destroys
+        digits of all other samples. The next read then rebuilds the factor.
+        """
+        before = self._largest or self.factor.largest()
+        try:
+            W = getattr(self.factor, edit)(*args)
+        except NotPositiveDefiniteError as error:
+            if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
+                raise
+            self.refactor(f"an edit failed: {error}")
+            W = getattr(self.factor, edit)(*args)
+        k = len(args[-1])
+        self.edits += k
+        self._unchecked += k
+        self._since_full_check += k
+        self._largest = self.factor.largest()
+        self._dominated = self._dominated or 0.0 < self._largest < before / _DOMINATES
+        return W
+
+    def _since_refactor(self) -> int:
+        return self.edits - (self.refactorizations[-1].edits if self.refactorizations else 0)
+
+    def _probes(self) -> Array:
+        """Positions of a few rows, different each time, spread evenly by the golden ratio."""
+        n = len(self.B)
+        if n < 3 * _PROBES:  # with as many rows as that, no two of the positions below coincide
+            return np.arange(n)
+        steps = np.arange(self._probe, self._probe + _PROBES)
+        self._probe += _PROBES
+        return (steps * 0.6180339887498949 % 1.0 * n).astype(int)
+
+    def _wanted_residual(self) -> float:
+        """The residual of X that is small enough whatever A."""
+        return self._room * float(np.finfo(self.B.dtype).eps * np.abs(self.B).max(initial=0.0))
+
+    def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
+        """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.
+
+        Where weights differ by many orders of magnitude, the largest rows of A meet the smallest
+        of X. ``spread`` says to look at what they add up to, ``|A| |X|``, which is then less.
+        """
+        wanted, eps, sizes = self._wanted_residual(), np.finfo(self.B.dtype).eps, np.abs(rows)
+        reached = eps * sizes.sum(axis=1).max(initial=0.0) * np.abs(X).max(initial=0.0)
+        if spread and reached > wanted:
+            reached = min(reached, 4.0 * eps * (sizes @ np.abs(X)).max(initial=0.0))
+        return float(max(wanted, reached))
+
+    def _verify(self) -> None:
+        """Bring X within tolerance of the true system, and P within its own tolerance."""
+        if self._dominated:
+            self.refactor("a sample that dominated the others has left")
+        if self._steep:
+            self.refactor("a new sample almost repeats a held one", "cholesky")
+        if self._unchecked and isinstance(self.factor, LiveResolvent):
+            rounding = self.condition * float(np.finfo(self.B.dtype).eps)
+            if rounding > _FRAGILE or self.factor.spread() > _SPREAD:  # refinement is not enough
+                self.refactor("updates of the resolvent cannot follow such weights or ridge")
+        if self._unchecked:
+            self._check()
+        if self._X is None:
+            self._refine(None)
+        if self._X is None:  # rebuilt just now: a fresh solve is the best available
+            self._X, _ = self.factor.solve(self.B)
+        self._unchecked = 0
+
+    def _check(self) -> None:
+        """Check P, and X if it is known, on a few rows of A; rebuild or refine if necessary."""
+        probes = self._probes()
+        rows = self.factor.rows(probes)
+        drift = self.factor.inverse_drift(probes, rows)
+        if not drift <= self._inverse_tolerance:  # also true for NaN
+            hasty = self._wanted == "auto" and self._since_refactor() < len(self.B) / 4
+            reason = f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
+            self.refactor(reason, "cholesky" if hasty else None)
+        elif self._X is not None:
+            residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
+            due = self._since_full_check >= _FULL_CHECK or self._delicate
+            exact = residual <= self._wanted_residual()
+            good = exact or residual <= self._tolerance(self._X, rows, spread=True)
+            if due or not good or (not exact and self._is_poor(residual)):
+                self._refine(self._X)
+
+    def _refine(self, start: Array | None) -> None:
+        """Solve against the true A; rebuild the factor if the residual stays too large."""
+        self._X, error = self.factor.solve(self.B, start=start)
+        self._since_full_check = 0
+        if self._stalled(error) or self._is_poor(error):
+            self.refactor(f"refinement stalled at a residual of {error:.1e}")
+
+    def _stalled(self, error: float) -> bool:
+        """Whether X has a residual that rounding does not explain."""
+        assert self._X is not None
+        return not error <= 64 * self._tolerance(self._X, self.factor.rows(self._probes()))
+
+    def _solve_in_double(self) -> None:
+        """Solve by an inverse in single precision, which must be good enough for that.
+
+        Raises
+        ------
+        LinAlgError
+            If the condition number leaves too few digits, or the residual stays too large.
+        """
+        self._X, error = self.factor.solve(self.B)
+        if self.condition > _SINGLE or self._stalled(error):
+            raise np.linalg.LinAlgError(
+                f'factor="single" serves up to a condition number of {_SINGLE:.0e}; here it is '
+                f"{self.condition:.0e}, and residuals stay at {error:.0e}. Give a larger ridge (a "
+                f'smaller C), or leave factor="auto".'
+            )
+
+    def _is_poor(self, residual: float) -> bool:
+        """Whether a factor that was updated has led to a residual that only a fresh one may."""
+        largest = float(np.abs(self.B).max(initial=0.0))
+        return self._since_refactor() > 0 and residual > _POOR * largest

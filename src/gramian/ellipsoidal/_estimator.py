@@ -1,0 +1,283 @@
+"""The kernel fuzzy classifier with ellipsoidal regions (kaieda2004)."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from gramian.core.estimators import KernelSettings, LiveClassifier, edits, learned
+from gramian.core.estimators._estimator import Fitted
+from gramian.ellipsoidal._novelty import novelties, novelty_units, weighted_quantile
+from gramian.ellipsoidal._slopes import memberships
+from gramian.ellipsoidal._spec import CV, RegionSettings
+
+
+class EllipsoidalFuzzyClassifier(LiveClassifier):
+    """Fuzzy classifier with one ellipsoid per class, which learns and forgets samples exactly.
+
+    Use it when you need degrees of membership or the detection of samples unlike every class. The
+    membership of a sample in class i is ``exp(−δᵢ²(x)/αᵢ)`` (kaieda2004, eqs. 9 and 10), where δᵢ
+    is its Mahalanobis distance from the class in the feature space of the kernel::
+
+        δ² = Σⱼ yⱼ² / max(λⱼ, ε)
+
+    over the kernel principal components y of the class. They are computed in the coordinates of
+    *independent vectors*: members that a Cholesky factorisation picks because their squared
+    distance from the span of the members picked before, the Schur complement, is at least τ. The
+    slopes αᵢ are tuned to recognise as many training samples as possible (§7), then scaled by a
+    common factor so that half of the samples have a degree of ½ or more in their own class.
+    `predict` returns the class with the largest degree, that is the smallest *tuned distance*
+    δᵢ²/αᵢ. Decision values are ``−log(δᵢ²/αᵢ)``, and −709.78 for a class without samples; for two
+    classes the value is their difference, second minus first.
+
+    An edit changes the class of the sample only. The result equals a fit to the same samples in
+    order of arrival with the same hyper-parameters and slopes. An edit keeps the slopes and gives a
+    new class their mean; call `retune` to tune them to the present samples. Leave-one-out values
+    use the ellipsoid without the sample and the present slopes.
+
+    Cost for a class of n samples with m independent vectors: O(n m² + m³) to fit, O(n m) to learn a
+    sample, O(n m) to forget one (O(n m²) for an independent vector) and O(m²) for a query. All
+    leave-one-out values cost O(n m²), and O(n m² + m³) more for each sample whose removal makes
+    another sample independent; ``tune="loo"``, `predict_proba` and `novelty` need these values.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed"} or callable
+        ``"rbf"`` by default. A callable takes two sets of samples and returns their kernel matrix.
+    gamma : {"scale", "auto", "cv"}, float or array, default="scale"
+        Width of the kernel.
+    degree, coef0 : float
+        Parameters of the polynomial kernel.
+    kernel_params : dict, optional
+        Keyword arguments of a callable kernel.
+    normalize : bool, default=False
+        For many features: use ``gamma / n_features`` (rbf, eq. 73), or divide the kernel by its
+        largest value for features in [0, 1] (poly, eq. 72).
+    distance : {"kpca", "svd", "input"}, default="kpca"
+        ``"kpca"`` uses kernel principal components. ``"svd"`` decomposes the Gram matrix of all
+        samples of the class (eq. 25): O(n³) after every edit and O(n⁴) for leave-one-out values,
+        minutes for a thousand samples in a class. ``"input"`` uses the samples without a kernel
+        (§2.1).
+    transductive : {"queries", "basis", None}, default="queries"
+        Directions of variance ε that ``distance="kpca"`` adds to those of the class: the unit
+        vectors of the input space and the query itself (§6.3, "KPCA III"), the unit vectors alone
+        (§6.2, "KPCA II"), or none ("KPCA I"). A prediction never depends on other queries; see
+        `transduce` for that. A precomputed kernel has no input space and needs None.
+    tau : float or "cv", default=1e-5
+        τ, in units of the kernel's values.
+    epsilon : float or "cv", default=1e-4
+        ε, the smallest variance of a direction, for ``distance="kpca"``.
+    sigma : float or "cv", default=1e-8
+        σ, the smallest variance for ``distance="svd"``.
+    inverse_of_small : {"sigma", "zero"}, default="sigma"
+        Inverse of a variance below σ: 1/σ (eq. 27) or 0.
+    zeta : float or "cv", default=1e-6
+        ζ, the smallest pivot of the covariance for ``distance="input"``.
+    tune : {"loo", True, False}, default="loo"
+        How `fit` tunes the slopes. ``"loo"`` uses distances of samples left out of their own class.
+        True uses distances from the complete classes, as the paper does: O(n m²), but harmful where
+        most samples are independent vectors. False leaves the slopes at 1. If "loo" is too slow
+        with ``distance="svd"``, use True or ``distance="kpca"``; the first call of `predict_proba`
+        or `novelty` still computes the leave-one-out values.
+    max_sacrifice : int, default=10
+        l_M: changing a slope may give up the samples at ``l_M − 1`` bounds to win more others.
+    eta : float, default=0.1
+        Position of a slope within the interval of equally good values, in (0, 1).
+    novelty_quantile : float, default=0.95
+        Share of held samples, each left out, that lie below `novelty_threshold_`.
+    random_state : int, RandomState or None, default=0
+        Draws the five stratified folds of "cv", the same for all candidates. "cv" chooses gamma,
+        tau and epsilon one after the other by the accuracy on left-out samples (§8).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    slopes_ : ndarray of shape (n_classes,)
+        α, in the order of `classes_`, which is also the order in which they are tuned.
+    gamma_, tau_, epsilon_, sigma_, zeta_ : float
+        The values in use, whether given or chosen.
+    cv_scores_ : dict
+        For each parameter chosen by "cv", the candidates and their accuracies.
+    novelty_threshold_ : float
+    ids_, X_fit_, y_fit_ : ndarray
+        The samples that the model holds now, in order of arrival.
+    refactorizations_ : list
+        When and why the independent vectors were selected again.
+
+    References
+    ----------
+    kaieda2004 in docs/references.bib.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import EllipsoidalFuzzyClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = EllipsoidalFuzzyClassifier().fit(X[::2], y[::2])
+    >>> model = model.partial_fit(X[1::2], y[1::2])      # learns 75 samples more
+    >>> model = model.forget([3, 14, 15]).retune()       # forgets three by id
+    >>> len(model.ids_), round(model.loo_score(), 3)     # exact, without a refit
+    (147, 0.973)
+    >>> flowers = [[5.0, 3.4, 1.5, 0.2], [6.0, 2.9, 4.5, 1.5], [6.0, 6.0, 6.0, 6.0]]
+    >>> model.predict_membership(flowers).round(2)       # the last is like none of them
+    array([[0.99, 0.  , 0.  ],
+           [0.  , 0.62, 0.01],
+           [0.  , 0.  , 0.  ]])
+    >>> model.novelty(flowers) > model.novelty_threshold_
+    array([False, False,  True])
+    """
+
+    cli_name = "fuzzy"
+    _state_keys = ("kept",)
+    _state_names = (
+        *("classes_", "slopes_", "gamma_", "tau_", "epsilon_", "sigma_", "zeta_", "cv_scores_"),
+    )
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    tau_ = learned("tau", "τ.")
+    epsilon_ = learned("epsilon", "ε.")
+    sigma_ = learned("sigma", "σ.")
+    zeta_ = learned("zeta", "ζ.")
+    cv_scores_ = learned("cv_scores", "Candidates and accuracies of what was chosen by cv.")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        normalize=False,
+        distance="kpca",
+        transductive="queries",
+        tau=1e-5,
+        epsilon=1e-4,
+        sigma=1e-8,
+        inverse_of_small="sigma",
+        zeta=1e-6,
+        tune="loo",
+        max_sacrifice=10,
+        eta=0.1,
+        novelty_quantile=0.95,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.normalize = normalize
+        self.distance = distance
+        self.transductive = transductive
+        self.tau = tau
+        self.epsilon = epsilon
+        self.sigma = sigma
+        self.inverse_of_small = inverse_of_small
+        self.zeta = zeta
+        self.tune = tune
+        self.max_sacrifice = max_sacrifice
+        self.eta = eta
+        self.novelty_quantile = novelty_quantile
+        self.random_state = random_state
+
+    @property
+    def slopes_(self):
+        """α, in the order of `classes_`."""
+        now = self._serving()
+        return now.engine.reader(now.held).slopes
+
+    def decision_function(self, X):
+        """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
+
+        The values are finite even for a class without samples.
+        """
+        return _finite(super().decision_function(X))
+
+    def loo_decision_function(self):
+        """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
+        return _finite(super().loo_decision_function())
+
+    def mahalanobis(self, X):
+        """Squared Mahalanobis distances δ² from each class, shape (n_samples, n_classes).
+
+        The distance from a class without samples is infinite.
+        """
+        now, reader = self._reading()
+        return reader.distances(now.settings.samples.queries(self, now.held, X))
+
+    def predict_membership(self, X):
+        """Degrees of membership ``exp(−δ²/α)``, in [0, 1], shape (n_samples, n_classes).
+
+        They need not add up to 1. Far from all classes every degree rounds to 0, but `predict`
+        still returns the nearest class.
+        """
+        now, reader = self._reading()
+        X = now.settings.samples.queries(self, now.held, X)
+        return memberships(reader.distances(X), reader.slopes)
+
+    def novelty(self, X):
+        """How far each sample lies outside every class, where 1 is typical for members of a class.
+
+        Returns ``minᵢ δᵢ²(x)/mᵢ`` with mᵢ the median leave-one-out distance of class i. A sample is
+        new if the value exceeds `novelty_threshold_`. The part of a sample outside the span of a
+        class counts as with ``transductive="queries"``, whatever `transductive` is.
+        """
+        with self._lock:
+            units, _ = self._derived("novelty", _novelty)
+            now, reader = self._reading()
+        X = now.settings.samples.queries(self, now.held, X)
+        return novelties(reader.distances(X, True), units)
+
+    @property
+    def novelty_threshold_(self):
+        """The quantile ``novelty_quantile`` of the novelty of the held samples, each left out."""
+        return self._derived("novelty", _novelty)[1]
+
+    def transduce(self, X):
+        """Predict the classes of a batch whose samples join the training set without labels.
+
+        This is KPCA III as the paper evaluates it (§8.1.1): samples outside the span of a class add
+        directions to it, in their order, and the slopes are tuned again. A prediction therefore
+        depends on the whole batch. The model itself does not change.
+        """
+        with self._lock:
+            now, classes = self._serving(), self.classes_
+            X = now.settings.samples.queries(self, now.held, X)
+            if now.settings.distance != "kpca" or now.settings.samples.precomputed:
+                raise ValueError(
+                    'transduce needs distance="kpca" and a kernel of samples, got '
+                    f"distance={self.distance!r} and kernel={self.kernel!r}."
+                )
+            engine = now.engine.with_unlabelled(X)
+            if now.settings.tune:
+                engine = engine.retuned(now.held, now.settings.tuning)
+        return classes[engine.reader(now.held).nearest(X)]
+
+    @edits
+    def retune(self):
+        """Tune the slopes to the samples held now (kaieda2004, §7.6) and return self."""
+        now = self._serving()
+        self._now = now.moved(now.held, now.engine.retuned(now.held, self._settings().tuning))
+        return self
+
+    def _settings(self):
+        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        _, *names = (field.name for field in fields(RegionSettings))
+        own = {name: getattr(self, name) for name in names}
+        return RegionSettings(KernelSettings(*words, words=(CV,)), **own)
+
+
+def _finite(decision):
+    largest = float(np.log(np.finfo(float).max))
+    return np.clip(decision, -largest, largest)
+
+
+def _novelty(now: Fitted):
+    """Return the unit of distance of each class and the novelty threshold."""
+    held = now.held
+    distances = now.engine.held_distances(held, True, left_out=True)
+    own = distances[np.arange(len(held)), held.labels]
+    units = novelty_units(own, held.labels, distances.shape[1], held.weight)
+    left_out = novelties(distances, units)
+    return units, weighted_quantile(left_out, held.weight, now.settings.novelty_quantile)

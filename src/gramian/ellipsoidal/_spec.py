@@ -1,0 +1,225 @@
+"""Settings of the fuzzy classifier: read at fit, chosen by cross-validation, built into regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gramian.core.arrays import Array
+from gramian.core.engines import Holdings
+from gramian.core.estimators import KernelSettings, check_choice, check_positive
+from gramian.core.kernels import GramSamples, default_gamma
+from gramian.core.search import repeatable
+from gramian.ellipsoidal._ellipsoids import kernel_normalize
+from gramian.ellipsoidal._engine import RegionsEngine, Tuning
+from gramian.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
+
+CV = "cv"
+# Parameters of each distance, in the order in which "cv" chooses them (kaieda2004, §8).
+_MADE_WITH = {
+    "input": ("zeta",),
+    "svd": ("gamma", "sigma"),
+    "kpca": ("gamma", "tau", "epsilon"),
+}
+# Values of the floors while an earlier parameter is chosen, and the candidates of "cv", smoother
+# ones first; candidates of gamma are multiples of "scale".
+_PROVISIONAL = {"tau": 1e-5, "epsilon": 1e-7, "sigma": 1e-8, "zeta": 1e-6}
+_FLOORS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+_CANDIDATES = {
+    "gamma": (0.01, 0.1, 1.0, 10.0, 100.0),
+    "tau": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
+    "epsilon": (0.5, *_FLOORS),
+    "sigma": _FLOORS,
+    "zeta": _FLOORS,
+}
+_FOLDS = 5
+
+Scores = dict[str, list[tuple[float, float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionChoice:
+    """Hyper-parameters of the regions, and which of them were chosen on samples."""
+
+    gamma: Any
+    tau: float
+    epsilon: float
+    sigma: float
+    zeta: float
+    cv_scores: Scores
+    seen_by: tuple[str, ...]
+    settings: RegionSettings
+
+    def engine(self, held: Holdings, past: tuple = ()) -> RegionsEngine:
+        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
+        return self.settings.build(held, self, past)
+
+    def engine_apart(self, tuning: Holdings, held: Holdings) -> RegionsEngine:
+        """Build an engine with slopes that were tuned to other holdings."""
+        return replace(self.engine(tuning).fresh(held), tuned=False)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionSettings:
+    """The parameters of `EllipsoidalFuzzyClassifier`, as `fit` read them."""
+
+    kernel_settings: KernelSettings
+    tau: Any
+    epsilon: Any
+    sigma: Any
+    zeta: Any
+    normalize: bool
+    distance: str
+    transductive: str | None
+    inverse_of_small: Any
+    tune: Any
+    max_sacrifice: int
+    eta: float
+    novelty_quantile: float
+    random_state: Any
+
+    def __post_init__(self) -> None:
+        check_choice("distance", self.distance, tuple(_MADE_WITH))
+        check_choice("transductive", self.transductive, ("basis", "queries", None))
+        check_choice("inverse_of_small", self.inverse_of_small, ("sigma", "zero"))
+        if not (isinstance(self.tune, bool) or self.tune == "loo"):
+            raise ValueError(f'tune must be True, False or "loo", got {self.tune!r}.')
+        for name, value in self.floors.items():
+            check_positive(name, value, CV)
+        if not 0 < self.novelty_quantile < 1:
+            raise ValueError(f"novelty_quantile must be in (0, 1), got {self.novelty_quantile!r}.")
+        precomputed = self.samples.precomputed
+        if precomputed and (self.distance == "input" or self.normalize):
+            raise ValueError(
+                'distance="input" and normalize=True need the samples themselves, not '
+                'kernel="precomputed".'
+            )
+        if precomputed and self.distance == "kpca" and self.transductive is not None:
+            raise ValueError(
+                f"transductive={self.transductive!r} needs the samples themselves; with "
+                'kernel="precomputed" set transductive=None.'
+            )
+
+    @property
+    def floors(self) -> dict[str, Any]:
+        """The smallest variances and pivots: numbers or "cv"."""
+        return {name: getattr(self, name) for name in _PROVISIONAL}
+
+    @property
+    def samples(self) -> Any:
+        """Whether samples are vectors or rows of a precomputed kernel."""
+        return self.kernel_settings.samples
+
+    @property
+    def tuning(self) -> Tuning:
+        """How `fit` and `retune` tune the slopes."""
+        return Tuning(isinstance(self.tune, str), self.max_sacrifice, self.eta)
+
+    def choose(self, held: Holdings, past: RegionChoice | None) -> RegionChoice:
+        """Choose numbers for all parameters; cross-validation chooses those that are "cv"."""
+        values = {**self.floors, "gamma": self._width(held)}
+        asked = [name for name in _MADE_WITH[self.distance] if _is_cv(values[name])]
+        values |= {name: floor for name, floor in _PROVISIONAL.items() if _is_cv(values[name])}
+        candidates = {name: np.array(_CANDIDATES[name]) for name in asked}
+        if "gamma" in asked:
+            values["gamma"] = default_gamma("scale", held.rows.samples(), held.weight)
+            candidates["gamma"] *= values["gamma"]
+        folds = stratified_folds(held.y, repeatable(self.random_state))
+        return self.chosen(
+            *choose_in_turn(partial(self.fold_score, held, folds), values, candidates)
+        )
+
+    def chosen(self, values: Mapping[str, Any], scores: Scores | None = None) -> RegionChoice:
+        """Return the choice with these numbers."""
+        names = _MADE_WITH[self.distance]
+        named = self.kernel_settings.seen_by if "gamma" in names else ()
+        seen_by = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
+        return RegionChoice(**values, cv_scores=scores or {}, seen_by=seen_by, settings=self)
+
+    def build(self, held: Holdings, choice: RegionChoice, past: tuple = ()) -> RegionsEngine:
+        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
+        engine = RegionsEngine.of(self._empty(held, choice), held, past=past)
+        if self.tune:
+            engine = engine.retuned(held, self.tuning)
+        elif not self.samples.precomputed:  # so that errors of the kernel occur in `fit`
+            engine.reader(held).distances(held.rows.take(np.arange(1)))
+        return engine
+
+    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[RegionChoice, Any]:
+        """Return the choice and the engine stored in a model file."""
+        values = {name: public[f"{name}_"] for name in ("gamma", *self.floors)}
+        choice, slopes = self.chosen(values, public["cv_scores_"]), public["slopes_"]
+        tuned = bool(self.tune) or bool(np.any(slopes != 1.0))
+        empty, kept = self._empty(held, choice), state["kept"]
+        return choice, RegionsEngine.of(empty, held, kept=kept, slopes=slopes, tuned=tuned)
+
+    def fold_score(self, held: Holdings, folds: Array, values: Mapping[str, Any]) -> float:
+        """Weighted accuracy on all samples, each predicted by regions of the other folds."""
+        right, labels = np.zeros(len(held), dtype=bool), held.labels
+        for k in np.unique(folds):
+            train, test = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
+            if len(train):  # without training samples no test sample is recognised
+                rest, left_out = held.without(test), held.rows.take(test)
+                if isinstance(left_out, GramSamples):
+                    left_out = left_out.K[np.ix_(test, train)]
+                reader = self.build(rest, self.chosen(values)).reader(rest)
+                right[test] = reader.nearest(left_out) == labels[test]
+        return float(np.average(right, weights=held.weight))
+
+    def _width(self, held: Holdings) -> Any:
+        """Return a number, an array, or "cv"; None for kernels without gamma."""
+        if self.distance == "input" or not self.kernel_settings.takes_gamma:
+            return None
+        return CV if _is_cv(self.kernel_settings.gamma) else self.kernel_settings.resolve(held)
+
+    def _empty(self, held: Holdings, choice: RegionChoice) -> Any:
+        """Return a region without members, to which every class appends its own."""
+        kernel, weight = self.kernel_settings.base.with_gamma(choice.gamma), np.empty(0)
+        none, d = in_double(held.rows.take(np.arange(0))), held.rows.width
+        if self.distance == "input":
+            return InputRegion(kernel, none, weight, choice.zeta)
+        if self.normalize:
+            kernel = kernel_normalize(kernel, d)
+        if self.distance == "svd":
+            return SvdRegion(kernel, none, weight, choice.sigma, self.inverse_of_small)
+        units = None
+        if self.transductive is not None:
+            units = sparse.eye_array(d, format="csr") if sparse.issparse(none) else np.eye(d)
+        own = self.transductive == "queries"
+        return KernelRegion(kernel, none, weight, choice.tau, choice.epsilon, units, own)
+
+
+def choose_in_turn(
+    score: Callable[[Mapping[str, Any]], float],
+    start: Mapping[str, Any],
+    candidates: Mapping[str, Array],
+) -> tuple[dict[str, Any], Scores]:
+    """Choose parameters one after the other, each for the best score given the earlier ones.
+
+    Returns ``start`` with the best candidates (the first of equally good ones), and a dict that
+    maps each chosen parameter to its candidates with their scores.
+    """
+    chosen, scores = dict(start), {}
+    for name, values in candidates.items():
+        found = [score({**chosen, name: value}) for value in values.tolist()]
+        scores[name] = list(zip(values.tolist(), found, strict=True))
+        chosen[name] = float(values[int(np.argmax(found))])
+    return chosen, scores
+
+
+def stratified_folds(y: Array, rng: Any) -> Array:
+    """Return the fold of each sample, 0 to 4: random, and as even as possible within each class."""
+    folds = np.empty(len(y), dtype=int)
+    for label in np.unique(y):
+        mine = rng.permutation(np.flatnonzero(y == label))
+        folds[mine] = (rng.randint(_FOLDS) + np.arange(len(mine))) % _FOLDS
+    return folds
+
+
+def _is_cv(value: Any) -> bool:
+    return isinstance(value, str) and value == CV

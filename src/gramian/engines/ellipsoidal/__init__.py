@@ -1,1 +1,0 @@
-"""The engine of the fuzzy classifier: one ellipsoidal region for each class (kaieda2004)."""

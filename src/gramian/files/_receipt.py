@@ -1,0 +1,223 @@
+"""Receipts: what was forgotten, and the evidence."""
+
+from __future__ import annotations
+
+import json
+import platform
+import secrets
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from gramian import __version__
+from gramian.files._lock import user_name
+from gramian.files._models import fingerprint, whole_digest
+from gramian.files.parts import machine_of
+
+TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
+"""What `verify` allows, relative, by the precision of the samples."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Evidence of a `forget`. It holds the ids of the samples and nothing else of them.
+
+    Attributes
+    ----------
+    model : str
+        Class of the model.
+    ids : tuple
+    count : int
+    n_before, n_after : int
+        Number of samples held before and after.
+    seconds : float
+        Time to forget (and reselect), without the checks.
+    drift : float or None
+        Measured relative residual of the solution afterwards, in the true system of the remaining
+        samples; None for a model that has no such measure.
+    difference : float or None
+        With ``verify``: the largest difference between the decision values of the model and of
+        ``model.refitted()``, a model with the same choices built from scratch, on the held samples,
+        relative to the largest value.
+    tolerance : float or None
+        With ``verify``: the largest difference allowed.
+    verified : bool or None
+        With ``verify``: whether the difference is within the tolerance.
+    seen_by : tuple of str
+        Names of what was chosen while the samples were there and has not changed.
+    fingerprint_before : str
+        HMAC-SHA256 of the model before, with a secret key that is not in the receipt. It reveals
+        nothing without the key. (From a plain hash and the model afterwards, a row of a few
+        categories could be guessed.) With the `key` and a copy of the model before, you can prove
+        that the receipt is about that model. If no key was given, it is a random identifier.
+    fingerprint_after : str
+        HMAC-SHA256 of the model afterwards, with `salt` as its key. Anyone who has the model can
+        compute it again: ``fingerprint(model, key=bytes.fromhex(receipt.salt))``.
+    salt : str
+        32 random bytes, in hexadecimal digits.
+    user : str
+        Name of the user, as the operating system gives it.
+    time : str
+        UTC, ISO 8601.
+    versions : dict of str
+    """
+
+    model: str
+    ids: tuple[int | str, ...]
+    count: int
+    n_before: int
+    n_after: int
+    seconds: float
+    drift: float | None
+    difference: float | None
+    tolerance: float | None
+    verified: bool | None
+    seen_by: tuple[str, ...]
+    fingerprint_before: str
+    fingerprint_after: str
+    salt: str
+    user: str
+    time: str
+    versions: dict[str, str]
+
+    def to_json(self) -> str:
+        """The receipt as JSON text."""
+        return json.dumps(asdict(self), indent=2)
+
+
+def forget(
+    model: Any,
+    ids: Any,
+    *,
+    verify: bool = False,
+    reselect: bool = False,
+    tolerance: float | None = None,
+    key: bytes | None = None,
+) -> Receipt:
+    """Forget samples, like ``model.forget(ids)``, and return a receipt.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package or TableModel
+        Changed in place.
+    ids : id or array-like of ids
+    verify : bool
+        Whether to compare with a model that is built from scratch, O(n³).
+    reselect : bool
+        Whether to make all choices again on the remaining samples.
+    tolerance : float, optional
+        Relative difference that `verify` allows; by default 1e-8, or 1e-3 for samples in single
+        precision.
+    key : bytes, optional
+        Your secret key for `fingerprint_before`; by default a random one that is discarded.
+
+    Returns
+    -------
+    Receipt
+
+    Notes
+    -----
+    If an id is not held, the model is unchanged. With ``verify`` or ``reselect``, everything runs
+    on a copy first, so the model is also unchanged if the comparison or the search fails.
+
+    Examples
+    --------
+    >>> import gramian
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = gramian.KernelDiscriminant(gamma=0.1, ridge=1e-2).fit(X, y)
+    >>> receipt = gramian.forget(model, [3, 14, 15], verify=True)
+    >>> receipt.count, receipt.n_after, receipt.verified
+    (3, 147, True)
+    """
+    check_is_fitted(model)
+    if reselect and not hasattr(model, "reselect"):
+        raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
+    n_before = len(model.ids_)
+    before = fingerprint(model, key=key or secrets.token_bytes(32))
+    allowed = default_tolerance(model) if tolerance is None else float(tolerance)
+    seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
+    salt = secrets.token_bytes(32)
+    return Receipt(
+        model=type(machine_of(model)).__name__,
+        ids=tuple(np.atleast_1d(np.asarray(ids)).tolist()),
+        count=n_before - len(model.ids_),
+        n_before=n_before,
+        n_after=len(model.ids_),
+        seconds=seconds,
+        drift=_drift(model),
+        difference=difference,
+        tolerance=None if difference is None else allowed,
+        verified=None if difference is None else bool(difference <= allowed),
+        seen_by=() if reselect else tuple(model.seen_by_),
+        fingerprint_before=before,
+        fingerprint_after=fingerprint(model, key=salt),
+        salt=salt.hex(),
+        user=user_name(),
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
+    )
+
+
+def difference_to_refit(model: Any) -> float:
+    """How far decision values on the held samples are from those of a refit, relative. O(n³)."""
+    estimator = machine_of(model)
+    X = estimator.X_fit_
+    ours, theirs = _values(estimator, X), _values(estimator.refitted(), X)
+    scale = np.abs(theirs).max()
+    return float(np.abs(ours - theirs).max() / (scale if scale > 0 else 1.0))
+
+
+def default_tolerance(model: Any) -> float:
+    """What the difference may be, by the precision of the samples."""
+    return TOLERANCE.get(machine_of(model).X_fit_.dtype, max(TOLERANCE.values()))
+
+
+def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[float, float | None]:
+    """Seconds of forgetting, and the difference to a refit; what can fail is tried on a copy."""
+    if not verify and not reselect:
+        return _timed(model, ids, reselect=False), None
+    trial = deepcopy(model)
+    seconds = _timed(trial, ids, reselect=reselect)
+    difference = difference_to_refit(trial) if verify else None
+    if reselect:
+        model.__dict__ = trial.__dict__  # a search is not run twice; one step, or none
+        return seconds, difference
+    expected = whole_digest(trial)
+    seconds = _timed(model, ids, reselect=False)
+    if verify and whole_digest(model) != expected:  # the copy went another way
+        difference = difference_to_refit(model)
+    return seconds, difference
+
+
+def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
+    start = perf_counter()
+    model.forget(ids)
+    model.settle()
+    if reselect:
+        model.reselect(fresh=True)
+    return perf_counter() - start
+
+
+def _drift(model: Any) -> float | None:
+    estimator = machine_of(model)
+    try:
+        return float(estimator.drift())
+    except (AttributeError, ValueError, ArithmeticError):  # what is forgotten stays so
+        return None
+
+
+def _values(model: Any, X: Any) -> np.ndarray:
+    return model.decision_function(X) if is_classifier(model) else model.predict(X)
+
+
+def _versions() -> dict[str, str]:
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"gramian": __version__, "python": platform.python_version(), **libraries}

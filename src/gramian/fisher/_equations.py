@@ -1,0 +1,186 @@
+"""The kernel Fisher discriminant (saadi2004): a ridge regression on the columns of K.
+
+::
+
+    min  Σ w_i (y_i − (Kα)_i − b)² + μ Σ α_i²/w_i + μ c b²          f(x) = k(x, X) α + b
+
+with c = 0 for eq. (4) and c = 1 for eq. (5); a weight of k equals k copies. Two methods solve it:
+
+- the **resolvent** ``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, which supports edits. Its
+  moments are ``R = P Y``, ``s = P 1`` and ``p = diag P``, complex;
+- the **canonical form** of §2, in which each ridge costs O(n), for a fixed set of samples.
+
+There are two kinds of leave-one-out. The exact one is the prediction of a fit without the sample.
+The paper's keeps the sample as a kernel centre and removes only its equation. Derivations are in
+docs/maths/fisher.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gramian.core.arrays import Array, mirror_upper, weighted_square
+from gramian.core.equations import Departures, Machine, MomentsOf, loo_bordered
+from gramian.core.equations._equations import Pull, symmetric
+from gramian.core.equations._least_squares import pull_bordered
+from gramian.core.gram import LiveResolvent, Moments, Spectrum
+
+
+@dataclass(frozen=True)
+class Fisher(Machine):
+    """The discriminant with the bias penalty ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5).
+
+    At small ridges the paper's leave-one-out has narrow valleys, in which a search by slopes ends.
+    """
+
+    climbs: ClassVar[bool] = False
+    only_factor: ClassVar[str | None] = LiveResolvent.name
+    name: str
+    penalty: float
+
+    def shift(self, ridge: float, weight: Array) -> Array:
+        """``iσ / weight``: the resolvent has the square root of the condition of eq. (4)."""
+        return 1j * ridge**0.5 / weight
+
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``, ``α = Re (R − s b)``."""
+        intercept = R.sum(axis=0).imag / (s.sum().imag - self.penalty * ridge**0.5)
+        return intercept, (R - s[:, None] * intercept).real
+
+    def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
+        """Leave-one-out values of the discriminant without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
+        return Y - self.departures(Y, moments, ridge).residual.real
+
+    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+        """Complex residuals and real changes of the intercept.
+
+        ::
+
+            b₋ᵢ = Im (1ᵀR − s_i R_i/p_i) / (Im (1ᵀs − s_i²/p_i) − c σ)
+            θ_i = (R_i − b₋ᵢ s_i) / p_i
+        """
+        R, s, p = moments(1)
+        s, p, cost = s[..., None], p[..., None], self.penalty * ridge**0.5
+        R1, s1 = R.sum(axis=-2, keepdims=True), s.sum(axis=-2, keepdims=True)
+        intercept = R1.imag / (s1.imag - cost)
+        left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
+        return Departures((R - left_out * s) / p, left_out - intercept)
+
+    def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
+        """``μ kᵀ(K D⁻¹ K + μD)⁻¹k = −σ Im kᵀPk``: f is linear in k, so it is 0 where k is."""
+        return -(ridge**0.5) * np.einsum("ij,ij->i", cross, solved.imag)
+
+    # -- the path: a kernel machine whose Gram matrix is K D⁻¹ K ----------------------------------
+
+    def spectrum(self, spectrum: Spectrum) -> Spectrum:
+        return spectrum.squared()
+
+    def least_ridge(self, size: float, eps: float) -> float:
+        """Where ``K D⁻¹ K + μD`` has a Cholesky factor; the resolvent itself needs less."""
+        return 1e3 * eps * size**2
+
+    def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
+        """The paper's leave-one-out (§2.4): a sample's row is removed, its column stays."""
+        return loo_bordered(Y, moments(1), self.penalty)
+
+    def matrix(self, K: Array, weight: Array) -> Array:
+        return mirror_upper(weighted_square(K, weight))
+
+    def trace(self, K: Array) -> float:
+        return float(np.sum(K**2))
+
+    def pull(self, P: Array, Y: Array, weight: Array) -> Pull:
+        return pull_bordered(P, Y, self.penalty)
+
+    def pull_matrix(self, S: Array, K: Array, weight: Array) -> Array:
+        return 2.0 * symmetric((S @ K) * weight)
+
+
+KFD = Fisher("KFD", 0.0)
+KFD_PENALIZED = Fisher("KFD, penalised bias", 1.0)
+
+
+def fisher_loo_rows(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:
+    """The leave-one-out of saadi2004, §2.4: removes row i of Z = [K 1], keeps column i; O(n t).
+
+    ::
+
+        f₋ᵢ = y_i − (y_i − f_i) / (1 − h_ii)
+
+    in the form of `loo_bordered` for ``(K D⁻¹ K + μD)⁻¹ = −Im P / σ``.
+    """
+    return loo_bordered(Y, Moments(*(-part.imag / sigma for part in moments)), penalty)
+
+
+@dataclass(frozen=True)
+class CanonicalForm:
+    """The principal components of Z, in which a ridge scales each parameter separately (eq. 6).
+
+    Z is [K 1] if the bias is penalised. A free bias is the mean of the residual, and Z is then K
+    with its column means subtracted.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n, m)
+        ``U = Z V``.
+    eigenvalues : ndarray of shape (m,)
+        Λ of ``Zᵀ Z = V Λ Vᵀ``, descending.
+    axes : ndarray of shape (·, m)
+        V.
+    unregularised : ndarray of shape (m, t)
+        α̂, the parameters at ridge 0; 0 along directions outside the range of Z.
+    centre : tuple of ndarray, or None
+        Means of the columns of K and of Y, if the bias is free.
+    """
+
+    components: Array
+    eigenvalues: Array
+    axes: Array
+    unregularised: Array
+    centre: tuple[Array, Array] | None
+
+    def parameters(self, ridge: float) -> Array:
+        """``α_i = λ_i / (λ_i + μ) α̂_i`` (saadi2004, §2.2), O(n t) per ridge."""
+        return self._gains(ridge)[:, None] * self.unregularised
+
+    def coefficients(self, ridge: float) -> tuple[Array, Array]:
+        """Intercepts (t,) and coefficients (n, t) of the samples, ``β = V α``, O(n² t)."""
+        beta = self.axes @ self.parameters(ridge)
+        if self.centre is None:
+            return beta[-1], beta[:-1]
+        K_mean, Y_mean = self.centre
+        return Y_mean - K_mean @ beta, beta
+
+    def loo(self, Y: Array, ridge: float) -> Array:
+        """``y_i − r_i / (1 − h_ii)`` (saadi2004, §2.4), keeping the sample's column; O(n² t).
+
+        ``h_ii = Σ_j u_ij² / (λ_j + μ)``, plus 1/n for a free bias.
+        """
+        fitted = self.components @ self.parameters(ridge)
+        leverage = self.components**2 @ (1.0 / (self.eigenvalues + ridge))
+        if self.centre is not None:
+            fitted += self.centre[1]
+            leverage += 1.0 / len(Y)
+        return Y - (Y - fitted) / (1.0 - leverage)[:, None]
+
+    def _gains(self, ridge: float) -> Array:
+        return self.eigenvalues / (self.eigenvalues + ridge)
+
+
+def canonical_form(K: Array, Y: Array, *, penalize_bias: bool = False) -> CanonicalForm:
+    """Return the canonical form of a kernel matrix and targets (n, t), O(n³).
+
+    Uses the singular value decomposition of Z. The paper uses the eigenvectors of ZᵀZ, which are
+    the same, but ZᵀZ squares the condition number.
+    """
+    if penalize_bias:
+        Z, target, centre = np.column_stack([K, np.ones(len(K), dtype=K.dtype)]), Y, None
+    else:
+        centre = (K.mean(axis=0), Y.mean(axis=0))
+        Z, target = K - centre[0], Y - centre[1]
+    Q, singular, Vt = np.linalg.svd(Z, full_matrices=False)
+    along = (Q.T @ target) / np.where(singular > 0, singular, np.inf)[:, None]
+    return CanonicalForm(Q * singular, singular**2, Vt.T, along, centre)

@@ -1,0 +1,256 @@
+"""Orthogonal least squares over more rows than one machine holds: Dask arrays, and chunks.
+
+Centres, width and U are chosen on a random part of the rows that fits into memory. The normal
+equations of that basis are then summed over all chunks. The rows themselves are not stored and
+have no ids; `forget_rows` forgets rows that are passed again. Dask is not imported here.
+
+`learn_rows` adds chunks that a generator yields to a model with centres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from gramian.core.arrays import Array, on_device
+from gramian.core.engines import Holdings, make_rows
+from gramian.core.estimators import LiveClassifier, LiveEstimator, LiveRegressor, edits, is_chunked
+from gramian.core.estimators._classifier import _calibrated
+from gramian.core.estimators._estimator import Fitted
+from gramian.core.estimators._samples import with_weight
+from gramian.core.search import repeatable
+from gramian.orthogonal._chunks import RowChunks, map_queries
+from gramian.orthogonal._engine import BasisEngine
+
+T = TypeVar("T")
+
+# Largest number of rows of a Dask array on which centres are chosen.
+CHOSEN_ON = 20_000
+
+
+def begin(self, X, y, sample_weight, ids, classes):
+    """Fit from scratch, to arrays or to Dask arrays."""
+    if not is_chunked(X):
+        LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
+        return
+    settings, chunks = self._settings(), _aligned(self, X, y, sample_weight, ids)
+    random = repeatable(settings.plan.random_state)
+    numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
+    X, y, names = settings.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
+    weight = np.ones(len(y)) if weight is None else weight
+    y = self._check_targets(y, None)
+    X, y, weight, rows = with_weight(settings.samples, X, y, weight, numbers)
+    some = Holdings(make_rows(X), y, weight, rows, len(chunks))
+    some = self._joined(None, some, _labels_of(self, chunks, None))
+    choice = settings.choose(some, None)
+    engine, held = choice.engine(some), _without_rows(some, version=object())
+    sums = _added_up(chunks, engine, rows, X.dtype)
+    estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
+    engine = engine.over(held, sums, estimate)
+    if some.classes is not None:
+        engine = engine.calibrated(_calibrated(Fitted(settings, choice, some, engine))[1])
+    self._now = Fitted(settings, choice, held, engine, names)
+
+
+def learn(self, X, y, sample_weight, ids, classes=()):
+    """Learn more samples, or more rows of Dask arrays."""
+    if not (is_chunked(X) and self.__sklearn_is_fitted__()):
+        LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
+        return
+    now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
+    held = replace(now.held, next_id=now.held.next_id + len(chunks), version=object())
+    held = self._joined(now.held, held, _labels_of(self, chunks, now.held))
+    engine = now.engine.with_classes(held)
+    sums = _added_up(chunks, engine, None, held.rows.dtype)
+    self._now = now.moved(held, engine.with_sums(held, sums, len(chunks)))
+
+
+@edits
+def learn_rows(self, X, y=None, sample_weight=None):
+    """Learn rows without holding them: the model becomes that of one fit on its centres to all.
+
+    Width, centres and λ stay. The rows are added to the sums of the normal equations, on the device
+    of the model, and have no ids; pass them again to `forget_rows` to forget them. New classes stay
+    in `classes_` even when their rows are forgotten. An exception, also one of the iterable, leaves
+    the model as it was.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_rows, n_features), or iterable of chunks
+        Without y, an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for example a generator.
+        One chunk at a time is in memory, and chunks of 1,000 rows or more are best. With a device
+        there are two, since a thread makes the next one, and chunks of 100,000 rows are best.
+    y : array-like of shape (n_rows,) or (n_rows, n_targets), optional
+    sample_weight : array-like of shape (n_rows,), optional
+
+    Returns
+    -------
+    self
+    """
+    if is_chunked(X):
+        self._learn(X, y, sample_weight, None)
+        return self
+    now = self._serving()
+    held, stream, kind = now.held, now.engine.stream(), now.settings.samples
+    chunks = _chunks(X, y, sample_weight)
+    if on_device(held.rows.samples()):  # on a device
+        chunks = ahead(chunks)  # made while the device computes
+    for rows, targets, weight in chunks:
+        rows, targets = kind.more(self, now.held, rows, targets)
+        targets = self._check_targets(targets, now.held)
+        weight = np.ones(len(targets)) if weight is None else weight
+        rows, targets, weight, _ = with_weight(kind, rows, targets, weight, np.arange(len(targets)))
+        labels = tuple(np.unique(targets).tolist()) if is_classifier(self) else ()
+        held = self._joined(held, replace(held, version=object()), labels)
+        stream.add(held, rows, targets, weight)
+    held = replace(held, next_id=held.next_id + stream.rows)
+    self._now = now.moved(held, stream.learned(held))
+    return self
+
+
+def _chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield samples, targets and weights (or None) of each chunk; ValueError for other items."""
+    if y is not None:
+        yield X, y, sample_weight
+        return
+    if hasattr(X, "shape") or sample_weight is not None:
+        raise ValueError(
+            "learn_rows takes X and y, or an iterable of (X, y) or (X, y, sample_weight) alone; "
+            "got an array without y, or weights beside the iterable."
+        )
+    for chunk in X:
+        if not (isinstance(chunk, tuple | list) and len(chunk) in (2, 3)):
+            raise ValueError(
+                f"learn_rows needs chunks (X, y) or (X, y, sample_weight), got one of type "
+                f"{type(chunk).__name__}. Give X and y as two arguments to learn one chunk."
+            )
+        yield (*chunk, None)[:3]
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield the items of an iterable, each taken from it by a thread while the last one is used."""
+    source, end = iter(items), object()
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, source, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, source, end)
+            yield cast(T, item)
+
+
+@edits
+def forget_rows(self, X, y, sample_weight=None):
+    """Forget rows that the model does not hold, of Dask arrays or `learn_rows`, passed again.
+
+    The result is exact if the rows are the same as when they were learned; the model cannot check
+    that they were learned. A centre that equals one of the rows leaves the basis.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,) or (n_rows, n_targets)
+    sample_weight : array-like of shape (n_rows,), optional
+
+    Returns
+    -------
+    self
+    """
+    now = self._serving()
+    X, y = now.settings.samples.more(self, now.held, X, y)
+    y, n = self._check_targets(y, now.held), self.n_rows_
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    X, y, weight, _ = with_weight(now.settings.samples, X, y, weight, np.arange(len(y)))
+    unheld = n - len(now.held)
+    if len(y) >= n or len(y) > unheld:
+        raise ValueError(
+            f"forget_rows got {len(y)} rows, and the model has learned {unheld} that it does not "
+            f"hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
+        )
+    held = replace(now.held, version=object())
+    self._now = now.moved(held, now.engine.remove_rows(held, X, y, weight))
+    return self
+
+
+def loo_decision_function(self, X=None, y=None, sample_weight=None):
+    """Leave-one-out values of the held samples, in the order of `ids_`.
+
+    Parameters
+    ----------
+    X, y, sample_weight : Dask arrays, optional
+        Learned rows that the model does not hold, passed again. The result is then a lazy Dask
+        array with the value of each row by the model without it.
+    """
+    if X is None:
+        return (LiveClassifier if is_classifier(self) else LiveRegressor).loo_decision_function(
+            self
+        )
+    now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
+    dtype, width = now.held.rows.dtype, width_of(now)
+    return chunks.map_rows(partial(_left_out, now.engine, dtype, width is None), width, dtype)
+
+
+def _left_out(
+    engine: BasisEngine, dtype: Any, flat: bool, X: Any, y: Array, weight: Array, numbers: Array
+) -> Array:
+    """Leave-one-out values of the rows of a chunk, in the public shape."""
+    found = engine.loo_rows(X.astype(dtype, copy=False), y, weight)
+    return (found[:, 0] if flat else found).astype(dtype)
+
+
+def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
+    """Apply a method of the model to each chunk of queries; returns a lazy Dask array.
+
+    The workers receive the model without its samples.
+    """
+    now = model._serving()
+    engine = now.engine
+    if now.held.classes is not None and engine.calibration is None and name == "predict_proba":
+        engine = engine.calibrated(model._derived("calibration", _calibrated)[1])
+    twin = clone(model)
+    twin._now = now.moved(_without_rows(now.held), engine)
+    return map_queries(X, getattr(twin, name), width, dtype)
+
+
+def width_of(now: Fitted) -> int | None:
+    """Number of columns of the public outputs; None if they are one-dimensional."""
+    t = len(now.engine.order())
+    flat = t == 1 and (now.held.classes is not None or now.held.y.ndim == 1)
+    return None if flat else t
+
+
+def _without_rows(held: Holdings, **changes: Any) -> Holdings:
+    rows, y = make_rows(held.rows.samples()[:0]), held.y[:0].copy()
+    return replace(held, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
+
+
+def _aligned(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> RowChunks:
+    if ids is not None:
+        raise ValueError("rows of Dask arrays are not held and have no ids; leave `ids` out.")
+    return RowChunks.align(X, y, sample_weight, numeric=not is_classifier(model))
+
+
+def _added_up(chunks: RowChunks, engine: BasisEngine, rows: Array | None, dtype: Any) -> Any:
+    """Sums over all chunks, one for each basis; ValueError if no row has a weight."""
+    sums = chunks.add_up(engine.chunk_sums(rows, dtype), len(engine.bases))
+    if sums[0].rows == 0:
+        raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
+    return sums
+
+
+def _labels_of(model: Any, chunks: RowChunks, held: Holdings | None) -> tuple:
+    """All labels of the chunks, which stay declared classes as their rows are not held.
+
+    Returns an empty tuple for a regressor. Raises ValueError if the targets do not match those
+    held.
+    """
+    if is_classifier(model):
+        return tuple(model._check_targets(chunks.labels(), held).tolist())
+    like = np.zeros((1, chunks.y.shape[1]))
+    one = held is not None and held.y.ndim == 1 and like.shape[1] == 1
+    model._check_targets(like[:, 0] if one else like, held)
+    return ()

@@ -1,0 +1,380 @@
+"""The engine of orthogonal least squares: one basis for all outputs, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array, home_of, to_host
+from gramian.core.engines import Engine, Holdings, JoinedBlock, noted
+from gramian.core.gram import Refactorization
+from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis
+from gramian.orthogonal._normal_equations import RunningSums, Sums
+from gramian.orthogonal._plan import BasisPlan, target_columns
+from gramian.orthogonal._queries import BasisQueries
+
+
+@dataclass(frozen=True, eq=False)
+class BasisReader:
+    """Computes the outputs of all bases from centres and weights, in their public order."""
+
+    bases: tuple[tuple[Centres, Array], ...]
+    order: Array
+
+    def outputs(self, X: Any) -> Array:
+        """Decision values or predictions of shape (len(X), t)."""
+        blocks = [centres.outputs(X, weights) for centres, weights in self.bases]
+        return np.concatenate(blocks, axis=1)[:, self.order]
+
+
+class BasisEngine:
+    """Bases that learn and forget samples in O(m²), each a `FixedBasis` for some of the outputs.
+
+    Immutable: an edit returns a new engine. Samples can also be added as sums over them; the model
+    then does not hold them.
+
+    Parameters
+    ----------
+    plan : BasisPlan
+    bases : tuple of FixedBasis
+    held : Holdings
+        The holdings over which the bases were summed.
+    past : tuple of Refactorization
+        Records of earlier rebuilds.
+    calibration : float, optional
+        Scale of the probabilities of a model that does not hold all its samples.
+    """
+
+    factor = "normal equations"
+
+    def __init__(
+        self,
+        plan: BasisPlan,
+        bases: tuple[FixedBasis, ...],
+        held: Holdings,
+        past: tuple[Refactorization, ...] = (),
+        calibration: float | None = None,
+    ) -> None:
+        self.plan, self.bases, self.past, self.serves = plan, bases, past, held.version
+        self.calibration, self._classified, self._edits = calibration, held.classes is not None, 0
+        self._apart = False  # whether the bases were selected on samples that were set aside
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return self.past
+
+    @property
+    def n_rows(self) -> int:
+        """Number of learned samples: those held, and those known only by their sums."""
+        return self.bases[0].live.rows
+
+    def holds_all(self, held: Holdings) -> bool:
+        """Whether the model holds every sample that it has learned."""
+        return self.n_rows == len(held)
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        """O(m²) for each sample. A new class enters a basis, or is given one of its own.
+
+        Where samples, such as outliers, make the weights of the centres undetermined, the bases are
+        chosen anew: what a fit takes may enter.
+        """
+        try:
+            return self._with(before, after)
+        except np.linalg.LinAlgError as error:
+            if not self.holds_all(before):
+                raise
+            try:
+                return self._chosen_anew(after, error)
+            except np.linalg.LinAlgError:
+                raise error from None
+
+    def _with(self, before: Holdings, after: Holdings) -> Engine:
+        n, own = len(before), np.empty(0)
+        X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
+        if self.plan.apart and self.holds_all(before):
+            own = np.setdiff1d(y, before.y)
+        bases = self._bases_for(after, own)
+        bases = [basis.append(X, self._targets(y, basis), weight) for basis in bases]
+        if len(own):
+            ridge = self.plan.tuned_ridge(after)
+            bases += [self.plan.select(after, own[[k]], ridge) for k in range(len(own))]
+        return self._moved(after, bases, len(y))
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        """O(m²) for each sample, O(m³) for a centre, which leaves its basis.
+
+        Where the samples that stay do not determine the weights of the centres that stay, as after
+        outliers, the bases are chosen anew on them: what was asked to leave leaves.
+        """
+        try:
+            return self._without(before, after, positions)
+        except np.linalg.LinAlgError as error:
+            if not self.holds_all(before):
+                raise
+            return self._chosen_anew(after, error)
+
+    def _chosen_anew(self, held: Holdings, error: np.linalg.LinAlgError) -> Engine:
+        """Other bases, chosen on these holdings, since those so far do not serve them."""
+        plan, reason = self.plan, f"the bases were chosen anew: {error}"
+        bases = plan.bases(held, plan.tuned_ridge(held))
+        return noted(BasisEngine(plan, bases, held, self.past), reason, len(held))
+
+    def _without(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
+        bases = []
+        for basis in self._bases_for(after):
+            left = basis.remove(X, self._targets(y, basis), weight, positions)
+            samples = left.centres.samples
+            bases.append(left.named(samples - np.searchsorted(positions, samples)))
+        engine = self._moved(after, bases, len(positions))
+        worn = engine.holds_all(after) and any(basis.live.worn() for basis in bases)
+        return engine.fresh(after, "most of what the sums held has left") if worn else engine
+
+    def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
+        """Remove samples that are not held; a centre that equals one of them leaves its basis."""
+        bases = []
+        for basis in self.bases:
+            samples = basis.centres.samples
+            found = np.where(samples < 0, _find_rows(X, basis.centres.points), NOT_HELD)
+            left = basis.named(found)
+            left = left.remove(X, self._targets(y, basis), weight, np.arange(len(y)))
+            bases.append(left.named(samples[found < 0]))
+        return self._moved(held, bases, len(y))
+
+    def over(self, held: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
+        """Return the bases over other samples, none of them held; ``estimate`` chooses λ again."""
+        bases = [
+            basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
+            for basis, given in zip(self.bases, sums, strict=True)
+        ]
+        if estimate:
+            bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
+        return self._moved(held, bases)
+
+    def apart(self, held: Holdings) -> BasisEngine:
+        """Return the bases over these holdings, none of which took part in their selection."""
+        engine = self.with_classes(held)
+        sums = engine.chunk_sums(None, held.rows.dtype)
+        numbers = np.arange(len(held))
+        summed = sums(held.rows.samples(), held.y, held.weight, numbers)
+        engine = engine.over(held, summed, False)
+        engine._apart = True
+        return engine
+
+    def with_sums(self, held: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
+        """Add samples that are not held, given by their sums for each basis."""
+        pairs = zip(self.bases, sums, strict=True)
+        return self._moved(held, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
+
+    def stream(self) -> RowStream:
+        """Open the engine to chunks of samples that will not be held."""
+        return RowStream(self)
+
+    def with_classes(self, held: Holdings) -> BasisEngine:
+        """Return an engine with one output for each class of these holdings."""
+        return self._moved(held, self._bases_for(held))
+
+    def calibrated(self, scale: float) -> BasisEngine:
+        """Return an engine with the scale of probabilities for samples that are not held."""
+        twin = copy(self)
+        twin.calibration = scale
+        return twin
+
+    def grown(self, held: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
+        """Return an engine with up to k more centres per basis, chosen on the samples held."""
+        twin, plan = copy(self), replace(plan, kernels=self.plan.kernels)
+        ridge, bases = plan.tuned_ridge(held), []
+        for basis in self.bases:
+            rules = replace(plan.rules, max_basis=None if k is None else len(basis) + k)
+            grows = replace(plan, rules=rules)
+            bases.append(grows.select(held, basis.outputs, ridge, basis.centres))
+        twin.plan = plan
+        return twin._moved(held, bases, 0, "grown")
+
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
+
+    def refactor(self, held: Holdings, reason: str) -> Engine:
+        """Compute the sums again from the samples, O(n m²), and solve."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> BasisEngine:
+        """Return the bases with new sums, or the same sums if some samples are not held."""
+        if held.version is not self.serves:  # positions of centres are known for this version only
+            raise np.linalg.LinAlgError(reason)
+        anew = self._sums(held) if self.holds_all(held) else [b.live.sums for b in self.bases]
+        pairs = zip(self.bases, anew, strict=True)
+        return self._moved(held, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def order(self) -> Array:
+        """Which columns of the bases are public, and in which order; of two classes, the second."""
+        order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
+        return order[1:] if self._classified and len(order) == 2 else order
+
+    def reader(self, held: Holdings) -> BasisReader:
+        return BasisReader(tuple((b.centres, b.weights) for b in self.bases), self.order())
+
+    def loo(self, held: Holdings) -> Array:
+        """Leave-one-out outputs with the same centres and λ, O(m²) per sample."""
+        X, positions = held.rows.samples(), np.arange(len(held))
+        return self.loo_rows(X, held.y, held.weight, positions)
+
+    def loo_rows(self, X: Any, y: Array, weight: Array, positions: Array | None = None) -> Array:
+        """Leave-one-out outputs of learned samples, whether held or not."""
+        blocks = [b.loo_outputs(X, self._targets(y, b), weight, positions) for b in self.bases]
+        return np.concatenate(blocks, axis=1)[:, self.order()]
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+
+        The centres and λ stay. O(n m) for each query after the features of the samples, O(n m²).
+        """
+        return self._queries(held).joined(X)
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        return self._queries(held).departed(X)
+
+    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs on the present centres."""
+        return self._queries(held).variances(X)
+
+    def drift(self, held: Holdings) -> float:
+        """The largest residual of the normal equations or error of the sums.
+
+        The error of the sums is measured against new sums, O(n m²), if all samples are held.
+        """
+        found = [basis.live.drift() for basis in self.bases]
+        if self.holds_all(held):
+            pairs = zip(self.bases, self._sums(held), strict=True)
+            found += [basis.live.sums.distance(sums) for basis, sums in pairs]
+        return max(found)
+
+    def frozen(self, held: Holdings) -> BasisEngine:
+        """Return this engine: it never changes, and holds no sample but the centres."""
+        return self
+
+    def seen_by(self) -> tuple[str, ...]:
+        """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
+        basis = () if self._apart else ("basis",)
+        return basis if self.calibration is None else (*basis, "calibration")
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        calibration = None
+        if self.calibration is not None:  # version 0.1.0 also stored biases, which were zero
+            calibration = self.calibration, np.zeros(len(held.classes))
+        return {
+            "bases": [basis.state() for basis in self.bases],
+            "weights": [basis.weights for basis in self.bases],
+            "calibration": calibration,
+        }
+
+    def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
+        """Return a function for the sums over a chunk of samples, which can run in another process.
+
+        ``numbers`` holds, for each position to which the centres refer, the row number over all
+        chunks; None if no centre is one of the rows.
+        """
+        named = [
+            b.named(np.full(len(b), NOT_HELD) if numbers is None else numbers[b.centres.samples])
+            for b in self.bases
+        ]
+        return self._chunk_sums(named, dtype)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _moved(
+        self, held: Holdings, bases: Iterable[FixedBasis], edits: int = 0, why: str | None = None
+    ) -> BasisEngine:
+        """Return this engine with other bases and holdings; record the reason, if there is one."""
+        twin = copy(self)
+        twin.bases, twin.serves, twin._edits = tuple(bases), held.version, self._edits + edits
+        if why is not None:
+            event = Refactorization(why, len(held), self._edits, self.factor)
+            twin.past = (*self.past, event)
+        if twin.holds_all(held):
+            twin.calibration = None
+        return twin
+
+    def _targets(self, y: Array, basis: FixedBasis) -> Array:
+        return target_columns(y, basis.outputs, self._classified)
+
+    def _queries(self, held: Holdings) -> BasisQueries:
+        pairs = [(basis, self._targets(held.y, basis)) for basis in self.bases]
+        return BasisQueries.of(pairs, held, self.order())
+
+    def _sums(self, held: Holdings) -> list[Sums]:
+        sums, positions = self._chunk_sums(self.bases, held.rows.dtype), np.arange(len(held))
+        return sums(held.rows.samples(), held.y, held.weight, positions)
+
+    def _chunk_sums(self, bases: Iterable[FixedBasis], dtype: Any) -> ChunkSums:
+        parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
+        return ChunkSums(parts, self._classified, dtype)
+
+    def _bases_for(self, held: Holdings, besides: Any = ()) -> list[FixedBasis]:
+        """Return the bases with exactly one output per class, except for the classes ``besides``.
+
+        A class without an output joins the first basis, because no sample so far belongs to it.
+        """
+        if held.classes is None:
+            return list(self.bases)
+        classes = np.setdiff1d(held.classes, besides)
+        known = [basis.outputs[np.isin(basis.outputs, classes)] for basis in self.bases]
+        new = np.setdiff1d(classes, np.concatenate(known))
+        outputs = [np.concatenate([known[0], new]), *known[1:]]
+        pairs = zip(self.bases, outputs, strict=True)
+        return [basis.with_outputs(labels) for basis, labels in pairs if len(labels)]
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkSums:
+    """Computes the sums over one chunk for each basis, from centres, outputs and U."""
+
+    bases: list[tuple[Centres, Array, Array]]
+    classified: bool
+    dtype: Any
+
+    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> list[Sums]:
+        X = X.astype(self.dtype, copy=False)
+        return [
+            centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
+            for centres, outputs, U in self.bases
+        ]
+
+
+class RowStream:
+    """Sums over chunks of samples that are not held, at the home of the centres until the end."""
+
+    def __init__(self, engine: BasisEngine) -> None:
+        self._engine, self.rows = engine, 0
+        self._sums = [
+            RunningSums(b.live.U, len(b.outputs), home_of(b.centres.points)) for b in engine.bases
+        ]
+
+    def add(self, held: Holdings, X: Any, y: Array, weight: Array) -> None:
+        """Add a chunk, given holdings with all classes so far; O(m²) for each sample."""
+        self._engine = self._engine.with_classes(held)
+        for basis, sums in zip(self._engine.bases, self._sums, strict=True):
+            sums.widen(len(basis.outputs))
+            basis.centres.add_to(sums, X, self._engine._targets(y, basis), weight)
+        self.rows += len(y)
+
+    def learned(self, held: Holdings) -> BasisEngine:
+        """Return the engine that has learned all chunks, O(m³)."""
+        return self._engine.with_sums(held, [sums.total() for sums in self._sums], self.rows)
+
+
+def _find_rows(X: Any, points: Any) -> Array:
+    """For each centre, the position of an equal row of X, or −1."""
+    rows, wanted = (Z.toarray() if hasattr(Z, "toarray") else to_host(Z) for Z in (X, points))
+    where = {row.tobytes(): i for i, row in reversed(list(enumerate(rows + 0.0)))}
+    found = [where.get(row.tobytes(), NOT_HELD) for row in wanted + 0.0]
+    return np.array(found, dtype=np.intp).reshape(-1)

@@ -1,0 +1,293 @@
+"""Forward selection of kernel columns by order-recursive orthogonal least squares (andelic2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from gramian.core.arrays import Array, beside
+from gramian.orthogonal._candidates import SELECTION, Candidate, ColumnBlock, ColumnSource, Selector
+from gramian.orthogonal._columns import OrthogonalRegression
+from gramian.orthogonal._ridges import RIDGES, ridge_rule
+from gramian.orthogonal._stopping import STOPPING, Path
+
+# λ is re-estimated for each column, but residual and hat diagonal follow only when it has changed
+# by this fraction: GCV is flat at its minimum, and an update costs O(n m t).
+_LAG = 0.02
+# A rest shorter than this many rounding errors is noise, whatever `max_condition` allows.
+_ROUNDINGS = 128
+
+
+@dataclass(frozen=True)
+class ForwardRules:
+    """Rules for choosing columns, for regularisation, and for stopping.
+
+    Parameters
+    ----------
+    max_basis : int, optional
+        Largest number of centres, without the bias. None allows as many as there are samples.
+    selection : {"gain", "residual"}
+        How to find the next centre; see `gramian.orthogonal._candidates`.
+    ridge : "loo", "gcv" or float
+        λ: a number ≥ 0, or re-estimated during the selection by leave-one-out or by generalised
+        cross-validation (the paper's).
+    stopping : {"loo", "gcv", "bic", "lambda"}
+        Stop when the criterion has not improved by more than the factor 1 − ``tol`` for
+        ``patience`` columns, and return to the size where it was best. ``"lambda"`` (the
+        paper's) stops when a column changes λ by at most the fraction ``tol``.
+        The paper also names BIC and GCV. GCV ignores that the columns were chosen: on
+        classification problems it still falls when leave-one-out has long been rising.
+    patience : int
+    tol : float
+    epsilon : float
+        Added to the diagonal of K (andelic2007), where a sample meets itself as a centre, but not
+        in predictions. Not needed here, since dependent columns are skipped.
+    max_condition : float
+        Largest ratio of the longest to the shortest q_j; columns that exceed it are skipped.
+    penalize_bias : bool
+        True gives the bias the ridge of the other columns, as in the paper. False gives it none:
+        adding a constant to the targets then only adds it to the predictions.
+    """
+
+    max_basis: int | None = None
+    selection: str = "gain"
+    ridge: str | float = "gcv"
+    stopping: str = "loo"
+    patience: int = 50
+    tol: float = 1e-3
+    epsilon: float = 0.0
+    max_condition: float = 1e7
+    penalize_bias: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("selection", self.selection, SELECTION),
+            ("stopping", self.stopping, STOPPING),
+        ):
+            if value not in choices:
+                names = ", ".join(f'"{choice}"' for choice in choices)
+                raise ValueError(f"{name} must be {names}, got {value!r}.")
+        known = self.ridge in RIDGES if isinstance(self.ridge, str) else self.ridge >= 0
+        if not known:
+            raise ValueError(f'ridge must be >= 0, "loo" or "gcv", got {self.ridge!r}.')
+        if self.stopping == "lambda" and self.ridge != "gcv":
+            raise ValueError(
+                f'stopping="lambda" watches λ settle and needs ridge "gcv" or "cv", '
+                f"got {self.ridge!r}."
+            )
+        for name, low in (("patience", 1), ("tol", 0), ("epsilon", 0), ("max_condition", 1)):
+            if not getattr(self, name) >= low:
+                raise ValueError(f"{name} must be >= {low}, got {getattr(self, name)!r}.")
+        if self.max_basis is not None and not self.max_basis >= 1:
+            raise ValueError(f"max_basis must be >= 1 or None, got {self.max_basis!r}.")
+
+
+@dataclass(frozen=True)
+class ForwardSelection:
+    """The result of `forward_select`.
+
+    The machine is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. In arrays with one row or entry per
+    column, number 0 belongs to the bias.
+
+    Attributes
+    ----------
+    samples, kernels : ndarray of shape (m,)
+        The centres in the order of their selection, and the kernel number of each.
+    ridge : float
+    Q : ndarray of shape (m + 1, n)
+        Row j is the column q_j, times the roots of the weights. A view of the whole buffer of
+        the selection, whose memory is freed with this result.
+    U : ndarray of shape (m + 1, m + 1)
+        ``K_m = Q U`` for the columns chosen.
+    squares : ndarray of shape (m + 1,)
+        ``q_jᵀq_j``.
+    moments : ndarray of shape (m + 1, t)
+        ``q_jᵀY``.
+    orthogonal_weights : ndarray of shape (m + 1, t)
+    residual : ndarray of shape (n, t)
+        ``Y − K_m w``, without weights.
+    hat : ndarray of shape (n,)
+        Diagonal of the hat matrix.
+    loo_residual : ndarray of shape (n, t)
+        ``y_i − f₋ᵢ(x_i)`` without row i, but with the same centres and penalty λ‖U w‖².
+    path : Path
+        The criteria for each size during the selection.
+    stop_reason : {"loo", "gcv", "bic", "lambda", "max_basis", "ill-conditioned", "exact", \
+"exhausted"}
+        Why the selection stopped: by the criterion; at ``max_basis``; after 64 dependent
+        candidates in a row; because nothing is left to fit; because every sample is used.
+    free : int
+        1 if the bias has no ridge, else 0.
+    """
+
+    samples: Array
+    kernels: Array
+    ridge: float
+    Q: Array
+    U: Array
+    squares: Array
+    moments: Array
+    orthogonal_weights: Array
+    residual: Array
+    hat: Array
+    loo_residual: Array
+    path: Path
+    stop_reason: str
+    free: int
+
+    @property
+    def weights(self) -> Array:
+        """w of shape (m + 1, t), from ``U w = a`` (andelic2007: α̂ = U⁻¹ α̃)."""
+        return solve_triangular(self.U, self.orthogonal_weights, unit_diagonal=True)
+
+
+def forward_select(
+    columns: ColumnBlock,
+    Y: Array,
+    rules: ForwardRules,
+    *,
+    n_kernels: int = 1,
+    weight: Array | None = None,
+    start: tuple[Array, Array] | None = None,
+    rng: np.random.Generator | None = None,
+) -> ForwardSelection:
+    """Choose centres among the samples, one at a time (andelic2007, Alg. 1).
+
+    Each step adds one column and minimises ``‖Y − K_m w‖² + λ ‖U w‖²``, where column 0 of K_m is
+    the bias. U makes the columns orthogonal on the given samples: ``K_m = Q U``.
+
+    Parameters
+    ----------
+    columns : callable
+        ``columns(samples, kernel)`` of shape (len(samples), n): rows of the Gram matrix of one
+        kernel. No other part of it is computed.
+    Y : ndarray of shape (n, t)
+        Floating point; its dtype is used for all arrays, and arrays of a number for each sample
+        live where it does: `columns` must return theirs there.
+    rules : ForwardRules
+    n_kernels : int
+        Each centre uses the kernel with the largest gain of 0, …, n_kernels − 1.
+    weight : ndarray of shape (n,), optional
+        Weights of the rows, > 0. They count as repetitions, also in GCV and BIC, where the
+        number of rows is their sum. Leave-one-out removes a row with its whole weight.
+    start : pair of ndarray of shape (m₀,), optional
+        Samples and kernels of the first columns. They stay, whatever the criteria say.
+    rng : numpy.random.Generator, optional
+        Draws the candidates of ``selection="gain"``; with seed 0 if not given.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a column of ``start`` depends on the earlier ones.
+
+    Notes
+    -----
+    A step with m columns costs O(n (m + p + t)) for p = 64 candidates, and eight kernel columns
+    (``"gain"``), or O(n (m + t)) and one (``"residual"``). Memory: n (m + 64 + 2 t) numbers, three
+    times n m while growing. A duplicate of a centre adds nothing and is skipped. With ``ridge=0``
+    only ``max_condition`` bounds the weights; GCV and leave-one-out are infinite once there are as
+    many columns as rows. λ has an upper limit, at which the model is nearly constant; it is reached
+    if no column explains the targets.
+    """
+    weight = np.ones(len(Y), dtype=Y.dtype) if weight is None else weight
+    roots = beside(np.sqrt(weight).astype(Y.dtype), Y)
+    source = ColumnSource(columns, n_kernels, rules.epsilon, roots)
+    limit = max(1.0 / rules.max_condition, _ROUNDINGS * float(np.finfo(Y.dtype).eps))
+    selector = SELECTION[rules.selection](source, limit, rng or np.random.default_rng(0))
+    regression = OrthogonalRegression(
+        Y * roots[:, None], float(weight.sum()), free=int(not rules.penalize_bias)
+    )
+    regression.append(roots.copy(), np.empty(0, dtype=Y.dtype))
+    growth = _Growth(rules, selector, regression)
+    for sample, kernel in zip(*start, strict=True) if start is not None else ():
+        growth.enter(selector.get(regression.basis, int(sample), int(kernel)))
+    reason = growth.run()
+    growth.settle()
+    return _result(growth, roots[:, None], reason)
+
+
+def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
+    regression, basis = growth.regression, growth.regression.basis
+    centres = np.array(growth.centres, dtype=np.intp).reshape(-1, 2)
+    return ForwardSelection(
+        samples=centres[:, 0],
+        kernels=centres[:, 1],
+        ridge=regression.ridge,
+        Q=basis.Q,
+        U=basis.U.copy(),
+        squares=basis.squares.copy(),
+        moments=regression.moments.copy(),
+        orthogonal_weights=regression.weights,
+        residual=regression.residual.T / roots,
+        hat=regression.hat,
+        loo_residual=regression.loo().T / roots,
+        path=growth.path,
+        stop_reason=reason,
+        free=regression.free,
+    )
+
+
+class _Growth:
+    """The loop of Alg. 1 and its results so far."""
+
+    def __init__(
+        self, rules: ForwardRules, selector: Selector, regression: OrthogonalRegression
+    ) -> None:
+        self.rules, self.selector, self.regression = rules, selector, regression
+        self.centres: list[tuple[int, int]] = []
+        self._ridge_rule = ridge_rule(rules.ridge)
+        self.path = Path(total=regression.total)
+        rounding = regression.plain.shape[1] * float(np.finfo(regression.plain.dtype).eps)
+        self._left = np.inf
+        self._nothing = (rounding * float(np.linalg.norm(regression.plain))) ** 2
+
+    def enter(self, candidate: Candidate) -> None:
+        """Add the candidate as a column of the basis."""
+        self.regression.append(candidate.z, candidate.coefficients)
+        self.selector.appended(self.regression.basis)
+        self.centres.append((candidate.sample, candidate.kernel))
+
+    def run(self) -> str:
+        """Choose columns until there is a reason to stop; return the reason."""
+        while True:
+            self._record()
+            reason = self._reason()
+            if reason is not None:
+                return reason
+            candidate = self.selector.next(self.regression)
+            if candidate is None:
+                return "exhausted" if self.selector.exhausted else "ill-conditioned"
+            self.enter(candidate)
+
+    def settle(self) -> None:
+        """Return to the size with the best criterion, and to its λ."""
+        best = self.path.best(self.rules.stopping)
+        size, ridge = self.path.size[best], self.path.ridge[best]
+        del self.centres[size:]
+        self.regression.truncate(size + 1, ridge)
+
+    def _reason(self) -> str | None:
+        rules, path = self.rules, self.path
+        if self._left <= self._nothing:
+            return "exact"
+        if path.ends(rules.stopping, rules.patience, rules.tol):
+            return rules.stopping
+        full = rules.max_basis is not None and path.size[-1] >= rules.max_basis
+        return "max_basis" if full else None
+
+    def _record(self) -> None:
+        """Re-estimate λ and record the criteria of the present columns."""
+        regression, path = self.regression, self.path
+        shrinkage = regression.shrinkage
+        self._left = shrinkage.residual
+        ridge = self._ridge_rule(regression)
+        if abs(ridge - regression.ridge) > _LAG * ridge:
+            regression.set_ridge(ridge)
+        path.size.append(len(self.centres))
+        path.ridge.append(ridge)
+        path.gcv.append(float(shrinkage.gcv(ridge)))
+        path.loo.append(float(np.square(regression.loo()).sum()) / regression.total)
+        path.bic.append(shrinkage.bic(ridge))
+        path.condition.append(regression.condition)

@@ -1,0 +1,104 @@
+"""Queries against fixed bases: what they change, what each held sample changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array, to_host
+from gramian.core.engines import Holdings, JoinedBlock, query_blocks
+from gramian.core.engines._row_queries import RowQueries
+from gramian.core.equations import Joined
+from gramian.orthogonal._fixed_basis import FixedBasis
+from gramian.orthogonal._normal_equations import basis_features
+
+
+@dataclass(frozen=True, eq=False)
+class BasisQueries:
+    """One version of all bases, open to queries; centres and λ stay.
+
+    Samples that were learned but are not held have no left-out values. They act as given.
+    """
+
+    bases: list[tuple[FixedBasis, RowQueries]]
+    order: Array  # public columns among those of all bases
+    held: Holdings
+
+    @classmethod
+    def of(
+        cls, pairs: list[tuple[FixedBasis, Array]], held: Holdings, order: Array
+    ) -> BasisQueries:
+        """Open bases to queries, given the targets of the held samples for each."""
+        opened = [(basis, _opened(basis, held, targets)) for basis, targets in pairs]
+        return cls(opened, order, held)
+
+    def joined(self, X: Any) -> Iterator[tuple[slice, JoinedBases]]:
+        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
+        outputs = np.concatenate([basis.outputs for basis, _ in self.bases])
+        for rows in self._blocks(X):
+            parts = [
+                queries.joined(_features(basis, X[rows]))(1.0) for basis, queries in self.bases
+            ]
+            yield rows, JoinedBases(parts, outputs, self.order, self.held)
+
+    def departed(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        for rows in self._blocks(X):
+            parts = [queries.departed(_features(basis, X[rows])) for basis, queries in self.bases]
+            yield rows, np.concatenate(parts, axis=2)[..., self.order]
+
+    def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs, the largest of all bases."""
+        for rows in self._blocks(X):
+            each = [q.variances(_features(b, X[rows])) * b.live.ridge for b, q in self.bases]
+            yield rows, np.max(each, axis=0)
+
+    def _blocks(self, X: Any) -> Iterator[slice]:
+        shapes = [queries.Y.shape for _, queries in self.bases]
+        return query_blocks(X.shape[0], shapes[0][0], sum(t for _, t in shapes))
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedBases(JoinedBlock):
+    """A block of queries against all bases; see `JoinedBlock`."""
+
+    parts: list[Joined]
+    outputs: Array
+    order: Array
+    held: Holdings
+
+    @property
+    def labels(self) -> Array:
+        return self.held.labels
+
+    def decisions(self, label: int) -> Array:
+        y = np.where(self.outputs == self.held.classes[label], 1.0, -1.0)
+        values, slope = self._all()
+        return (values + slope * y)[..., self.order]
+
+    def lines(self) -> Joined:
+        """Left-out outputs of a regressor, as lines in the query's target."""
+        return self.parts[0]  # the targets of a regression share one basis
+
+    def _all(self) -> Joined:
+        slopes = [np.broadcast_to(part.slope, part.values.shape) for part in self.parts]
+        values = [part.values for part in self.parts]
+        return Joined(np.concatenate(values, axis=2), np.concatenate(slopes, axis=2))
+
+
+def _features(basis: FixedBasis, X: Any) -> Array:
+    return to_host(basis_features(basis.live.U, basis.centres.rows(X)))
+
+
+def _opened(basis: FixedBasis, held: Holdings, targets: Array) -> RowQueries:
+    live, centres, samples = basis.live, basis.centres, held.rows.samples()
+
+    def blocks() -> Iterator[tuple[slice, Array]]:
+        for rows, values in centres.blocks(samples, np.arange(len(held))):
+            yield rows, to_host(basis_features(live.U, values))
+
+    found = live.normal.present_inverse(), live.orthogonal_weights
+    return RowQueries.of(blocks, *found, targets, held.weight)

@@ -1,0 +1,167 @@
+"""Settings of a stack: from parameters to plans of its parts, and their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.core.engines import GramPlan, Holdings, Unbuilt
+from gramian.core.equations import LS_SVM, ClassTargets
+from gramian.core.estimators import GramSettings, KernelSettings, check_positive
+from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS
+from gramian.stack._engine import StackPlan, require_stack
+from gramian.stack._weights import class_weights, response_weights
+
+CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
+NUMBER_KERNELS = ("rbf+ard", "laplacian", "exponential+diagonal")
+"""The parts of a stack by default: smooth and rough, with all features alike or by their worth."""
+LEARNED = ("kernel", "gamma", "C", "metric", "selection")
+"""What a stack tells of each part."""
+
+
+@dataclass(frozen=True, eq=False)
+class StackSettings:
+    """The parameters of a stack, as `fit` read them.
+
+    Parameters
+    ----------
+    parts : tuple of GramSettings
+    weights : ndarray of shape (S,) or "loo"
+    """
+
+    parts: tuple[GramSettings, ...]
+    weights: Any
+
+    @property
+    def samples(self) -> Any:
+        """How samples are read, and where they are held."""
+        return self.parts[0].samples
+
+    def choose(self, held: Holdings, past: StackPlan | None) -> StackPlan:
+        """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
+
+        Parts that differ by their metric alone share the search without it, and the slopes of a
+        part without one are those of its engine.
+        """
+        require_stack(len(self.parts), held)
+        tuned: dict[Any, GramPlan] = {}
+        built: dict[Any, Any] = {}
+        plans: list[GramPlan] = []
+        engines: list[Any] = []
+        for i, part in enumerate(self.parts):
+            known = past is not None and len(past.parts) == len(self.parts)
+            before = past.parts[i] if past is not None and known else None
+            key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
+            if key not in tuned:
+                tuned[key] = replace(part, metric=None).choose(held, before)
+            plan = tuned[key]
+            if part.metric is not None:
+                plan = part.stretch(held, plan, built.get(key))
+            plans.append(plan)
+            engines.append(plan.engine(held))
+            if part.metric is None:
+                built[key] = engines[-1]
+        weights = self._weighted(plans[0].targets(held), engines, held)
+        return replace(self._plan(tuple(plans), *weights), ready=engines)
+
+    def heard(self, hear: Any) -> StackSettings:
+        """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
+        return replace(self, parts=tuple(part.heard(hear) for part in self.parts))
+
+    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
+        """Return the plan and an engine stored in a model file; the engine is built on demand."""
+        told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]
+        parts = zip(self.parts, told, state["parts"], strict=True)
+        plans = tuple(part.restore(held, *others)[0] for part, *others in parts)
+        plan = self._plan(plans, public["weights_"], public["offset_"])
+        return plan, Unbuilt(plan, {"parts": state["parts"]})
+
+    def _plan(self, parts: tuple[GramPlan, ...], weights: Any, offset: Any) -> StackPlan:
+        chosen = dict.fromkeys(name for part in self.parts for name in part.seen_by)
+        seen_by = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
+        return StackPlan(parts, weights, offset, seen_by)
+
+    def _weighted(self, targets: Any, engines: list[Any], held: Holdings) -> tuple[Any, Any]:
+        """Weights and offset, given or fitted to the left-out values of the parts."""
+        if not isinstance(self.weights, str):
+            return self.weights, np.zeros(1 if held.classes is not None else len(targets.own[0]))
+        if len(held) < 2:
+            raise ValueError(
+                "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
+                "`weights` as numbers."
+            )
+        F = np.stack([engine.loo(held) for engine in engines])
+        if isinstance(targets, ClassTargets):
+            return class_weights(F, targets), np.zeros(1)
+        return response_weights(F, targets.columns, held.weight)
+
+
+def stack_settings(model: Any) -> StackSettings:
+    """Read and check the parameters of a stack."""
+    kernel = model.kernel
+    names = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
+    if not names:
+        raise ValueError("kernel must have at least one name, got none.")
+    gammas, strengths = _each("gamma", model.gamma, names), _each("C", model.C, names)
+    parts = tuple(_part(model, *words) for words in zip(names, gammas, strengths, strict=True))
+    return StackSettings(parts, _check_weights(model.weights, names))
+
+
+def learned_parts(model: Any) -> list[dict[str, Any]]:
+    """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
+    now = model._fitted()
+    pairs = zip(now.settings.parts, now.choice.parts, strict=True)
+    found = []
+    for settings, plan in pairs:
+        C = 1.0 / plan.ridge if isinstance(settings.C, str) else settings.C
+        values = (plan.kernel.name, plan.gamma, C, plan.metric, plan.selection)
+        found.append(dict(zip(LEARNED, values, strict=True)))
+    return found
+
+
+def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
+    """The settings of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
+    name, plus, more = kernel, "", ""
+    if isinstance(name, str):
+        kernel, plus, more = name.partition("+")
+    if kernel == "precomputed" or (plus and more not in ("diagonal", "ard")):
+        raise ValueError(
+            f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
+            f'or a width for each feature "rbf+ard"; got {name!r}.'
+        )
+    if more == "ard" and isinstance(gamma, str) and gamma == "loo":
+        gamma = "loo-ard"
+    C = check_positive("C", C, "loo")
+    others = (model.degree, model.coef0, model.kernel_params)
+    return GramSettings(
+        KernelSettings(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
+        LS_SVM,
+        C if isinstance(C, str) else 1.0 / C,
+        C=C,
+        criterion=model.criterion,
+        random_state=model.random_state,
+        callback=model.callback,
+        metric="diagonal" if more == "diagonal" else None,
+    )
+
+
+def _each(name: str, value: Any, parts: tuple[Any, ...]) -> list[Any]:
+    """The value of each part: one for all, or a list with one for each."""
+    if not isinstance(value, list | tuple):
+        return [value] * len(parts)
+    if len(value) != len(parts):
+        raise ValueError(
+            f"{name} must be one value or a list of {len(parts)}, one a part; got {value!r}."
+        )
+    return list(value)
+
+
+def _check_weights(weights: Any, parts: tuple[Any, ...]) -> Any:
+    if isinstance(weights, str) and weights == "loo":
+        return weights
+    found = [check_positive("weights", a, zero=True) for a in _each("weights", weights, parts)]
+    if not any(found):
+        raise ValueError("weights must have a number > 0, got zeros only.")
+    return np.array(found, dtype=float)

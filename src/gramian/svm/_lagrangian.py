@@ -1,0 +1,259 @@
+"""The Lagrangian support vector machine (duan2008)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from gramian.core.engines import SUMS, Holdings, LinearPlan
+from gramian.core.equations import KERNEL_RIDGE, LS_SVM
+from gramian.core.estimators import (
+    GramSettings,
+    KernelSettings,
+    LiveClassifier,
+    check_choice,
+    check_positive,
+    coef,
+    dual_coef,
+    factor,
+    learned,
+)
+from gramian.core.estimators._dense_spec import (
+    SEARCHED_GAMMAS,
+    kernel_name,
+    saved,
+    shaped,
+    strength_c,
+)
+from gramian.core.estimators._parameters import is_number
+from gramian.core.gram import FACTORS
+from gramian.core.kernels import Kernel, Linear, Polynomial
+from gramian.core.search import Problem
+from gramian.svm._lagrangian_engine import LagrangianPlan
+
+SOLVERS = ("pivot", "lagrangian")
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianSettings(GramSettings):
+    """The parameters as `fit` read them.
+
+    The machine is kernel ridge regression on its support vectors, and leave-one-out has no closed
+    form along a path of C or gamma. LS-SVM, whose errors are squared on both sides of the margin,
+    has one: it chooses those that are "loo".
+    """
+
+    iteration: tuple[float, float, int] | None = None
+
+    def _plan(self, gamma: Any, ridge: float, found: Any = None) -> LagrangianPlan:
+        plan = super()._plan(gamma, ridge, found)
+        fields = vars(plan) | {"kernel": augmented_kernel(plan.kernel)}
+        linear = isinstance(plan, LinearPlan)
+        return LagrangianPlan(**fields, linear=linear, iteration=self.iteration)
+
+    def _problem(self, held: Holdings) -> Problem:
+        return replace(super()._problem(held), machine=LS_SVM)
+
+
+def augmented_kernel(kernel: Kernel) -> Kernel:
+    """The kernel of samples extended by a constant: duan2008's ``[A −e]`` in place of A."""
+    if isinstance(kernel, Linear):
+        return Polynomial(gamma=1.0, degree=1, coef0=1.0)
+    if isinstance(kernel, Polynomial):
+        return replace(kernel, coef0=kernel.coef0 + kernel.gamma)
+    return kernel
+
+
+class LagrangianSVC(LiveClassifier):
+    """Lagrangian support vector classifier that learns and forgets samples exactly.
+
+    Use it when few samples are support vectors, because most edits then change nothing. It is
+    the support vector machine with squared errors and a penalised bias (duan2008, eqs. 1 and 2)::
+
+        min ½(‖w‖² + b²) + C/2 Σ ξ_i²,      y_i f(x_i) ≥ 1 − ξ_i,      f(x) = k(x, X) diag(y) α
+        min ½ αᵀQα − 1ᵀα,   α ≥ 0,          Q = I/C + diag(y) K diag(y)
+
+    The solution is the least-squares solution on the support vectors alone, the samples with α > 0.
+    Learning a sample beyond the margin, or forgetting one that is no support vector, therefore
+    changes nothing. Every other edit starts from the present support and finds the new one by
+    principal pivoting on an updated inverse. Several classes are separate machines, one against the
+    rest, that share the kernel matrix.
+
+    The kernel includes the bias, because the paper extends each sample by a constant, ``[A −e]``:
+    the linear kernel becomes x·y + 1 and the polynomial one ``(γ (x·y + 1) + coef0)^degree``. RBF
+    and Laplacian kernels depend on differences of samples, where the constant cancels: they have no
+    bias. Callable and precomputed kernels are used unchanged.
+
+    Leave-one-out values are exact: outside the support ``f₋ᵢ = f(x_i)``; for a support vector,
+    pivoting continues from the support without it.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
+        ``"loo"`` chooses one of the first three, as gamma; ``"rbf"`` by default. A callable takes
+        two sets of samples and returns their kernel matrix.
+    gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
+        Width of the kernel. ``"loo"`` takes the one that the leave-one-out of `LeastSquaresSVC`
+        chooses, ``"loo-ard"`` one per feature.
+    degree, coef0 : float
+        Parameters of the polynomial kernel.
+    kernel_params : dict, optional
+        Keyword arguments of a callable kernel.
+    C : {"loo"} or float, default="loo"
+        Weight of the errors, 1/λ. ``"loo"`` takes the one that the leave-one-out of
+        `LeastSquaresSVC` chooses: that of this machine has no closed form along a path.
+    solver : {"pivot", "lagrangian"}, default="pivot"
+        Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
+        and 10), which starts at the previous α and needs Q⁻¹ of all samples.
+    step : float, default=1.9
+        γ of the iteration in units of 1/C (of 1/(C weight), with weights); it converges for
+        0 < step < 2.
+    tol : float, default=1e-6
+        The iteration stops when α changes by no more than this.
+    max_iter : int, default=10000
+        The iteration stops with a warning after this many steps.
+    factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
+        How the inverse is stored. ``"woodbury"``, for the linear kernel with d features, stores
+        (d+1)×(d+1) sums in place of the n×n matrix and makes passes over the samples; ``"auto"``
+        uses it for more than 2 (d+1) samples.
+    class_weight : dict or "balanced", optional
+        Factors for the sample weights. ``"balanced"`` depends on all samples, so every edit starts
+        from scratch.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
+        search, the choice, and the time to expect where that is more than ten seconds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    gamma_, C_ : float
+        The values in use, whether given or chosen.
+    kernel_ : str
+        Name of the kernel in use.
+    selection_ : Selection or None
+        The searched path, or None if nothing was searched.
+    support_ : ndarray of shape (n_support,)
+        Positions, in the order of `ids_`, of the samples that are support vectors of some output.
+    support_ids_ : ndarray of shape (n_support,)
+        Their ids.
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        ``y_i α_i``, zero outside the support.
+    intercept_ : float or ndarray of shape (n_classes,)
+        The bias of the linear kernel, 0 for the others.
+    coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
+        Weights of the features; linear kernel only.
+    n_iter_ : int
+        Number of exchanges or iterations that led to the present solution.
+    ids_, X_fit_, y_fit_ : ndarray
+        The samples that the model holds now, in order of arrival.
+    factor_ : str
+    refactorizations_ : list
+        When and why a factor was rebuilt.
+
+    References
+    ----------
+    duan2008 in docs/references.bib.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from gramian import LagrangianSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> model = LagrangianSVC().fit(X[:400], y[:400]).partial_fit(X[400:], y[400:])
+    >>> len(model.ids_), len(model.support_), round(model.loo_score(), 3)
+    (569, 82, 0.984)
+    >>> bystanders = [i for i in model.ids_ if i not in model.support_ids_]
+    >>> before = model.decision_function(X[:1])
+    >>> model.forget(bystanders[:100]).decision_function(X[:1]) == before
+    array([ True])
+    """
+
+    cli_name = "lagrangian"
+    _state_names = ("classes_", "gamma_", "C_", "selection_", "kernel_")
+    _state_keys = ("coefficients", "weights")
+    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
+    C_ = strength_c
+    selection_ = learned("selection", "The searched path, or None.")
+    kernel_ = kernel_name
+    dual_coef_, coef_, factor_ = dual_coef, coef, factor
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="loo",
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        C="loo",
+        solver="pivot",
+        step=1.9,
+        tol=1e-6,
+        max_iter=10_000,
+        factor="auto",
+        class_weight=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.C = C
+        self.solver = solver
+        self.step = step
+        self.tol = tol
+        self.max_iter = max_iter
+        self.factor = factor
+        self.class_weight = class_weight
+        self.verbose = verbose
+
+    @property
+    def support_(self):
+        """Positions of the support vectors, in the order of `ids_`."""
+        return np.flatnonzero(saved(self)[1]["coefficients"][1].any(axis=1))
+
+    @property
+    def support_ids_(self):
+        """Ids of the support vectors."""
+        with self._lock:
+            return self._fitted().held.ids[self.support_]
+
+    @property
+    def intercept_(self):
+        """The bias of the linear kernel; 0 for the others."""
+        now, state = saved(self)
+        intercept, Z = state["coefficients"]
+        return shaped(now, Z.sum(axis=0) if self.kernel == "linear" else intercept)
+
+    @property
+    def n_iter_(self):
+        """Number of exchanges or iterations that led to the present solution."""
+        return self._serving().engine.n_iter
+
+    def _settings(self):
+        if not (is_number(self.step) and 0 < self.step < 2):
+            raise ValueError(
+                f"step must be between 0 and 2, in units of 1/C, for the iteration to converge; "
+                f"got {self.step!r}."
+            )
+        if not (is_number(self.tol) and self.tol > 0):
+            raise ValueError(f"tol must be > 0, got {self.tol!r}.")
+        if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
+            raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
+        C, solver = check_positive("C", self.C, "loo"), check_choice("solver", self.solver, SOLVERS)
+        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        return LagrangianSettings(
+            KernelSettings(*words, words=SEARCHED_GAMMAS),
+            KERNEL_RIDGE,
+            C if isinstance(C, str) else 1.0 / C,
+            C=C,
+            factor=check_choice("factor", self.factor, (*FACTORS, SUMS)),
+            class_weight=self.class_weight,
+            sums=True,
+            iteration=None if solver == "pivot" else (self.step, self.tol, int(self.max_iter)),
+        )

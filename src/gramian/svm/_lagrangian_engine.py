@@ -1,0 +1,355 @@
+"""The engine of the Lagrangian support vector machine, which updates its supports at each edit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramian.core.arrays import Array
+from gramian.core.engines import (
+    Holdings,
+    JoinedBlock,
+    JoinedByEdits,
+    LinearPlan,
+    LinearReader,
+    Unbuilt,
+    noted,
+    query_blocks,
+)
+from gramian.core.gram import Refactorization
+from gramian.core.kernels import KernelExpansion
+from gramian.svm._lagrangian_dense import GramPart, GramSpace
+from gramian.svm._lagrangian_equations import (
+    Solved,
+    Tableau,
+    lagrangian_iteration,
+    left_out_solutions,
+    left_out_values,
+    principal_pivot,
+)
+from gramian.svm._lagrangian_primal import LinearPart, LinearSpace
+
+# The search for a support starts from this many samples, or from a quarter of them if more.
+_FEW = 400
+# Slacks, which are of the order of one, are lost in rounding errors of this size.
+_BLURRED = 1e-4
+# Key of the least-squares system of all samples; no label is None.
+_ALL = None
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianPlan(LinearPlan):
+    """The settings from which the engine is built; the kernel includes the bias.
+
+    Parameters
+    ----------
+    linear : bool
+        Whether the kernel is x·y + 1, for which sums over features can replace A.
+    iteration : tuple, optional
+        Step in units of λ_i, tol and max_iter of duan2008's iteration; None selects principal
+        pivoting.
+    """
+
+    linear: bool = False
+    iteration: tuple[float, float, int] | None = None
+
+    def sums_up(self, n: int, d: int) -> bool:
+        """Whether to store sums for n samples of d features."""
+        return self.linear and super().sums_up(n, d)
+
+    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> LagrangianEngine:
+        """Build an engine for these holdings from scratch."""
+        return LagrangianEngine(self, held, history)
+
+    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+        """Return the reader of predictions, from weights of features or from support vectors."""
+        if state.get("weights") is not None:
+            return LinearReader(*state["weights"])
+        intercept, Z = state["coefficients"]
+        support = np.flatnonzero(Z.any(axis=1))
+        return KernelExpansion(self.kernel, held.rows.take(support), Z[support], intercept)
+
+
+class LagrangianEngine:
+    """One machine per class against the rest, or one for two classes, on one matrix A.
+
+    Each output has its own support. Adding a sample beyond its margin, or removing one outside its
+    support, does not change an output. Every other edit solves for it again, starting from the
+    previous solution.
+
+    Parameters
+    ----------
+    plan : LagrangianPlan
+    held : Holdings
+    history : tuple of Refactorization
+        Records of earlier rebuilds.
+    sums : bool
+        Whether to store sums over features even if the number of samples does not require it.
+    """
+
+    serves: object = None
+
+    def __init__(
+        self,
+        plan: LagrangianPlan,
+        held: Holdings,
+        history: tuple[Refactorization, ...] = (),
+        sums: bool = False,
+    ) -> None:
+        self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
+        self.sums = sums or plan.sums_up(len(held), held.rows.width)
+        ridges, d = plan.ridge / plan.weights(held), held.rows.width
+        self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
+        self._rounding: dict[Any, float] = {}  # of the slacks of each output
+        self._labels, n = _labels(held), len(held)
+        self._space: Any = (
+            LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
+        )
+        shape = n, len(self._labels)
+        self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
+        self._B = np.zeros((d + 1, shape[1])) if self.sums else None
+        some = np.arange(max(_FEW, n // 4)) * 0.6180339887498949 % 1.0 * n
+        self._inside[some.astype(int) if n > _FEW else slice(None)] = True
+        self._follow(held, np.ones(shape[1], dtype=bool))
+
+    @property
+    def history(self) -> tuple[Refactorization, ...]:
+        return (*self.past, *(event for live in self._live.values() for event in live.events))
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
+        """Add samples, O(n) for one beyond all margins."""
+        n, k = len(before), len(after) - len(before)
+        if isinstance(self.plan.class_weight, str):
+            return self.fresh(after, "the class weights changed")
+        if not self.sums and self.plan.sums_up(n + k, after.rows.width):
+            return self.fresh(after, "more than 2 (d + 1) samples")
+        met, values = self._space.meet(after, self._Z, self._B)
+        own = after.y[n:, None] == np.asarray(self._labels)
+        missing = np.where(own, values, -values) < 1.0
+        ridges = self.plan.ridge / self.plan.weights(after)[n:]
+        kept, self.serves = vars(self).copy(), None
+        try:
+            self._space = self._space.append(after, met, ridges)
+            self._Z = np.pad(self._Z, ((0, k), (0, 0)))
+            self._inside = np.vstack([self._inside, missing])
+            self._follow(after, missing.any(axis=0))
+        except (np.linalg.LinAlgError, MemoryError):  # restore the previous state
+            if len(kept["_space"].ridges) > n:
+                kept["_space"].remove(before, np.arange(n, n + k))
+            vars(self).update(kept, past=self.history, _live={})
+            raise
+        return self._sharp(after, kept["_rounding"])
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
+        """Remove samples, O(n) for one outside all supports."""
+        if isinstance(self.plan.class_weight, str):
+            return self.fresh(after, "the class weights changed")
+        self.serves, rounding = None, self._rounding
+        for live in self._live.values():
+            live.leave(self._space, positions)
+        stale = self._inside[positions].any(axis=0)
+        self._space = self._space.remove(after, positions)
+        self._Z = np.delete(self._Z, positions, axis=0)
+        self._inside = np.delete(self._inside, positions, axis=0)
+        self._follow(after, stale)
+        return self._sharp(after, rounding)
+
+    def _sharp(self, held: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
+        """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
+
+        There, as beside an outlier in an unbounded kernel, the support that is found depends on
+        where the search begins, and so on the past.
+        """
+        limit = max(_BLURRED, 2.0**18 * float(np.finfo(self._Z.dtype).eps))
+        were, are = (max(sizes.values(), default=0.0) > limit for sizes in (before, self._rounding))
+        if not (were or are):
+            return self
+        reason = "slacks are lost in rounding error"
+        noted_before = any(event.reason == reason for event in self.history)
+        try:
+            return self.fresh(held, None if noted_before else reason)
+        except np.linalg.LinAlgError:  # it serves as well as it can
+            return self
+
+    def settle(self) -> None:
+        """Add pending updates to the inverses of the supports."""
+        for part in self._live.values():
+            part.settle()
+
+    def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
+        """Rebuild everything from the samples."""
+        return self.fresh(held, reason)
+
+    def fresh(self, held: Holdings, reason: str | None = None) -> LagrangianEngine:
+        """Return the same machine built from scratch."""
+        engine = LagrangianEngine(self.plan, held, self.history, self.sums)
+        return noted(engine, reason, len(held))
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    def reader(self, held: Holdings) -> Any:
+        return self.plan.reader(held, self.state(held))
+
+    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+        """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
+        if self._B is None:
+            return self._Z.sum(axis=0), held.rows.samples().T @ self._Z
+        B = np.ascontiguousarray(self._B, dtype=held.rows.dtype)
+        return B[-1], B[:-1]
+
+    def loo(self, held: Holdings) -> Array:
+        """Decision values without each sample, see `left_out_values`."""
+        values = [left_out_values(*tableau) for tableau in self._tableaus(held)]
+        return np.column_stack(values).astype(held.rows.dtype)
+
+    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+        """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
+        return JoinedByEdits.blocks(self.fresh, held, X)
+
+    def drift(self, held: Holdings) -> float:
+        """Violation of the optimality conditions: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
+        Y = self._signs(held)
+        rho = Y * (Y - self._space.multiply(self._Z))
+        return float(np.where(self._inside, np.abs(rho), rho).max())
+
+    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with their outputs (m, n, t) without each held sample.
+
+        Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
+        other sample changes nothing.
+        """
+        outputs, left = self.reader(held).outputs, []
+        for tableau in self._tableaus(held):
+            found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]
+            Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(held)).T
+            left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
+        for rows in query_blocks(X.shape[0], len(held), len(left)):
+            F = np.repeat(outputs(X[rows])[:, None, :], len(held), axis=1)
+            K = X[rows] if self.sums else self.plan.kernel(X[rows], held.rows.samples())
+            for j, (members, Z) in enumerate(left):
+                F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
+            yield rows, F
+
+    def frozen(self, held: Holdings) -> Unbuilt:
+        """Return what a pickle stores: coefficients without a matrix."""
+        return Unbuilt(self.plan, self.state(held), self.history)
+
+    def seen_by(self) -> tuple[str, ...]:
+        return ()
+
+    def state(self, held: Holdings) -> dict[str, Any]:
+        # Contiguous, as when read from a file: the memory layout can affect the rounding of a
+        # product.
+        Z = np.ascontiguousarray(self._Z, dtype=held.rows.dtype)
+        weights = {"weights": self.feature_weights(held)} if self.sums else {}
+        return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
+
+    # -- solving --------------------------------------------------------------------------------
+
+    def _follow(self, after: Holdings, stale: Any) -> None:
+        """Solve for the outputs that an edit changed, and become valid for the new holdings.
+
+        A new output starts from the samples that are in any support.
+        """
+        labels, known = _labels(after), self._labels
+        columns = [known.index(label) if label in known else -1 for label in labels]
+        changed = np.flatnonzero(np.append(stale, True)[columns])
+        inside = np.column_stack([self._inside, self._inside.any(axis=1)])
+        self._labels, self._inside = labels, inside[:, columns]
+        self._Z = np.pad(self._Z, ((0, 0), (0, 1)))[:, columns]
+        if self._B is not None:
+            self._B = np.pad(self._B, ((0, 0), (0, 1)))[:, columns]
+        gone = [label for label in self._live if label not in (*labels, _ALL)]
+        self.past = (*self.past, *(event for k in gone for event in self._live.pop(k).events))
+        if len(changed):
+            self.n_iter, self._rounding = (
+                0,
+                {k: r for k, r in self._rounding.items() if k in labels},
+            )
+            solve = self._iterate if self.plan.iteration else self._pivot
+            solve(self._signs(after), changed)
+        self.serves = after.version
+
+    def _pivot(self, Y: Array, changed: Array) -> None:
+        """Solve by principal pivoting, one output at a time."""
+        for j in changed:
+            label, y = self._labels[j], Y[:, j]
+            live = self._part(label)
+
+            def solve(support: Array, label: Any = label, live: Any = live, y: Any = y) -> Solved:
+                self.n_iter += 1
+                found = live.solve(self._space, support, y)
+                self._rounding[label] = found.rounding
+                return found
+
+            found = principal_pivot(solve, self._inside[:, j], y, self._space.ridges)
+            self._inside[:, j], self._Z[:, j] = found
+            self.factor = live.factor
+            if self._B is not None:
+                self._B[:, j] = live.weights
+
+    def _iterate(self, Y: Array, changed: Array) -> None:
+        """Solve by the paper's iteration, all outputs at once with P of all samples.
+
+        First uses P as it is; if ε requires more, then uses solutions refined against the true A.
+        """
+        assert self.plan.iteration is not None
+        (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
+        Z = self._Z[:, changed]
+        for inverse, accuracy in live.inverses(space, np.ones(len(Y), dtype=space.dtype)):
+            found = lagrangian_iteration(
+                inverse,
+                Y[:, changed],
+                Z,
+                space.multiply(Z),
+                step=step * space.ridges[:, None],
+                tol=max(tol, accuracy),
+                max_iter=max_iter,
+            )
+            Z = found.Z
+            self.n_iter += found.iterations
+            if accuracy <= tol:
+                break
+        self._Z[:, changed] = Z = np.where(found.support, found.Z, 0.0)
+        self._inside[:, changed] = found.support
+        self.factor = live.factor
+        if self._B is not None:
+            self._B[:, changed] = space.project(Z)
+        if found.unfinished:
+            warnings.warn(
+                f"the iteration did not reach tol={tol:g} in max_iter={max_iter} steps (the last "
+                f'one was {found.unfinished:.1e}). Raise max_iter, or take solver="pivot".',
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _tableaus(self, held: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
+        """Yield, for each output, the arguments of `left_out_solutions`."""
+        space = self._space
+        for j, y in enumerate(self._signs(held).T):
+            tableau = space.tableau(self._inside[:, j])
+            z = tableau.solve(y[tableau.support, None])
+            q = y - tableau.multiply(z)[:, 0]
+            q[tableau.support] = z[:, 0]
+            yield tableau, q, y, space.ridges, space.largest
+
+    def _part(self, label: Any) -> Any:
+        """Return the least-squares system of an output's support, or of all samples."""
+        return self._live.setdefault(label, LinearPart() if self.sums else GramPart())
+
+    def _signs(self, held: Holdings) -> Array:
+        """Targets ±1, of shape (n, t)."""
+        return self.plan.targets(held).own.astype(self._space.dtype)
+
+
+def _labels(held: Holdings) -> list[Any]:
+    """The class that each output separates from the rest; for two classes, the second."""
+    assert held.classes is not None
+    return held.classes[1 if len(held.classes) == 2 else 0 :].tolist()

@@ -1,0 +1,20 @@
+import numpy as np
+import pytest
+
+from gramian.core.arrays import add_cross, mirror_upper, weighted_square
+
+
+@pytest.mark.parametrize("n", [1, 3, 200])  # blocks of 128 columns are mirrored
+def test_weighted_squares_and_cross_products(n):
+    rng = np.random.default_rng(n)
+    W, weight = rng.standard_normal((n, n)), rng.standard_normal(n)
+    weight[0] = 0.0
+    X, Y = rng.standard_normal((2, n, 2))
+    S = weighted_square(W, weight)
+    assert not np.tril(S, -1).any()
+    add_cross(S, X, Y, -0.5)
+    full = mirror_upper(S)
+    assert full is S
+    expected = (W * weight) @ W.T - 0.5 * (X @ Y.T + Y @ X.T)
+    np.testing.assert_allclose(full, expected, atol=1e-12 * n)
+    np.testing.assert_array_equal(full, full.T)

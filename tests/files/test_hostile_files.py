@@ -1,0 +1,278 @@
+"""Files that someone made to do harm: refused with a clear word, at no cost."""
+
+import json
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import gramian
+from gramian import KernelDiscriminant, LeastSquaresSVC, StackedKernelClassifier
+from gramian.files import ModelFileError
+from gramian.files._archive import describe, write_archive
+from gramian.files._arrays import array_bytes
+from gramian.files._models import _body
+from gramian.files._soundness import check_state
+from tests.estimators.conftest import make_samples
+from tests.torture import files
+
+
+def write(path, body, members):
+    with open(path, "wb") as stream:
+        write_archive(stream, {**body, "members": describe(members)}, members)
+    return path
+
+
+@pytest.fixture
+def parts():
+    """The document and the arrays of a small model."""
+    X, y = make_samples(LeastSquaresSVC(), 6)
+    return _body(LeastSquaresSVC(gamma=0.5, C=4.0).fit(X, y))
+
+
+def public(body):
+    (pairs,) = [v["dict"] for k, v in body["model"]["state"]["dict"] if k == "public"]
+    return pairs
+
+
+# -- structure ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("indptr", lambda a: a * (np.arange(len(a)) < len(a) - 1)),
+        ("indptr", lambda a: a[::-1]),
+        ("indptr", lambda a: a + 1),
+        ("indptr", lambda a: a[:-1]),
+        ("indptr", lambda a: a.astype(float)),
+        ("indptr", lambda a: a.astype(np.int16)),
+        ("indices", lambda a: a + 10**6),
+        ("indices", lambda a: a - 1),
+        ("indices", lambda a: a[:-1]),
+        ("data", lambda a: a[:-1]),
+        ("data", lambda a: a * np.nan),
+        ("data", lambda a: a.astype("<i8")),
+    ],
+)
+def test_sparse_samples_that_do_not_hold_together(part, change, tmp_path):
+    X, y = make_samples(LeastSquaresSVC(), 6)
+    model = LeastSquaresSVC(gamma=0.5, C=4.0).fit(sparse.csr_array(X), y)
+    body, members = _body(model)
+    (csr,) = [v["csr"] for k, v in body["model"]["state"]["dict"] if k == "X"]
+    members[csr[part]] = array_bytes(change(getattr(model.X_fit_, part)))
+    with pytest.raises(ModelFileError, match="holds no sound model"):
+        gramian.load(write(tmp_path / "x", body, members))
+
+
+def test_unsorted_indices_are_sorted(tmp_path):
+    X, y = make_samples(LeastSquaresSVC(), 6)
+    messy = sparse.csr_array(X)
+    indices = messy.indices.reshape(6, 3)[:, ::-1].ravel()
+    messy = sparse.csr_array((messy.data.reshape(6, 3)[:, ::-1].ravel(), indices, messy.indptr))
+    model = LeastSquaresSVC(gamma=0.5, C=4.0).fit(messy, y)
+    gramian.save(model, tmp_path / "x")
+    twin = gramian.load(tmp_path / "x")
+    assert twin.X_fit_.has_sorted_indices
+    np.testing.assert_allclose(twin.X_fit_.toarray(), X)
+
+
+@pytest.mark.parametrize("name", ["predict", "_rows", "__class__", "coef_", "n_iter_"])
+def test_attribute_that_the_class_does_not_learn(name, parts, tmp_path):
+    body, members = parts
+    public(body).append([name, 1])
+    with pytest.raises(ModelFileError, match=f"public has {name}, which this version"):
+        gramian.load(write(tmp_path / "x", body, members))
+
+
+def test_altered_files_are_refused_or_good_for_use():
+    counts, failures = files.main(seed=1, n=300)
+    assert not failures
+    assert sum(counts.values()) == 300
+    assert counts["used"] > 10
+
+
+# -- size ---------------------------------------------------------------------------------------
+
+
+def peak_of_loading(path):
+    """Bytes that a refused file took at most."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError) as caught:
+            gramian.load(path)
+        return tracemalloc.get_traced_memory()[1], str(caught.value)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [["S2000000000", "a"], ["<U400000000", "a"], ["V2000000000", 0], ["<f8", [0] * 9], ["O", "a"]],
+)
+def test_type_of_a_scalar_is_bounded(scalar, parts, tmp_path):
+    body, members = parts
+    body["model"]["parameters"]["C"] = {"scalar": scalar}
+    peak, _ = peak_of_loading(write(tmp_path / "x", body, members))
+    assert peak < 10**6
+
+
+def test_array_is_named_once(parts, tmp_path):
+    body, members = parts
+    members["arrays/large.npy"] = array_bytes(np.zeros(10**5))
+    many = [{"array": "arrays/large.npy"}] * 300
+    body["model"]["parameters"]["kernel_params"] = {"dict": [["a", many]]}
+    peak, message = peak_of_loading(write(tmp_path / "x", body, members))
+    assert "names it twice" in message
+    assert peak < 10 * 800_000
+
+
+def test_array_that_nobody_uses(parts, tmp_path):
+    body, members = parts
+    members["arrays/more.npy"] = array_bytes(np.zeros(3))
+    with pytest.raises(ModelFileError, match=r"arrays that are of no use: \['arrays/more.npy'\]"):
+        gramian.load(write(tmp_path / "x", body, members))
+
+
+@pytest.mark.parametrize("where", ["after", "before", "within the comment"])
+def test_bytes_that_belong_to_nothing(where, parts, tmp_path):
+    content = write(tmp_path / "x", *parts).read_bytes()
+    more = {
+        "after": content + b"more",
+        "before": b"PK\x03\x04more" + content,
+        "within the comment": content[:-70] + b"x" + content[-70:],
+    }
+    (tmp_path / "x").write_bytes(more[where])
+    with pytest.raises(ModelFileError, match="is damaged"):
+        gramian.load(tmp_path / "x")
+
+
+# -- words --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("deep", [60, 900, 100_000])
+def test_nested_too_deeply(deep, parts, tmp_path):
+    body, members = parts
+    text = json.dumps({**body, "format": "gramian model", "format_version": 1, "gramian": "9"})
+    marked = text.replace('"C": 4.0', '"C": ' + "[" * deep + "]" * deep)
+    assert marked != text
+    _write_text(tmp_path / "x", marked, members)
+    with pytest.raises(ModelFileError, match="nested too deeply"):
+        gramian.load(tmp_path / "x")
+
+
+def _write_text(path, text, members):
+    """A file whose document is this text, with its checksum."""
+    import zipfile
+    from hashlib import sha256
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in [("model.json", text.encode()), *members.items()]:
+            archive.writestr(zipfile.ZipInfo(name), content)
+        digest = sha256(text.encode()).hexdigest()
+        archive.comment = f"gramian model, sha256 of model.json: {digest}".encode()
+
+
+HARMFUL = "\x1b]0;owned\x07\x9b31m\u202e" + "A" * 10**6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body.update(format_version=2, gramian=HARMFUL),
+        lambda body: body.update(format=HARMFUL),
+        lambda body: body.update(gramian=HARMFUL, model={}),
+        lambda body: body["model"].update({"class": HARMFUL}),
+        lambda body: body["model"]["parameters"].update({HARMFUL: 1}),
+        lambda body: body["model"]["parameters"].update(kernel=HARMFUL),
+        lambda body: body["model"]["parameters"].update(C={"array": HARMFUL}),
+        lambda body: body["model"]["parameters"].update(C={HARMFUL: 1}),
+        lambda body: public(body).append([HARMFUL, 1]),
+    ],
+)
+def test_words_of_a_file_are_cleaned_and_cut(change, parts, tmp_path):
+    body, members = parts
+    change(body)
+    with pytest.raises(ModelFileError) as caught:
+        gramian.load(write(tmp_path / "x", body, members))
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 700 + len(str(tmp_path))
+
+
+def test_loaded_in_another_process_without_a_crash(tmp_path):
+    """The file of issue 19: an `indptr` that ends at 0 crashed the interpreter."""
+    X, y = make_samples(KernelDiscriminant(), 6)
+    body, members = _body(KernelDiscriminant(gamma=0.5, ridge=0.1).fit(sparse.csr_array(X), y))
+    (csr,) = [v["csr"] for k, v in body["model"]["state"]["dict"] if k == "X"]
+    members[csr["indptr"]] = array_bytes(np.array([0, 3, 6, 9, 12, 15, 0], dtype=np.int32))
+    write(tmp_path / "x", body, members)
+    code = "import gramian, sys; gramian.load(sys.argv[1]).predict([[0.0, 0.0, 0.0]])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "x"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "indptr of a sparse matrix does not ascend" in done.stderr
+
+
+# -- what was chosen ----------------------------------------------------------------------------
+
+PART = ("public", "parts_", 0)
+
+
+def altered(state, path, value):
+    """The state with another value at a path; the containers on the way are copied."""
+    if not path:
+        return value
+    copy = state.copy() if isinstance(state, dict) else list(state)
+    copy[path[0]] = altered(state[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        (("public", "weights_"), np.array([1.0, -1.0]), "weights_ has a number below 0"),
+        (("public", "weights_"), np.ones(3), "weights_ has shape"),
+        (("public", "offset_"), np.zeros(2), "offset_ has shape"),
+        (("public", "parts_"), [], "parts_ has 0 entries, not 2"),
+        (("parts",), [], "the parts has 0 entries, not 2"),
+        (PART, {}, "a part lacks"),
+        ((*PART, "kernel"), "laplacian", "the kernel of a part is not the one"),
+        ((*PART, "gamma"), -1.0, "gamma of a part is -1"),
+        ((*PART, "C"), 0.0, "C of a part is 0"),
+        ((*PART, "metric"), np.ones(3), "the metric of a part is there without the parameter"),
+        ((*PART, "selection"), 3, "selection_ is a int"),
+        (("public", "parts_", 1, "metric"), None, "the metric of a part is there without"),
+        (("public", "parts_", 1, "metric"), np.ones(2), "the metric of a part has shape"),
+        (("public", "parts_", 1, "metric"), np.zeros(3), "factors below 0, or none above"),
+        (("parts", 0), {}, "a part lacks coefficients"),
+        (("parts", 0, "coefficients"), (np.zeros(1), np.zeros((5, 1))), "coefficients has shape"),
+    ],
+    ids=str,
+)
+def test_parts_of_a_stack_that_do_not_hold_together(path, value, match):
+    model = StackedKernelClassifier(("rbf", "laplacian+diagonal"), gamma=0.5, C=4.0, weights=1.0)
+    state = model.fit(*make_samples(model, 6))._get_state()
+    check_state(model, state)
+    with pytest.raises(ModelFileError, match=match):
+        check_state(model, altered(state, path, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "match"),
+    [
+        ("kernel_", "linear", "kernel_ is 'linear', which the parameter kernel does not allow"),
+        ("kernel_", None, "kernel_ is 'None', which the parameter kernel does not allow"),
+        ("metric_", None, "metric_ is there without the parameter metric, or missing with it"),
+        ("metric_", -np.ones(3), "metric_ has factors below 0"),
+    ],
+)
+def test_a_choice_that_could_not_be(name, value, match):
+    model = LeastSquaresSVC("loo", metric="diagonal", random_state=0)
+    state = model.fit(*make_samples(model, 12))._get_state()
+    with pytest.raises(ModelFileError, match=match):
+        check_state(model, altered(state, ("public", name), value))
