@@ -81,9 +81,8 @@ def read_archive(stream: IO[bytes]) -> Archive:
     _check_start(stream)
     try:
         with zipfile.ZipFile(stream) as archive:
-            if DOCUMENT in archive.namelist():
-                _check_size(stream, archive)
             document, digest = _read_document(archive)
+            _check_size(stream, archive)
             members = _read_members(archive, document["members"])
     except (ModelFileError, MemoryError):
         raise

@@ -138,7 +138,11 @@ class Encoder:
 
 def without_derived(state: Any) -> Any:
     """The state of a model without what follows from its rows and choices."""
-    if not isinstance(state, dict) or "coefficients" not in state:
+    if not isinstance(state, dict):
+        return state
+    if "parts" in state:
+        return {**state, "parts": [without_derived(part) for part in state["parts"]]}
+    if "coefficients" not in state:
         return state
     return {name: value for name, value in state.items() if name not in FOLLOWING}
 

@@ -473,6 +473,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             with self._lock:
                 now = self._now
                 built = isinstance(now.engine, Unbuilt)
+                if built:  # until the next edit, what predicts and is saved stays as it was loaded
+                    now.cache.setdefault("reader", now.engine.reader(now.held))
+                    now.cache.setdefault("state", now.engine.state(now.held))
                 engine = now.engine.fresh(now.held, None if built else "an edit was interrupted")
                 self._now = now = replace(now, engine=engine)
                 now.held.rows.scrub()
@@ -512,7 +515,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         with self._lock:
             now = self._fitted()
             held = now.held
-            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(held)
+            state = now.cache.get("state")
+            if state is None:
+                now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                state = now.engine.state(held)
         public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
         if now.names is not None:
             public["feature_names_in_"] = now.names
