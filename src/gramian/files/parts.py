@@ -131,7 +131,8 @@ class Parts:
         check_state(machine, state)
         machine._set_state(state)
         if builds:
-            machine.seen_by_  # noqa: B018 - reads from the engine, which is built for it
+            now = machine._fitted()
+            machine._now = now.moved(now.held, now.engine.fresh(now.held))
         if self._table is None:
             return machine
         rest = {**self._rest, "estimator_": machine, "table_": held.table, "next_id": next_id}
