@@ -76,7 +76,9 @@ def test_reads_change_neither_evidence_nor_file(unfitted, tmp_path):
     assert fingerprint(twin) == before
     gramian.save(twin, tmp_path / "model.gram")
     assert (tmp_path / "model.gram").read_bytes() == saved
-    np.testing.assert_array_equal(values(gramian.load(tmp_path / "model.gram"), queries()), expected)
+    np.testing.assert_array_equal(
+        values(gramian.load(tmp_path / "model.gram"), queries()), expected
+    )
 
 
 def test_parameters_come_back_in_value_and_type(unfitted, tmp_path):

@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from gramian.core.arrays import Array
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
@@ -124,11 +125,9 @@ class Parts:
             If rows and settings do not fit one another.
         """
         X = held.X if self.columns is None else encode(self.columns, held.table or {})
-        state, machine = self._filled(held, X, next_id), self._machine
+        machine = clone(self._machine)
+        state = self._state_of(held, X, next_id, known)
         builds = known is None and "coefficients" in machine._state_keys
-        if "coefficients" in machine._state_keys:
-            state |= known or self._no_coefficients(state, held)
-        check_state(machine, state)
         machine._set_state(state)
         if builds:
             now = machine._fitted()
@@ -136,9 +135,32 @@ class Parts:
         if self._table is None:
             return machine
         rest = {**self._rest, "estimator_": machine, "table_": held.table, "next_id": next_id}
-        check_state(self._table, rest)
-        self._table._set_state(rest)
-        return self._table
+        model = clone(self._table)
+        check_state(model, rest)
+        model._set_state(rest)
+        return model
+
+    def rehearse(self, model: Any, next_id: int) -> None:
+        """Raise ModelFileError if these settings and the model's rows could not be read again."""
+        machine, held = machine_of(model), rows_of(model)
+        self._state_of(held, machine.X_fit_, next_id, None)
+        if self._table is not None:
+            rest = {"estimator_": machine, "table_": held.table, "next_id": next_id}
+            check_state(self._table, {**self._rest, **rest})
+
+    def _state_of(self, held: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
+        """The state of the machine, checked; what the rows can rebuild is left out if it is bad."""
+        state = self._filled(held, X, next_id)
+        if "coefficients" in self._machine._state_keys:
+            state |= known or self._no_coefficients(state, held)
+        try:
+            check_state(self._machine, state)
+        except ModelFileError:
+            if state.get("kept") is None:
+                raise
+            state["kept"] = None
+            check_state(self._machine, state)
+        return state
 
     def _filled(self, held: Held, X: Any, next_id: int) -> dict[str, Any]:
         """The state of the machine with rows, and the classes that they have."""
