@@ -2,7 +2,7 @@
 
 Each receipt names the one before by its hash, and all before it by the root of a Merkle tree of
 their hashes (RFC 9162, section 2.1, with SHA-256). So the last receipt, which may be signed, stands
-for all: a proof that another one is in the chain needs log₂ of their number of hashes, and no store.
+for all: to prove that another one is in the chain takes log₂ of their number of hashes, no store.
 """
 
 from __future__ import annotations

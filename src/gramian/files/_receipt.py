@@ -82,7 +82,7 @@ class Receipt:
         With ``verify``: the largest difference allowed.
     verified : bool or None
         With ``verify``: whether the difference is within the tolerance.
-    seen_by : tuple of str
+    chosen_on_data : tuple of str
         Names of what was chosen while the samples were there and has not changed.
     versions : dict of str
     fingerprint_before : str or None
@@ -135,7 +135,7 @@ class Receipt:
     difference: float | None
     tolerance: float | None
     verified: bool | None
-    seen_by: tuple[str, ...]
+    chosen_on_data: tuple[str, ...]
     versions: dict[str, str]
     fingerprint_before: str | None = None
     fingerprint_after: str | None = None
@@ -199,7 +199,7 @@ class Receipt:
             raise ValueError("it is no receipt")
         own = {name: value for name, value in facts.items() if name != "hash"}
         try:
-            lists = {name: tuple(own[name]) for name in ("ids", "seen_by")}
+            lists = {name: tuple(own[name]) for name in ("ids", "chosen_on_data")}
             receipt = cls(**{**own, **lists})
             receipt._check()
             if set(own) != set(receipt._facts()):

@@ -12,7 +12,7 @@ _LEARNED = ("kernel", "gamma", "C", "metric", "selection")
 
 def check_stack(model: Any, state: Any, n: int, d: int, outputs: int) -> None:
     """Hyper-parameters and coefficients of each part, and its weight."""
-    asked = model._settings().parts
+    asked = model._spec().parts
     public, size = state["public"], len(asked)
     weights = check_array(public["weights_"], "weights_", (size,), "f")
     if not (weights >= 0).all():

@@ -11,7 +11,7 @@ import numpy as np
 from gramian.files import Receipt, StrPath, default_tolerance, difference_to_refit
 from gramian.files._chain import check_chain
 from gramian.files._forget import decision_values
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.store._anchor import Anchor
 from gramian.store._backend import Backend, Contents
 from gramian.store._book import (
@@ -200,8 +200,8 @@ def _model(contents: Contents, last: Receipt, address: str) -> Iterator[Check]:
 
 def _same_answers(snapshot: Any, built: Any) -> str:
     """The model that opens from a snapshot answers as the one from rows does."""
-    X = machine_of(built).X_fit_
-    ours, theirs = (decision_values(machine_of(model), X) for model in (snapshot, built))
+    X = estimator_of(built).X_fit_
+    ours, theirs = (decision_values(estimator_of(model), X) for model in (snapshot, built))
     difference = float(np.abs(ours - theirs).max() / (np.abs(theirs).max() or 1.0))
     if not difference <= default_tolerance(built):
         raise ValueError(f"altered: its answers differ from those of the rows by {difference:.1e}")

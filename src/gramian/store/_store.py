@@ -279,7 +279,7 @@ class Store:
     def reselect(self, *, fresh: bool = True, user: str | None = None) -> Receipt:
         """Make all choices again on the rows held now; with ``fresh``, from scratch.
 
-        The receipt's ``seen_by`` then names nothing that has seen a row that is gone.
+        The receipt's ``chosen_on_data`` then names nothing that has seen a row that is gone.
         """
 
         def change(model: Any) -> Edit:
@@ -366,13 +366,13 @@ class Store:
         """Class probabilities of each row."""
         return self.read(lambda model: model.predict_proba(X))
 
-    def predict_set(self, X: Any, confidence: float) -> Any:
+    def predict_set(self, X: Any, confidence_level: float) -> Any:
         """The labels that cannot be excluded, as the model says."""
-        return self.read(lambda model: model.predict_set(X, confidence))
+        return self.read(lambda model: model.predict_set(X, confidence_level))
 
-    def predict_interval(self, X: Any, confidence: float) -> Any:
+    def predict_interval(self, X: Any, confidence_level: float) -> Any:
         """The interval of each row's target, as the model says."""
-        return self.read(lambda model: model.predict_interval(X, confidence))
+        return self.read(lambda model: model.predict_interval(X, confidence_level))
 
     def refresh(self) -> bool:
         """Bring the store up to date with edits of other processes; returns whether it changed."""

@@ -17,9 +17,9 @@ from gramian.files import (
 from gramian.files._receipt import now, versions
 from gramian.files.parts import (
     Parts,
+    estimator_of,
     following,
     follows_from_rows,
-    machine_of,
     rows_of,
     write_values,
 )
@@ -171,11 +171,11 @@ class Writer:
         number = int(last.number or 0) + 1
         due = number % MEASURED_EVERY == 0 or last.n_after <= MEASURED_UP_TO
         return {
-            "drift": float(machine_of(model).drift()) if verify or due else None,
+            "drift": float(estimator_of(model).drift()) if verify or due else None,
             "difference": difference,
             "tolerance": tolerance,
             "verified": verified,
-            "seen_by": tuple(model.seen_by_),
+            "chosen_on_data": tuple(model.chosen_on_data_),
         }
 
     def _receipt(self, edit: Edit, names: list[Id], facts: dict[str, Any]) -> Receipt:
