@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
@@ -85,7 +85,11 @@ def settings_of(model: Any) -> bytes:
 
 def follows_from_rows(model: Any) -> bool:
     """Whether all that edits change in the estimator follows from its rows."""
-    return "coefficients" in estimator_of(model)._state_keys
+    return _follows(estimator_of(model))
+
+
+def _follows(estimator: Any) -> bool:
+    return bool(estimator._spec().state_type.follows_from_rows)
 
 
 def following(model: Any) -> dict[str, Any]:
@@ -129,7 +133,7 @@ class Parts:
         X = holdings.X if self.columns is None else encode(self.columns, holdings.table or {})
         estimator = clone(self._machine)
         state = self._state_of(holdings, X, next_id, known)
-        builds = known is None and "coefficients" in estimator._state_keys
+        builds = known is None and _follows(estimator)
         estimator._set_state(state)
         if builds:
             now = estimator._fitted()
@@ -153,7 +157,7 @@ class Parts:
     def _state_of(self, holdings: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
         """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
         state = self._filled(holdings, X, next_id)
-        if "coefficients" in self._machine._state_keys:
+        if _follows(self._machine):
             state |= known or self._no_coefficients(state, holdings)
         try:
             check_state(self._machine, state)
@@ -173,7 +177,7 @@ class Parts:
             "_next_id": next_id,
         }
         state = {**self._state, "held": own, "X": X}
-        if "classes_" in self._machine._state_names and "classes_" not in state["public"]:
+        if is_classifier(self._machine) and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present
             state["public"] = {**state["public"], "classes_": classes}
@@ -186,8 +190,8 @@ class Parts:
             outputs = 1 if holdings.y.ndim == 1 else holdings.y.shape[1]
         else:
             outputs = 1 if len(classes) == 2 else len(classes)
-        none: dict[str, Any] = dict.fromkeys(self._machine._state_keys)
-        return none | {"coefficients": (np.zeros(outputs), np.zeros((len(holdings.ids), outputs)))}
+        zeros = np.zeros(outputs), np.zeros((len(holdings.ids), outputs))
+        return {"coefficients": zeros, "weights": None}
 
 
 def write_values(values: dict[str, Any]) -> bytes:

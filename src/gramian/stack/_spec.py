@@ -1,94 +1,116 @@
-"""Settings of a stack: from parameters to plans of its parts, and their weights."""
+"""The spec of a stack: its parts, and their weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from gramian.core.engines import DensePlan, Holdings, Unbuilt
-from gramian.core.equations import LS_SVM, ClassTargets
-from gramian.core.estimators import DenseSpec, KernelSpec, check_positive
-from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS
-from gramian.stack._engine import StackPlan, require_stack
+from gramian.core.arrays import Array
+from gramian.core.engines import (
+    SEARCHED_GAMMAS,
+    DeferredEngine,
+    DenseSpec,
+    Engine,
+    Holdings,
+    KernelSpec,
+    Listener,
+    Predictor,
+    Spec,
+    State,
+    check_positive,
+)
+from gramian.core.equations import LS_SVM, ClassTargets, Targets
+from gramian.core.gram import Rebuild
+from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
 from gramian.stack._weights import class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
 NUMBER_KERNELS = ("rbf+ard", "laplacian", "exponential+diagonal")
 """The parts of a stack by default: smooth and rough, with all features alike or by their worth."""
-LEARNED = ("kernel", "gamma", "C", "metric", "selection")
-"""What a stack tells of each part."""
 
 
 @dataclass(frozen=True, eq=False)
-class StackSpec:
-    """The parameters of a stack, as `fit` read them.
+class StackSpec(Spec[StackState]):
+    """The parameters of a stack, and what was chosen for them.
 
     Parameters
     ----------
-    parts : tuple of GramSettings
+    parts : tuple of DenseSpec
     weights : ndarray of shape (S,) or "loo"
+        Of the outputs of the parts, ≥ 0.
+    offset : ndarray of shape (t,) or float
+        Added to the weighted sum.
+    chosen_on_data : tuple of str
+    ready : list of Engine
+        Engines of the parts that the choice has built, for the first call of `build`.
     """
 
     parts: tuple[DenseSpec, ...]
-    weights: Any
+    weights: Array | Literal["loo"]
+    offset: Any = 0.0
+    chosen_on_data: tuple[str, ...] = ()
+    ready: list[Engine] = field(default_factory=list)
+    state_type: ClassVar[type[State]] = StackState
 
     @property
-    def samples(self) -> Any:
-        """How samples are read, and where they are held."""
-        return self.parts[0].samples
+    def device(self) -> Any:
+        return self.parts[0].device
 
-    def choose(self, holdings: Holdings, past: StackPlan | None) -> StackPlan:
+    @property
+    def shares(self) -> Array:
+        """The weights, once they are numbers."""
+        assert not isinstance(self.weights, str)
+        return self.weights
+
+    def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
         part without one are those of its engine.
         """
         require_stack(len(self.parts), holdings)
-        tuned: dict[Any, DensePlan] = {}
-        built: dict[Any, Any] = {}
-        plans: list[DensePlan] = []
-        engines: list[Any] = []
+        tuned: dict[Any, DenseSpec] = {}
+        built: dict[Any, Engine] = {}
+        parts: list[DenseSpec] = []
+        engines: list[Engine] = []
+        known = start is not None and len(start.parts) == len(self.parts)
         for i, part in enumerate(self.parts):
-            known = past is not None and len(past.parts) == len(self.parts)
-            before = past.parts[i] if past is not None and known else None
-            key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
+            key = (part.kernel.kernel.name, str(part.kernel.gamma), str(part.C))
             if key not in tuned:
-                tuned[key] = replace(part, metric=None).choose(holdings, before)
-            plan = tuned[key]
+                before = start.parts[i] if start is not None and known else None
+                tuned[key] = part.without_metric(holdings, before)
+            found = tuned[key]
             if part.metric is not None:
-                plan = part.with_metric(holdings, plan, built.get(key))
-            plans.append(plan)
-            engines.append(plan.engine(holdings))
+                found = part.with_metric(holdings, found, built.get(key))
+            parts.append(found)
+            engines.append(found.build(holdings))
             if part.metric is None:
                 built[key] = engines[-1]
-        weights = self._weighted(plans[0].targets(holdings), engines, holdings)
-        return replace(self._plan(tuple(plans), *weights), ready=engines)
+        weights, offset = self._weighted(parts[0].targets(holdings), engines, holdings)
+        return replace(
+            self,
+            parts=tuple(parts),
+            weights=weights,
+            offset=offset,
+            chosen_on_data=self._to_choose(),
+            ready=engines,
+        )
 
-    def recording(self, record_trial: Any) -> StackSpec:
-        """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
-        return replace(self, parts=tuple(part.recording(record_trial) for part in self.parts))
+    def _to_choose(self) -> tuple[str, ...]:
+        """Names of what is to be chosen on samples."""
+        names = dict.fromkeys(name for part in self.parts for name in part.to_choose())
+        return (*names, *(("weights",) if isinstance(self.weights, str) else ()))
 
-    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
-        """Return the plan and an engine stored in a model file; the engine is built on demand."""
-        told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]
-        parts = zip(self.parts, told, state["parts"], strict=True)
-        plans = tuple(part.restore(holdings, *others)[0] for part, *others in parts)
-        plan = self._plan(plans, public["weights_"], public["offset_"])
-        return plan, Unbuilt(plan, {"parts": state["parts"]})
-
-    def _plan(self, parts: tuple[DensePlan, ...], weights: Any, offset: Any) -> StackPlan:
-        chosen = dict.fromkeys(name for part in self.parts for name in part.chosen_on_data)
-        chosen_on_data = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
-        return StackPlan(parts, weights, offset, chosen_on_data)
-
-    def _weighted(self, targets: Any, engines: list[Any], holdings: Holdings) -> tuple[Any, Any]:
+    def _weighted(
+        self, targets: Targets, engines: list[Engine], holdings: Holdings
+    ) -> tuple[Array, Array]:
         """Weights and offset, given or fitted to the left-out values of the parts."""
         if not isinstance(self.weights, str):
-            return self.weights, np.zeros(
-                1 if holdings.classes is not None else len(targets.own[0])
-            )
+            t = 1 if isinstance(targets, ClassTargets) else targets.columns.shape[1]
+            return self.weights, np.zeros(t)
         if len(holdings) < 2:
             raise ValueError(
                 "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
@@ -98,6 +120,52 @@ class StackSpec:
         if isinstance(targets, ClassTargets):
             return class_weights(F, targets), np.zeros(1)
         return response_weights(F, targets.columns, holdings.weight)
+
+    def listening(self, listener: Listener) -> Self:
+        return replace(self, parts=tuple(part.listening(listener) for part in self.parts))
+
+    def describe(self) -> str:
+        return "; ".join(part.describe() for part in self.parts)
+
+    # -- engines --------------------------------------------------------------------------------
+
+    def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
+        """Return an engine for these holdings: of the parts that are ready, or from scratch."""
+        parts = tuple(self.ready)
+        self.ready.clear()  # an engine changes with its samples, so that one model alone has it
+        if not parts or any(part.serves is not holdings.version for part in parts):
+            require_stack(len(self.parts), holdings)
+            parts = tuple(part.build(holdings) for part in self.parts)
+        return StackEngine(self, parts, history)
+
+    def predictor(self, holdings: Holdings, state: StackState) -> Predictor:
+        pairs = zip(self.parts, state.parts, strict=True)
+        return self.combined(tuple(part.predictor(holdings, kept) for part, kept in pairs))
+
+    def combined(self, predictors: tuple[Predictor, ...]) -> StackPredictor:
+        """Return the predictor that adds up these; a part of weight 0 is left out."""
+        weights = self.shares
+        used = np.flatnonzero(weights) if weights.any() else np.array([0])
+        return StackPredictor(tuple(predictors[s] for s in used), weights[used], self.offset)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def chosen(self) -> dict[str, Any]:
+        parts = [part.chosen() for part in self.parts]
+        return {"parts": parts, "weights": self.weights, "offset": self.offset}
+
+    def with_chosen(self, values: Mapping[str, Any]) -> Self:
+        pairs = zip(self.parts, values["parts"], strict=True)
+        return replace(
+            self,
+            parts=tuple(part.with_chosen(chosen) for part, chosen in pairs),
+            weights=values["weights"],
+            offset=values["offset"],
+            chosen_on_data=self._to_choose(),
+        )
+
+    def load(self, holdings: Holdings, state: StackState) -> Engine:
+        return DeferredEngine(self, kept=state)
 
 
 def stack_spec(model: Any) -> StackSpec:
@@ -111,20 +179,8 @@ def stack_spec(model: Any) -> StackSpec:
     return StackSpec(parts, _check_weights(model.weights, names))
 
 
-def learned_parts(model: Any) -> list[dict[str, Any]]:
-    """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
-    now = model._fitted()
-    pairs = zip(now.spec.parts, now.choice.parts, strict=True)
-    found = []
-    for spec, plan in pairs:
-        C = 1.0 / plan.ridge if isinstance(spec.C, str) else spec.C
-        values = (plan.kernel.name, plan.gamma, C, plan.metric, plan.selection)
-        found.append(dict(zip(LEARNED, values, strict=True)))
-    return found
-
-
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The settings of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
+    """The spec of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
     name, plus, more = kernel, "", ""
     if isinstance(name, str):
         kernel, plus, more = name.partition("+")
@@ -138,9 +194,9 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
     return DenseSpec(
-        KernelSpec(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
+        KernelSpec.read(kernel, gamma, *others, searches=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
-        C if isinstance(C, str) else 1.0 / C,
+        "loo" if isinstance(C, str) else 1.0 / C,
         C=C,
         criterion=model.criterion,
         random_state=model.random_state,

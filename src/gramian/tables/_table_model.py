@@ -265,7 +265,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return twin
 
     def __sklearn_is_fitted__(self):
-        return "_held" in vars(self)
+        return "_holdings" in vars(self)
 
     def __sklearn_tags__(self):
         tags = get_tags(self.estimator)
@@ -303,7 +303,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {**state, "_held": self._agreed()} if "_held" in state else state
+        return {**state, "_holdings": self._agreed()} if "_holdings" in state else state
 
     # -- inside ---------------------------------------------------------------------------------
 

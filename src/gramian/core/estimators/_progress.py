@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.engines import Holdings
+from gramian.core.engines import Holdings, Spec
 from gramian.core.gram import factorize
 from gramian.core.search import Trial
 
@@ -50,41 +50,34 @@ def expected_seconds(name: str, n: int) -> float | None:
 
 
 class SearchProgress:
-    """Settings that print what they choose: before it, after each stage of a search, and at last.
+    """Prints how a choice of hyper-parameters goes: each stage of a search, and what was chosen.
 
     A stage is a row of settings that were tried on as many samples.
     """
 
-    def __init__(self, model: Any, spec: Any) -> None:
-        if not isinstance(model.verbose, Integral) or model.verbose < 0:
-            raise ValueError(f"verbose must be a whole number >= 0, got {model.verbose!r}.")
-        self.model, self.spec = model, spec
-        self.start, self.tried, self.stage = perf_counter(), 0, ("", 0)
+    def __init__(self, name: str, verbose: Any) -> None:
+        if not isinstance(verbose, Integral) or int(verbose) < 0:
+            raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
+        self.name, self.start, self.tried = name, perf_counter(), 0
+        self.stage: tuple[str, int] = ("", 0)
         self.best: Trial | None = None
 
-    def choose(self, holdings: Holdings, past: Any) -> Any:
-        """What the settings choose."""
-        n = len(holdings)
-        expected = expected_seconds(self.model.cli_name, n)
-        if expected is not None and expected > LONG:
-            self._say(f"a default fit of {n:,} samples takes about {expected:.0f} s here.")
-        choice = self.spec.recording(self.record_trial).choose(holdings, past)
+    def resolve(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
+        """Resolve the spec, and print how that goes."""
+        n, found = len(holdings), spec.listening(self.record).resolve(holdings, start)
         self._end_stage()
-        chosen = "; ".join(told(part) for part in getattr(choice, "parts", (choice,)))
-        self._say(f"chose {chosen or 'nothing'}, {self._passed()}. Next: the fit to {n:,} samples.")
-        return choice
+        chosen = found.describe() or "nothing"
+        self._print(f"chose {chosen}, {self._passed()}. Next: the fit to {n:,} samples.")
+        return found
 
-    def record_trial(self, kernel: Any, callback: Any, trial: Trial) -> None:
-        """Take note of a trial with this kernel, and pass it on."""
-        stage = kernel if isinstance(kernel, str) else "own kernel", trial.n
-        if self.stage != stage:
+    def record(self, kernel: str, trial: Trial) -> None:
+        """Record a setting that was tried with this kernel."""
+        if self.stage != (kernel, trial.n):
             self._end_stage()
-            self.stage = stage
+            self.stage = kernel, trial.n
         self.tried += 1
         if self.best is None or trial.objective < self.best.objective:
             self.best = trial
-        if callback is not None:
-            callback(trial)
 
     def _end_stage(self) -> None:
         if self.best is not None:
@@ -93,7 +86,7 @@ class SearchProgress:
                 width = f"{len(best.gamma)} widths, "
             elif best.gamma is not None:
                 width = f"gamma={best.gamma:.4g}, "
-            self._say(
+            self._print(
                 f"{kernel}: {self.tried} settings tried on {n:,} samples, the best {best.value:.4g}"
                 f" ({width}ridge={best.ridge:.4g}), {self._passed()}."
             )
@@ -102,16 +95,5 @@ class SearchProgress:
     def _passed(self) -> str:
         return f"{perf_counter() - self.start:.1f} s so far"
 
-    def _say(self, text: str) -> None:
-        print(f"[{type(self.model).__name__}] {text}", flush=True)
-
-
-def told(choice: Any) -> str:
-    """Names and values of what was chosen on samples."""
-    values = {name: getattr(choice, name, None) for name in choice.chosen_on_data}
-    if "C" in values:
-        values["C"] = 1.0 / choice.ridge
-    return ", ".join(
-        f"{name}={value:.4g}" if isinstance(value, float | int) else name
-        for name, value in values.items()
-    )
+    def _print(self, text: str) -> None:
+        print(f"[{self.name}] {text}", flush=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines import Holdings
+from gramian.core.engines._holdings import Holdings
 from gramian.core.kernels import GramSamples
 from gramian.core.search import Problem, fold_numbers
 
@@ -26,7 +26,7 @@ def warn_of_width(what: str, holdings: Holdings) -> None:
         f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} "
         f"samples. "
         f"The leave-one-out error of what is chosen in this way says little of new samples; set "
-        f"some aside, as fit(tune_on=0.3) does, or leave {what} at its default.",
+        f"some aside, with tuning_fraction=0.3, or leave {what} at its default.",
         ChoiceWarning,
         stacklevel=6,
     )
@@ -49,12 +49,12 @@ def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
 def out_of_fold(
     choose: Callable[[Holdings], tuple[Any, ...]], holdings: Holdings, fold: Array
 ) -> Array:
-    """Outputs (S, n, t) of S plans at each sample, all chosen and trained without its fold.
+    """Outputs (S, n, t) of S specs at each sample, all chosen and trained without its fold.
 
     Parameters
     ----------
     choose : callable
-        Returns the S plans for given holdings.
+        Returns the S resolved specs for given holdings.
     held : Holdings
     fold : ndarray of shape (n,)
         Number of each sample's fold.
@@ -63,7 +63,7 @@ def out_of_fold(
     for k in np.unique(fold):
         left = np.flatnonzero(fold == k)
         rest, queries = holdings.without(left), left_queries(holdings, left)
-        found = [plan.engine(rest).predictor(rest).outputs(queries) for plan in choose(rest)]
+        found = [spec.build(rest).predictor(rest).outputs(queries) for spec in choose(rest)]
         outputs = np.stack([np.asarray(values) for values in found])
         if out is None:
             out = np.empty((len(outputs), len(holdings), outputs.shape[2]))
