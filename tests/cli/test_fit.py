@@ -142,9 +142,9 @@ def test_parquet_gives_the_same_model_as_csv(gramian, folder):
     parquet.write_table(pyarrow.table(columns), "train.parquet")
     given = ("--gamma", "0.3", "--ridge", "0.1", "--id", "name")
     gramian(*FIT, *given)
-    one = package.io.fingerprint(package.load("model.gram"))
+    one = package.files.fingerprint(package.load("model.gram"))
     gramian("fit", "train.parquet", *FIT[2:], *given)
-    assert package.io.fingerprint(package.load("model.gram")) == one
+    assert package.files.fingerprint(package.load("model.gram")) == one
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_receipt_as_json(as_json, model, folder):
     assert receipt["user"]
     assert (receipt["ids"], receipt["count"], receipt["n_after"]) == (["pet 8"], 1, 39)
     key = bytes.fromhex(receipt["salt"])
-    assert receipt["fingerprint_after"] == package.io.fingerprint(package.load(model), key=key)
+    assert receipt["fingerprint_after"] == package.files.fingerprint(package.load(model), key=key)
     assert receipt["verified"] is True
     assert receipt["drift"] < 1e-12  # eps · cond(A), which is below 40 / 0.1
     assert receipt["difference"] < 1e-12
@@ -203,7 +203,7 @@ def test_model_that_cannot_be_saved_voids_the_receipt(gramian, model, folder, mo
         raise OSError("no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(package.io._models, "write_archive", fail)
+        patch.setattr(package.files._models, "write_archive", fail)
         result = gramian("forget", model, "--id", "pet 8", "--receipt", "r.jsonl", code=1)
     assert "no space left" in result.stderr
     assert statuses(folder / "r.jsonl") == ["pending", "void"]
