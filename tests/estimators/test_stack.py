@@ -165,7 +165,7 @@ def test_parts_that_differ_by_their_metric_share_a_search():
     stack, holdings = len(calls), model._now.holdings
     part = model._spec().parts[1]
     part.with_metric(holdings, part.without_metric(holdings))
-    assert len(calls) == 2 * stack  # what is tuned without each fold is not told of
+    assert len(calls) == 2 * stack
 
 
 @pytest.mark.parametrize(("name", "built"), [("classes", 5), ("numbers", 4)])
@@ -174,9 +174,9 @@ def test_every_engine_is_built_once(name, built, monkeypatch):
     versions = []
     build = DenseSpec.build
 
-    def counted(plan, holdings, history=()):
+    def counted(spec, holdings, history=()):
         versions.append(holdings.version)
-        return build(plan, holdings, history)
+        return build(spec, holdings, history)
 
     monkeypatch.setattr(DenseSpec, "build", counted)
     model = clone(CHOSEN[name])
@@ -197,8 +197,8 @@ def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
     model.fit(X, y)
     some = np.linspace(0, 40, 30).astype(int)
     alone = LeastSquaresSVR(gamma=0.5, C=3.0).fit(X[some], y[some])
-    plan = model._spec().parts[1].with_metric(alone._now.holdings, alone._now.spec)
-    np.testing.assert_allclose(model.parts_[1]["metric"], plan.kernel.metric)
+    spec = model._spec().parts[1].with_metric(alone._now.holdings, alone._now.spec)
+    np.testing.assert_allclose(model.parts_[1]["metric"], spec.kernel.metric)
     assert_exact(model.forget([0, 7]))
 
 

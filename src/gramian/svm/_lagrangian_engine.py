@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,17 +19,23 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     Predictor,
+    balanced_loo,
+    balanced_without_each,
+    fit_again,
+    outputs_without,
     query_blocks,
 )
+from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
 from gramian.core.gram import Rebuild
 from gramian.svm._lagrangian_dense import GramPart, GramSpace
 from gramian.svm._lagrangian_equations import (
     Solved,
     Tableau,
     lagrangian_iteration,
+    left_out_groups,
     left_out_solutions,
-    left_out_values,
     principal_pivot,
+    slack_tolerance,
 )
 from gramian.svm._lagrangian_primal import LinearPart, LinearSpace
 
@@ -39,8 +46,25 @@ if TYPE_CHECKING:
 _FEW = 400
 # Slacks, which are of the order of one, are lost in rounding errors of this size.
 _BLURRED = 1e-4
+# A solution is sound if it violates its conditions by less than so many rounding errors.
+_ROOM = 16.0
+# Number of left-out solutions that are compared with A at once.
+_AT_ONCE = 128
 # Key of the least-squares system of all samples; no label is None.
 _ALL = None
+
+
+class LeftOut(NamedTuple):
+    """Solutions of one output without some members of its support, one at a time."""
+
+    members: Array
+    """Positions (b,)."""
+    Z: Array
+    """Coefficients (n, b)."""
+    values: Array
+    """f₋ᵢ(x_i), NaN where pivoting did not end."""
+    sound: Array
+    """Whether the true A confirms the solution."""
 
 
 class LagrangianEngine(Engine):
@@ -171,8 +195,49 @@ class LagrangianEngine(Engine):
 
     def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        values = [left_out_values(*tableau, holdings.codes) for tableau in self._tableaus(holdings)]
-        return np.column_stack(values).astype(holdings.rows.dtype)
+        if holdings.codes is not None:
+            return self._loo_groups(holdings, holdings.codes)
+        if isinstance(self.spec.class_weight, str):
+            return balanced_loo(self.spec, holdings)
+        F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
+        doubtful: set[int] = set()
+        for j, parts in enumerate(self._left_out(holdings)):
+            for members, _, values, sound in parts:
+                F[members, j] = values
+                doubtful.update(members[~sound].tolist())
+        found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.spec, holdings)
+        if np.isnan(found).any():
+            raise np.linalg.LinAlgError(
+                "leave-one-out is lost in rounding error: without some sample no support set is "
+                "found. Lower `C`, or scale the samples."
+            )
+        return found
+
+    def _loo_groups(self, holdings: Holdings, codes: Array) -> Array:
+        """Decision values without each sample's group; a group outside the support has no effect.
+
+        Groups change class weights that are balanced, and rounding may keep pivoting from its end:
+        fits without each group serve there.
+        """
+        if isinstance(self.spec.class_weight, str):
+            return loo_groups_by_refits(self.spec, holdings)
+        F = self._space.multiply(self._Z)
+        for j, (leaving, Z) in enumerate(self._without_groups(holdings, codes)):
+            if np.isnan(Z).any():
+                return loo_groups_by_refits(self.spec, holdings)
+            values = self._space.multiply(Z)  # A z, which is f where z is 0
+            for g, together in enumerate(leaving):
+                F[together, j] = values[together, g]
+        return np.asarray(F.astype(holdings.rows.dtype))
+
+    def _without_groups(
+        self, holdings: Holdings, codes: Array
+    ) -> Iterator[tuple[list[Array], Array]]:
+        """Yield, for each output, the groups that matter and the coefficients without each."""
+        for j, y in enumerate(self._signs(holdings).T):
+            found = list(left_out_groups(*self._tableau(self._inside[:, j], y), codes))
+            Z = np.array([z for _, z in found], dtype=self._space.dtype)
+            yield [together for together, _ in found], Z.reshape(-1, len(holdings)).T
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
@@ -190,22 +255,26 @@ class LagrangianEngine(Engine):
         Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
         other sample changes nothing.
         """
+        if holdings.codes is not None:
+            yield from without_groups_by_refits(self.spec, holdings, X)
+            return
+        if isinstance(self.spec.class_weight, str):
+            yield from balanced_without_each(self.spec, holdings, X)
+            return
         outputs, left = self.predictor(holdings).outputs, []
-        for tableau in self._tableaus(holdings):
-            found = [(some, z) for some, z, _ in left_out_solutions(*tableau, holdings.codes)]
-            Z = (
-                np.array([z for _, z in found], dtype=self._space.dtype)
-                .reshape(-1, len(holdings))
-                .T
-            )
-            left.append(([some for some, _ in found], self._space.project(Z) if self.sums else Z))
+        doubtful: set[int] = set()
+        for parts in self._left_out(holdings):
+            kept = [(members[sound], Z[:, sound]) for members, Z, _, sound in parts]
+            doubtful.update(i for members, _, _, sound in parts for i in members[~sound].tolist())
+            members, Z = (np.concatenate(part, axis=-1) for part in zip(*kept, strict=True))
+            left.append((members, self._space.project(Z) if self.sums else Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
             K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
-            for j, (leaving, Z) in enumerate(left):
-                moved = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
-                for together, values in zip(leaving, moved.T, strict=True):
-                    F[:, together, j] = values[:, None]
+            for j, (members, Z) in enumerate(left):
+                F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
+            for i in sorted(doubtful):
+                F[:, i] = outputs_without(self.spec, holdings, i, X[rows])
             yield rows, F
 
     def deferred(self, holdings: Holdings) -> Engine:
@@ -298,15 +367,39 @@ class LagrangianEngine(Engine):
                 stacklevel=2,
             )
 
-    def _tableaus(self, holdings: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
-        """Yield, for each output, the arguments of `left_out_solutions`."""
-        space = self._space
+    def _left_out(self, holdings: Holdings) -> Iterator[list[LeftOut]]:
+        """Yield, for each output, its solutions without each member of its support, in parts."""
         for j, y in enumerate(self._signs(holdings).T):
-            tableau = space.tableau(self._inside[:, j])
-            z = tableau.solve(y[tableau.support, None])
-            q = y - tableau.multiply(z)[:, 0]
-            q[tableau.support] = z[:, 0]
-            yield tableau, q, y, space.ridges, space.largest
+            members = np.flatnonzero(self._inside[:, j])
+            try:
+                found = left_out_solutions(*self._tableau(self._inside[:, j], y))
+                parts = [self._judged(y, *part) for part in _parts(found)]
+            except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
+                unknown = np.full((len(y), len(members)), np.nan, dtype=self._space.dtype)
+                parts = [self._judged(y, members, unknown)]
+            yield parts or [self._judged(y, members, np.empty((len(y), 0), self._space.dtype))]
+
+    def _judged(self, y: Array, members: Array, Z: Array) -> LeftOut:
+        """Solutions without each member, f₋ᵢ(x_i), and whether the true A confirms them.
+
+        A product with A shows what pivoting has lost to rounding: residuals on the support, and
+        slacks of the wrong sign outside.
+        """
+        rho = y[:, None] - self._space.multiply(Z)
+        wrong = np.where(Z != 0.0, np.abs(rho), y[:, None] * rho)
+        own = members, np.arange(len(members))
+        wrong[own] = 0.0
+        rounding = [slack_tolerance(z, self._space.largest) for z in Z.T]
+        sound = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
+        return LeftOut(members, Z, y[members] - rho[own], sound)
+
+    def _tableau(self, support: Array, y: Array) -> tuple[Tableau, Array, Array, Array, float]:
+        """Return the arguments of `left_out_solutions` for one output."""
+        tableau = self._space.tableau(support)
+        z = tableau.solve(y[support, None])
+        q = y - tableau.multiply(z)[:, 0]
+        q[support] = z[:, 0]
+        return tableau, q, y, self._space.ridges, self._space.largest
 
     def _part(self, label: Any) -> Any:
         """Return the least-squares system of an output's support, or of all samples."""
@@ -321,3 +414,9 @@ def _labels(holdings: Holdings) -> list[Any]:
     """The class that each output separates from the rest; for two classes, the second."""
     assert holdings.classes is not None
     return holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()
+
+
+def _parts(found: Iterator[tuple[int, Array]]) -> Iterator[tuple[Array, Array]]:
+    """Yield members and their solutions (n, b), some at a time."""
+    while some := list(islice(found, _AT_ONCE)):
+        yield np.array([i for i, _ in some]), np.column_stack([z for _, z in some])

@@ -265,37 +265,14 @@ class Tableau:
         return np.column_stack([self._kept[j] for j in J.tolist()])
 
 
-def left_out_values(
-    tableau: Tableau,
-    q: Array,
-    y: Array,
-    ridges: Array,
-    largest: float,
-    codes: Array | None = None,
-) -> Array:
-    """Exact f₋ᵢ for every sample, in O(n |S|²) plus the cost of pivoting.
-
-    Removing a sample outside the support changes nothing: f₋ᵢ = f(x_i). The parameters are those
-    of `left_out_solutions`.
-    """
-    values = y - q
-    for members, _, found in left_out_solutions(tableau, q, y, ridges, largest, codes):
-        values[members] = found
-    return values
-
-
 def left_out_solutions(
-    tableau: Tableau,
-    q: Array,
-    y: Array,
-    ridges: Array,
-    largest: float,
-    codes: Array | None = None,
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield what leaves together, the coefficients without it, and its decision values then.
+    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float
+) -> Iterator[tuple[int, Array]]:
+    """Yield each sample i of the support with the coefficients without it.
 
-    That is each sample of the support, or each group with a sample in the support. Pivoting
-    continues from the support without it.
+    Pivoting continues from the support without the sample. Removing a sample outside the support
+    changes nothing. Where rounding errors keep pivoting from ending, the coefficients are NaN: a
+    fit must find them.
 
     Parameters
     ----------
@@ -308,40 +285,44 @@ def left_out_solutions(
         λ_i.
     largest : float
         The largest k(x, x).
-    codes : ndarray of shape (n,), optional
-        Number of each sample's group.
     """
     members = np.flatnonzero(tableau.support)
-    if codes is not None:
-        for group in np.unique(codes[members]):
-            together = np.flatnonzero(codes == group)
-            inside = together[tableau.support[together]]
-            tableau.remember(inside)
-            yield together, *_left_out(tableau, q, y, ridges, largest, together)
-            tableau.forget(inside)
-        return
     for block in row_blocks(len(members), len(y), q.itemsize):
         tableau.remember(members[block])
-        for i in members[block]:
-            alone = np.array([i])
-            yield alone, *_left_out(tableau, q, y, ridges, largest, alone)
+        for i in members[block].tolist():
+            yield i, _left_out(tableau, q, y, ridges, largest, i)
         tableau.forget(members[block])
 
 
+def left_out_groups(
+    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, codes: Array
+) -> Iterator[tuple[Array, Array]]:
+    """Yield each group that has a sample in the support, with the coefficients without it.
+
+    ``codes`` holds the number of each sample's group; the rest is as for `left_out_solutions`.
+    """
+    for group in np.unique(codes[tableau.support]):
+        together = np.flatnonzero(codes == group)
+        inside = together[tableau.support[together]]
+        tableau.remember(inside)
+        yield together, _left_out(tableau, q, y, ridges, largest, together)
+        tableau.forget(inside)
+
+
 def _left_out(
-    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, leaving: Array
-) -> tuple[Array, Array]:
-    after = q
+    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, i: int | Array
+) -> Array:
 
     def solve(support: Array) -> Solved:
-        nonlocal after
         after = tableau.exchanged(q, np.flatnonzero(support != tableau.support))
         z = np.where(support, after, 0.0)
         xi = y * np.where(support, ridges * after, after)
-        xi[leaving] = 0.0  # what is removed must not return
+        xi[i] = 0.0  # the removed sample must not return
         return Solved(z, xi, slack_tolerance(z, largest))
 
     support = tableau.support.copy()
-    support[leaving] = False
-    _, z = principal_pivot(solve, support, y, ridges)
-    return z, y[leaving] - after[leaving]
+    support[i] = False
+    try:
+        return principal_pivot(solve, support, y, ridges)[1]
+    except np.linalg.LinAlgError:
+        return np.full_like(q, np.nan)

@@ -66,3 +66,38 @@ def held_queries(holdings: Holdings, positions: Array) -> Any:
     if isinstance(samples, GramSamples):
         return np.delete(samples.K[samples.index[positions]], positions, axis=1)
     return holdings.rows.take(positions)
+
+
+def loo_groups_by_refits(spec: Any, holdings: Holdings) -> Array:
+    """Outputs (n, t) of the held samples without their groups, by one fit for each group."""
+    assert holdings.codes is not None
+    out: Any = None
+    for members in groups_of(holdings.codes):
+        rest = holdings.without(members)
+        found = np.asarray(
+            spec.build(rest).predictor(rest).outputs(held_queries(holdings, members))
+        )
+        out = np.empty((len(holdings), found.shape[1]), found.dtype) if out is None else out
+        out[members] = found
+    return np.asarray(out)
+
+
+def without_groups_by_refits(
+    spec: Any, holdings: Holdings, X: Any
+) -> Iterator[tuple[slice, Array]]:
+    """Yield blocks of queries with their outputs (m, n, t) without each sample's group."""
+    assert holdings.codes is not None
+    precomputed = isinstance(holdings.rows.samples(), GramSamples)
+    parts = []
+    for members in groups_of(holdings.codes):
+        rest = holdings.without(members)
+        parts.append((members, spec.build(rest).predictor(rest)))
+    t = 1 if holdings.classes is None else len(holdings.classes)
+    for rows in query_blocks(X.shape[0], len(holdings), t):
+        F: Any = None
+        for members, predictor in parts:
+            some = np.delete(X[rows], members, axis=1) if precomputed else X[rows]
+            found = np.asarray(predictor.outputs(some))
+            F = np.empty((len(found), len(holdings), found.shape[1])) if F is None else F
+            F[:, members] = found[:, None]
+        yield rows, np.asarray(F)
