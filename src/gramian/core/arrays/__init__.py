@@ -37,6 +37,7 @@ from gramian.core.arrays._placement import (
     to_device,
     to_host,
 )
+from gramian.core.arrays._threads import one_blas_thread, side_by_side, using_jobs
 
 __all__ = [
     "BLOCK_BYTES",
@@ -55,9 +56,11 @@ __all__ = [
     "invert_upper",
     "mirror_upper",
     "on_device",
+    "one_blas_thread",
     "reciprocal_condition",
     "row_blocks",
     "scale_by_cholesky",
+    "side_by_side",
     "small_cholesky",
     "solve_lower",
     "solve_transposed",
@@ -67,6 +70,7 @@ __all__ = [
     "to_device",
     "to_host",
     "triangle_rows",
+    "using_jobs",
     "weighted_square",
     "without_rows",
 ]

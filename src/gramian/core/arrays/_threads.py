@@ -1,0 +1,180 @@
+"""Threads: BLAS has one, and independent work is done side by side in threads of our own.
+
+Threads of OpenBLAS wait for one another in a spin, many times in one factorisation. Small matrices
+gain nothing by them, and where other processes want the same cores, a fit takes up to a hundred
+times longer. So BLAS is limited to one thread while a model works, and what is independent (widths,
+kernels, parts of a stack, blocks of a large matrix) is given to threads that take the next piece
+when they are done with one. Pieces do not depend on how many threads there are, and neither do
+results, to the last bit.
+
+By default there are as many threads as BLAS would have: as many as cores that this process may use
+(a quota or an affinity counts), or what ``OPENBLAS_NUM_THREADS`` or `threadpool_limits` allow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar, copy_context
+from functools import cache
+from threading import Lock, get_ident
+from typing import Any, TypeVar
+
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+FEW = 9_000
+"""A matrix of fewer numbers is left to BLAS, which takes one thread for it by itself."""
+
+_jobs: ContextVar[int | None] = ContextVar("_jobs", default=None)
+_lock = Lock()
+_working: set[int] = set()  # threads that BLAS is limited for
+_allowed: list[int] = []  # threads of each BLAS before that
+
+
+@cache
+def _libraries() -> list[Any]:
+    """The BLAS libraries of NumPy and SciPy. Looking for them takes milliseconds, so only once."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+@cache
+def _cores() -> int:
+    """Cores that this process may use, by affinity and by quota."""
+    return int(cpu_count())
+
+
+class _OneBlasThread:
+    """Limits BLAS to one thread until the last thread that needs it so is done."""
+
+    def __enter__(self) -> None:
+        with _lock:
+            self._mine = get_ident() not in _working
+            if self._mine:
+                if not _working:
+                    _allowed[:] = [library.get_num_threads() for library in _libraries()]
+                    _set_threads([1] * len(_allowed))
+                _working.add(get_ident())
+
+    def __exit__(self, *error: object) -> None:
+        with _lock:
+            if self._mine:
+                _working.discard(get_ident())
+                if not _working:
+                    _set_threads(_allowed)
+
+
+def _set_threads(numbers: list[int]) -> None:
+    for library, number, allowed in zip(_libraries(), numbers, _allowed, strict=True):
+        if allowed != 1:  # it is set already
+            library.set_num_threads(number)
+
+
+def one_blas_thread(numbers: int = FEW) -> AbstractContextManager[None]:
+    """Limit BLAS to one thread, for work on matrices of so many numbers; nothing if they are few.
+
+    It costs about 5 µs, and 2 µs where BLAS has one thread anyway.
+    """
+    return nullcontext() if numbers < FEW else _OneBlasThread()
+
+
+class using_jobs:
+    """Let `side_by_side` use so many threads; None leaves it to joblib, see `n_threads`."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self._n_jobs = n_jobs
+
+    def __enter__(self) -> None:
+        count = None if self._n_jobs is None else int(effective_n_jobs(self._n_jobs))
+        self._token = _jobs.set(count if count is not None else _jobs.get())
+
+    def __exit__(self, *error: object) -> None:
+        _jobs.reset(self._token)
+
+
+def n_threads() -> int:
+    """Threads that work side by side here: as asked for, as joblib's context says, or all allowed.
+
+    What one of several pieces of work may use is its share of them.
+    """
+    asked = _jobs.get()
+    if asked is not None:
+        return asked
+    backend, in_context = get_active_backend()
+    if in_context is not None or backend.nesting_level:
+        return int(effective_n_jobs(None))
+    with _lock:
+        known = _allowed if _working else [library.get_num_threads() for library in _libraries()]
+        return min([_cores(), *known])
+
+
+def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """``[function(item) for item in items]``, by several threads; calls must be independent.
+
+    This thread works too, and others join when they are free, so that calls may be nested. If one
+    fails, no other begins, and the error of the first one that failed is raised when all that had
+    begun are done.
+    """
+    waiting = deque(enumerate(items))
+    count = len(waiting)
+    threads = min(count, n_threads()) if count > 1 else 1
+    if threads == 1:
+        return [function(item) for _, item in waiting]
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+    share = max(1, n_threads() // threads)
+
+    def work() -> None:
+        _jobs.set(share)
+        while waiting:
+            try:
+                number, item = waiting.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[number] = function(item)
+            except BaseException as error:
+                waiting.clear()
+                errors[number] = error
+
+    with one_blas_thread():
+        helpers: list[Future[None]] = []
+        try:
+            for _ in range(threads - 1):
+                helpers.append(_pool().submit(copy_context().run, work))
+            copy_context().run(work)
+        finally:
+            waiting.clear()
+            for helper in helpers:
+                if not helper.cancel():  # it has begun: what it writes must be written
+                    helper.result()
+    if errors:
+        raise errors[min(errors)]
+    return [results[number] for number in range(count)]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that help. They are never waited for before they have begun, so few are enough."""
+    return ThreadPoolExecutor(max(32, _cores()), thread_name_prefix="gramian")
+
+
+def _forget_threads() -> None:
+    """In a forked process: this thread alone has survived."""
+    global _lock
+    _lock = Lock()
+    _pool.cache_clear()
+    if get_ident() not in _working:
+        _working.clear()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_forget_threads)
