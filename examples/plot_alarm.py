@@ -24,7 +24,7 @@ y[400:] *= -1
 # %%
 # Each sample is ranked and predicted before it is learned.
 window = SlidingWindow(LeastSquaresSVR(gamma=0.5, C=5.0), max_samples=200)
-result = prequential(window, zip(X, y, strict=True), confidence=0.9, window=80)
+result = prequential(window, zip(X, y, strict=True), confidence_level=0.9, window=80)
 print(result)
 print(f"intervals at 90 % held {result.coverage:.1%}; alarm at sample {result.alarm()}")
 

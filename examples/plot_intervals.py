@@ -27,13 +27,13 @@ model = LeastSquaresSVR(gamma=1.0, C=1.0).fit(*draw(200))
 
 # %%
 # Beyond the samples, nothing is known of the curve. The promise is for queries like the samples.
-IntervalDisplay.from_estimator(model, confidence=0.9)
+IntervalDisplay.from_estimator(model, confidence_level=0.9)
 plt.show()
 
 # %%
 # What was asked for, and what 1,000 new samples say.
 X_test, y_test = draw(1000)
-low, high = model.predict_interval(X_test, confidence=0.9).T
+low, high = model.predict_interval(X_test, confidence_level=0.9).T
 print(f"{np.mean((low <= y_test) & (y_test <= high)):.1%} of 1,000 new values are inside")
 CoverageDisplay.from_estimator(model, X_test, y_test)
 plt.show()

@@ -33,7 +33,7 @@ before = store.decision_function(X[400:])
 receipt = store.forget(["patient-017"], verify=True)
 print(f"{receipt.n_before} patients before, {receipt.n_after} after")
 print(f"verified: {receipt.verified}, difference to a refit {receipt.difference:.0e}")
-print(f"has still seen them: {', '.join(receipt.seen_by) or 'nothing'}")
+print(f"has still seen them: {', '.join(receipt.chosen_on_data) or 'nothing'}")
 
 # %%
 # The audit reads the file again and follows the chain of receipts.

@@ -24,7 +24,7 @@ model = KernelDiscriminant(gamma=0.3, ridge=0.1).fit(X[train], y[train])
 
 # %%
 # How large the sets are, and how often they are right.
-sets = model.predict_set(X[test], confidence=0.99)
+sets = model.predict_set(X[test], confidence_level=0.99)
 sizes = sets.sum(axis=1)
 right = sets[np.arange(len(sets)), y[test]]
 print(f"{right.mean():.1%} of the sets hold the true digit")

@@ -6,7 +6,5 @@ from pathlib import Path
 PAGE = Path(__file__).parent.parent / "docs" / "contributing.md"
 BLOCK = r"```python\n(from gramian.core.estimators import.*?)```"
 CODE = re.search(BLOCK, PAGE.read_text(), re.S)[1]
-    1
-]
 
 exec(compile(CODE, str(PAGE), "exec"))

@@ -183,9 +183,9 @@ def _holds(sets: np.ndarray, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     return (sets & (classes == y[:, None])).any(axis=1)
 
 
-def _quantile(scores: np.ndarray, confidence: float = 0.9) -> float:
+def _quantile(scores: np.ndarray, confidence_level: float = 0.9) -> float:
     """The ⌈confidence (n + 1)⌉-th smallest score."""
-    k = int(np.ceil(confidence * (len(scores) + 1) - 1e-9))
+    k = int(np.ceil(confidence_level * (len(scores) + 1) - 1e-9))
     return float(np.sort(scores)[k - 1]) if k <= len(scores) else np.inf
 
 

@@ -138,7 +138,7 @@ def run_exactness(ridge: float, edits: int) -> dict[str, Any]:
         "live": largest_difference(model.decision_function(queries), true),
         "fit": largest_difference(fresh.decision_function(queries), true),
         "equation": largest_difference(direct_decisions(K, Kq, signs(y), ridge), true),
-        "rebuilt": len(model.refactorizations_),
+        "rebuilt": len(model.rebuilds_),
     }
 
 

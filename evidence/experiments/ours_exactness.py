@@ -60,7 +60,7 @@ def run(ridge: float, factor: str, steps: int) -> dict[str, Any]:
         "live": largest_difference(live, true),
         "refit": largest_difference(fresh, true),
         "drift": model.drift(),
-        "rebuilt": len(model.refactorizations_),
+        "rebuilt": len(model.rebuilds_),
         "end": model.factor_,
     }
 

@@ -88,8 +88,8 @@ def probabilities(model: Any, part: Any) -> dict[str, float]:
     }
 
 
-def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
+def calibration_error(confidence_level: np.ndarray, right: np.ndarray) -> float:
     """Mean over samples of |frequency − mean confidence| in the bin of each."""
-    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(bins, right - confidence, BINS)
+    bins = np.minimum((confidence_level * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, right - confidence_level, BINS)
     return float(np.abs(gaps).sum() / len(right))

@@ -70,7 +70,7 @@ def test_numbers_are_doubted_by_their_errors(gramian, as_json):
     rows = make_rows()
     rows[3][1], rows[5][2] = "15", "400"
     write_csv("ages.csv", rows, HEADER)
-    fit = ("fit", "ages.csv", "--target", "age", "--machine", "ls-svr", "--id", "name")
+    fit = ("fit", "ages.csv", "--target", "age", "--estimator", "ls-svr", "--id", "name")
     gramian(*fit, "-o", "ages.gram", "--gamma", "0.3", "--ridge", "0.1")
     facts = as_json("doubt", "ages.gram", "--top", "3")
     assert list(facts["doubts"]) == ["id", "given", "suggested", "error"]

@@ -18,7 +18,7 @@ def test_arrays(gramian, as_json, model):
 
 def test_linear_model_holds_no_samples(gramian):
     words = ("fit", "train.csv", "--target", "animal", "--ignore", "name", "--kernel", "linear")
-    gramian(*words, "--ridge", "1", "--machine", "ls-svc", "-o", "l.gram")
+    gramian(*words, "--ridge", "1", "--estimator", "ls-svc", "-o", "l.gram")
     assert (
         "It holds no samples" in gramian("export", "l.gram", "--predict-only", "-o", "l.npz").stdout
     )

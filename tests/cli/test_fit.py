@@ -34,7 +34,7 @@ def test_output_for_people(gramian):
 
 
 def test_numbers_are_those_of_real_refits(as_json):
-    facts = as_json(*NAMED, "--machine", "discriminant")
+    facts = as_json(*NAMED, "--estimator", "discriminant")
     model = package.load("model.gram")
     X, y = model.transform(model.table_), model.estimator_.y_fit_
     machine = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
@@ -87,7 +87,7 @@ def test_names_of_all_rows_are_left_out(as_json):
 def test_machine_fits_the_target(as_json, folder, machine, target, expected):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
-    facts = as_json(*words, "--machine", machine, "--gamma", "0.3", "--ridge", "0.25")
+    facts = as_json(*words, "--estimator", machine, "--gamma", "0.3", "--ridge", "0.25")
     assert facts["machine"] == type(expected).__name__
     saved = package.load("model.gram")
     assert repr(saved.estimator) == repr(expected)
@@ -104,7 +104,7 @@ def test_regression_for_people(gramian, folder):
 
 
 def test_a_stack_for_people(gramian):
-    out = gramian(*NAMED, "--machine", "stack", "--gamma", "0.3", "--ridge", "0.1").stdout
+    out = gramian(*NAMED, "--estimator", "stack", "--gamma", "0.3", "--ridge", "0.1").stdout
     assert "StackedKernelClassifier on 40 rows" in out
     line = next(line for line in out.splitlines() if line.split()[:1] == ["kernel"])
     assert line.split()[1:] == ["rbf,", "laplacian,", "laplacian,", "exponential"]
@@ -178,10 +178,10 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
 
 
 def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
-    from gramian.cli import _machine
+    from gramian.cli import _estimators as _machine
 
     def chosen(cells, one=False):
-        return _machine.choose_machine(cells, number, 8, one=one)
+        return _machine.choose_estimator(cells, number, 8, one=one)
 
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**30)
     assert chosen(["a", "b"] * 500) == (
@@ -197,7 +197,7 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     )  # fmt: skip
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
     name, reason = chosen([0.5 * i for i in range(4000)])
-    assert name == "orthogonal-svr"
+    assert name == "orthogonal-regressor"
     assert "takes 0.36 GiB with room to tune, of which 0.00098 are free" in reason
     monkeypatch.setattr(_machine, "available_memory", lambda: None)
     assert chosen(["a", "b"] * 1000)[0] == "discriminant"
@@ -208,7 +208,7 @@ def test_reason_is_told_before_the_fit(gramian, as_json):
     one = gramian(*NAMED, "--kernel", "rbf").stderr
     assert one.startswith("Machine: discriminant (classes, and the matrix of 40")
     assert as_json(*NAMED)["machine_reason"].startswith("classes")
-    assert gramian(*NAMED, "--machine", "ls-svc").stderr == ""
+    assert gramian(*NAMED, "--estimator", "ls-svc").stderr == ""
 
 
 def test_float32(as_json):

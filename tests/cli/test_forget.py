@@ -100,7 +100,7 @@ def test_reselect_is_the_fit_to_the_other_rows(gramian, as_json, folder):
     fit = ("--target", "animal", "--id", "name")
     gramian("fit", "train.csv", *fit, "-o", "model.gram")
     facts = as_json("forget", "model.gram", "--id", "pet 8", "--id", "pet 4", "--reselect")
-    assert facts["receipt"]["seen_by"] == []
+    assert facts["receipt"]["chosen_on_data"] == []
     write_csv("rest.csv", [row for row in make_rows() if row[0] not in ("pet 8", "pet 4")])
     gramian("fit", "rest.csv", *fit, "-o", "rest.gram")
     one, other = package.load("model.gram"), package.load("rest.gram")

@@ -181,7 +181,7 @@ def test_confidence_adds_ends_of_intervals(gramian, as_json):
         "numbers.csv", [[i, i % 7, 2 * (i % 7) + i % 3 / 10] for i in range(12)], ["id", "x", "z"]
     )
     gramian(
-        "fit", "numbers.csv", "--target", "z", "--id", "id", "-o", "m.gram", "--machine", "ls-svr"
+        "fit", "numbers.csv", "--target", "z", "--id", "id", "-o", "m.gram", "--estimator", "ls-svr"
     )
     facts = as_json("predict", "m.gram", "numbers.csv", "--confidence", "0.8")
     ends = package.load("m.gram").predict_interval(read_table("numbers.csv"), 0.8)

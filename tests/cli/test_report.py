@@ -38,7 +38,7 @@ def read(path):
 
 def test_page_stands_alone(gramian, folder):
     fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
-    gramian(*fit, "--machine", "discriminant")
+    gramian(*fit, "--estimator", "discriminant")
     out = gramian("report", "model.gram", "-o", "report.html").stdout
     assert out == "Saved report.html: Calibration, Coverage, Search, Influence.\n"
     page = read(folder / "report.html")

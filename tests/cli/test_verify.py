@@ -53,7 +53,7 @@ def test_change_that_learning_does_not_explain(gramian, model, receipts, later):
 
 
 def test_another_machine_that_holds_more_rows(gramian, receipts):
-    gramian("fit", "new.csv", "--target", "animal", "--id", "name", "--machine", "ls-svc",
+    gramian("fit", "new.csv", "--target", "animal", "--id", "name", "--estimator", "ls-svc",
             "--gamma", "0.3", "--ridge", "0.1", "-o", "other.gram")  # fmt: skip
     gramian("learn", "other.gram", "train.csv")
     for name in ("pet 2", "pet 8"):

@@ -99,7 +99,7 @@ def test_variance_of_the_linear_kernel_is_one_on_both_methods():
     X, y = make_samples(LeastSquaresSVR(), 20)
     options = {"kernel": "linear", "C": 10.0}
     gram = LeastSquaresSVR(factor="inverse", **options).fit(X, y)
-    sums = LeastSquaresSVR(factor="woodbury", **options).fit(X, y)
+    sums = LeastSquaresSVR(factor="primal", **options).fit(X, y)
     found = output_variances(gram, queries())
     np.testing.assert_allclose(found, output_variances(sums, queries()), rtol=1e-9)
     Xt = np.column_stack([X, np.ones(20)])

@@ -18,7 +18,7 @@ from gramian import (
     TableModel,
 )
 from gramian.core.equations import probabilities
-from gramian.core.estimators import departed_outputs, free_copy, output_loss, outputs
+from gramian.core.estimators import free_copy, output_loss, outputs, outputs_without_each
 from gramian.data import sample_values
 from tests.estimators.conftest import ESTIMATORS, make_samples, queries
 
@@ -41,7 +41,7 @@ def edited(name, classes=3):
 def test_outputs_without_each_sample(name):
     model, X = edited(name), queries()
     before = model.predict(X)
-    F = np.concatenate([F for _, F in departed_outputs(model, X)])
+    F = np.concatenate([F for _, F in outputs_without_each(model, X)])
     scale = max(1.0, np.abs(F).max())
     for k in range(0, len(model.ids_), 2):
         refit = outputs(free_copy(model).forget(model.ids_[k]), X)
@@ -53,7 +53,7 @@ def test_outputs_without_each_sample(name):
 def test_outputs_without_samples_that_are_no_centres(name):
     """A centre stays in the basis here, as in `loo_predict`; `forget` takes it out."""
     model, X = edited(name), queries()
-    (_, F), *_ = departed_outputs(model, X)
+    (_, F), *_ = outputs_without_each(model, X)
     others = np.flatnonzero(~np.isin(model.ids_, model.basis_ids_))
     assert len(others) > 5
     for k in others:
@@ -67,8 +67,8 @@ def test_outputs_without_each_sample_of_a_precomputed_kernel(name):
     gamma, held = model.gamma, model.X_fit_
     other = clone(model).set_params(kernel="precomputed")
     other.fit(rbf_kernel(held, gamma=gamma), model.y_fit_, sample_weight=model.sample_weight_)
-    (_, F), *_ = departed_outputs(model, queries())
-    (_, G), *_ = departed_outputs(other, rbf_kernel(queries(), held, gamma=gamma))
+    (_, F), *_ = outputs_without_each(model, queries())
+    (_, G), *_ = outputs_without_each(other, rbf_kernel(queries(), held, gamma=gamma))
     np.testing.assert_allclose(G, F, rtol=0, atol=1e-8 * max(1.0, np.abs(F).max()))
 
 

@@ -167,7 +167,7 @@ def refit(model, *, keep=slice(None), **parameters):
     A machine that chooses centres among the samples would choose others: it is built anew on those
     that it has.
     """
-    if "basis" in model.seen_by_ and not parameters and keep == slice(None):
+    if "basis" in model.chosen_on_data_ and not parameters and keep == slice(None):
         return model.refitted()
     fresh = clone(model).set_params(**parameters)
     return fresh.fit(model.X_fit_[keep], model.y_fit_[keep], ids=model.ids_[keep])

@@ -100,7 +100,7 @@ def test_p_values_are_those_of_refits_with_the_query(name):
     now, classes = model._serving(), model.classes_
     if "max_basis" not in model.get_params():
         model = clone(model)
-    for rows, block in now.engine.joined(now.held, queries):
+    for rows, block in now.engine.added(now.holdings, queries):
         for label in range(len(classes)):
             F = np.clip(block.decisions(label), -LARGE, LARGE)
             for q, query in enumerate(queries[rows]):
@@ -152,7 +152,7 @@ def test_regions_are_those_of_refits_with_the_query(name, targets, weights):
     model = edited(REGRESSORS[name], X, y, w)
     X, y, w = model.X_fit_, model.y_fit_, model.sample_weight_
     queries = np.array([X[0], [3.0, -2.0]])
-    regions, hulls = model.prediction_region(queries, 0.7), model.predict_interval(queries, 0.7)
+    regions, hulls = model.predict_region(queries, 0.7), model.predict_interval(queries, 0.7)
     assert hulls.shape == (2, 2) if targets == 0 else (2, 2, 2)
     hulls = hulls.reshape(2, -1, 2)
     for q, query in enumerate(queries):
@@ -236,15 +236,15 @@ def test_few_samples_give_everything():
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, np.nan, True, "0.9"])
-def test_a_confidence_lies_between_0_and_1(confidence):
+def test_a_confidence_lies_between_0_and_1(confidence_level):
     X, y, _ = samples()
     model = LeastSquaresSVC(gamma=0.5, C=10.0).fit(X, y)
     with pytest.raises(ValueError, match="confidence must be a number between 0 and 1, got"):
-        model.predict_set(X, confidence)
+        model.predict_set(X, confidence_level)
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, X[:, 0])
     for method in ("full", "jackknife+"):
         with pytest.raises(ValueError, match="confidence must be a number between 0 and 1, got"):
-            model.predict_interval(X, confidence, method)
+            model.predict_interval(X, confidence_level, method)
     with pytest.raises(ValueError, match="method must be"):
         model.predict_interval(X, method="split")
 
@@ -267,5 +267,5 @@ def test_asking_changes_nothing(name):
 def test_the_prediction_is_inside_at_any_confidence():
     X = np.random.default_rng(0).standard_normal((30, 2))
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, X[:, 0])
-    found = model.predict_interval(X[:5], confidence=1e-17)
+    found = model.predict_interval(X[:5], confidence_level=1e-17)
     assert (found[:, 0] <= found[:, 1]).all()

@@ -112,24 +112,24 @@ EDITS = st.lists(st.tuples(st.booleans(), st.integers(1, 6), st.integers(0, 10**
 def test_random_edit_scripts_equal_a_refit(name, script):
     model = clone(ESTIMATORS[name])
     X, y = make_samples(model, 60, classes=3)
-    held, unused = list(range(0, 60, 5)), [i for i in range(60) if i % 5]
-    model.fit(X[held], y[held], ids=held)
+    holdings, unused = list(range(0, 60, 5)), [i for i in range(60) if i % 5]
+    model.fit(X[holdings], y[holdings], ids=holdings)
     kept = {0, 25, 50}  # one of each class or so stays for good, a model needs two
-    kept |= {held[int(np.argmax(y[held] == c))] for c in np.unique(y[held])}
+    kept |= {holdings[int(np.argmax(y[holdings] == c))] for c in np.unique(y[holdings])}
     updates = 0
     for learns, k, seed in script:
-        pool = unused if learns else [i for i in held if i not in kept]
+        pool = unused if learns else [i for i in holdings if i not in kept]
         chosen = np.random.default_rng(seed).permutation(pool)[:k].astype(int).tolist()
         if learns and chosen:
             model.partial_fit(X[chosen], y[chosen], ids=chosen)
-            held, unused = held + chosen, [i for i in unused if i not in chosen]
+            holdings, unused = holdings + chosen, [i for i in unused if i not in chosen]
         elif chosen:
             model.forget(chosen)
-            held = [i for i in held if i not in chosen]
+            holdings = [i for i in holdings if i not in chosen]
         updates += len(chosen)
-    np.testing.assert_array_equal(model.ids_, held)
-    np.testing.assert_array_equal(model.X_fit_, X[held])
-    np.testing.assert_array_equal(model.y_fit_, y[held])
+    np.testing.assert_array_equal(model.ids_, holdings)
+    np.testing.assert_array_equal(model.X_fit_, X[holdings])
+    np.testing.assert_array_equal(model.y_fit_, y[holdings])
     assert_same_model(model, refit(model), updates=updates)
     assert model.drift() < 1e-9  # far below what any prediction of these tests could feel
 
@@ -395,12 +395,12 @@ def test_nothing_of_a_forgotten_sample_remains(estimator, make, arrival):
 def test_drift_is_small_and_refactor_is_recorded(estimator):
     X, y = make_samples(estimator)
     estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).forget([1, 5])
-    before, events = values(estimator), len(estimator.refactorizations_)
+    before, events = values(estimator), len(estimator.rebuilds_)
     assert estimator.drift() < 1e-12  # a fresh solve leaves some eps · cond(A)
-    assert estimator.refactor() is estimator
-    assert len(estimator.refactorizations_) == events + 1
-    assert estimator.refactorizations_[-1].reason == "asked for"
-    assert estimator.refactorizations_[-1].n_samples == 28
+    assert estimator.rebuild() is estimator
+    assert len(estimator.rebuilds_) == events + 1
+    assert estimator.rebuilds_[-1].reason == "asked for"
+    assert estimator.rebuilds_[-1].n_samples == 28
     assert estimator.drift() < 1e-12
     close_values(values(estimator), before, updates=12)
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, OrthogonalKernelClassifier, ScaleWarning
-from gramian.core.engines import GramEngine, GramPlan
+from gramian.core.engines import DenseEngine, DensePlan
 from gramian.core.gram import NotPositiveDefiniteError, _memory, _slots
 from gramian.orthogonal._engine import BasisEngine
 from gramian.orthogonal._plan import BasisPlan
@@ -139,9 +139,9 @@ def test_before_fit(estimator):
         lambda: estimator.X_fit_,
         lambda: estimator.y_fit_,
         lambda: estimator.sample_weight_,
-        lambda: estimator.seen_by_,
+        lambda: estimator.chosen_on_data_,
         lambda: estimator.drift(),
-        lambda: estimator.refactor(),
+        lambda: estimator.rebuild(),
         lambda: estimator.loo_score(),
     ):
         with pytest.raises(NotFittedError):
@@ -388,8 +388,8 @@ def test_forget_never_fails(monkeypatch):
         raise NotPositiveDefiniteError(3, 0.0, 0.0)
 
     with monkeypatch.context() as patch:
-        patch.setattr(GramEngine, "remove", refuse)
-        patch.setattr(GramPlan, "engine", refuse)
+        patch.setattr(DenseEngine, "remove", refuse)
+        patch.setattr(DensePlan, "engine", refuse)
         model.forget([4])
         assert 4 not in model.ids_
         assert len(model.X_fit_) == 19
@@ -417,7 +417,7 @@ def test_forget_never_fails_on_a_basis(monkeypatch):
         with pytest.raises(np.linalg.LinAlgError, match="do not determine"):
             model.predict(X)
     assert len(model.predict(X)) == 30
-    assert model.refactorizations_[-1].reason == "an edit was interrupted"
+    assert model.rebuilds_[-1].reason == "an edit was interrupted"
     model.learn_rows(X[25:], y[25:])
     monkeypatch.setattr(BasisEngine, "_without", refuse)
     before = values(model)

@@ -26,7 +26,7 @@ def left_out(model, weight=None):
     found = []
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
-        if "basis" in model.seen_by_:
+        if "basis" in model.chosen_on_data_:
             found.append(values(without_weight(model, i), X[i : i + 1])[0])
             continue
         fresh = clone(model)
@@ -38,9 +38,9 @@ def left_out(model, weight=None):
 
 def without_weight(model, i):
     """The model refitted with next to no weight on sample i: if it is a centre, it stays one."""
-    twin, held = clone(model), model._now.held
-    weight = np.where(np.arange(len(held)) == i, 1e-200, held.weight)
-    twin._now = model._now.moved(replace(held, weight=weight), model._now.engine)
+    twin, holdings = clone(model), model._now.holdings
+    weight = np.where(np.arange(len(holdings)) == i, 1e-200, holdings.weight)
+    twin._now = model._now.moved(replace(holdings, weight=weight), model._now.engine)
     return twin.refitted()
 
 

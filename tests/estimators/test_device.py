@@ -66,9 +66,9 @@ def answers(model, X):
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda m: f"{type(m).__name__}-{m.kernel}")
-def test_a_model_on_a_device_equals_the_one_in_numpy(machine):
-    here = edited(clone(machine), X, y)
-    there = edited(clone(machine).set_params(device=DEVICE), X, y)
+def test_a_model_on_a_device_equals_the_one_in_numpy(equations):
+    here = edited(clone(equations), X, y)
+    there = edited(clone(equations).set_params(device=DEVICE), X, y)
     for a, b in zip(answers(here, X), answers(there, X), strict=True):
         assert type(b) is np.ndarray
         np.testing.assert_allclose(b, a, rtol=1e-7, atol=1e-7)
@@ -77,7 +77,7 @@ def test_a_model_on_a_device_equals_the_one_in_numpy(machine):
     np.testing.assert_array_equal(there.X_fit_, here.X_fit_)
     fresh = there.refitted()
     np.testing.assert_allclose(fresh.predict(X), there.predict(X), rtol=1e-7, atol=1e-7)
-    assert there.refactor().score(X, y) == pytest.approx(here.score(X, y))
+    assert there.rebuild().score(X, y) == pytest.approx(here.score(X, y))
 
 
 def test_an_inverse_in_single_precision():
@@ -118,9 +118,9 @@ def test_tensors_give_tensors(dispatch):
 
 
 @pytest.mark.parametrize("machine", [MACHINES[i] for i in (0, 5, 8, 9, 10, 12)])
-def test_sets_and_intervals(machine):
-    here = edited(clone(machine), X, y)
-    there = edited(clone(machine).set_params(device=DEVICE), X, y)
+def test_sets_and_intervals(equations):
+    here = edited(clone(equations), X, y)
+    there = edited(clone(equations).set_params(device=DEVICE), X, y)
     queries = X[:5] + 0.1
     if hasattr(here, "p_values"):
         np.testing.assert_allclose(there.p_values(queries), here.p_values(queries))

@@ -144,7 +144,7 @@ def test_refused_duplicate_at_a_ridge_that_rounding_hides(factor):
         model.partial_fit(X[3:4], y[3:4])
     assert_unchanged(model, before)
     close_values(model.loo_decision_function(), left_out, updates=2)
-    assert model.refactorizations_ == []
+    assert model.rebuilds_ == []
 
 
 @pytest.mark.parametrize("factor", ["auto", "inverse", "cholesky", "qr"])

@@ -161,18 +161,20 @@ def test_edits_and_retune_equal_a_fit(form):
 def test_scripts_of_single_edits_equal_a_fit(form, seed):
     X, y = samples()
     rng = np.random.default_rng(seed)
-    held, unused = list(range(0, 45, 2)), list(range(1, 45, 2))
-    model = make(form, tune=False).fit(X[held], y[held], ids=held)
+    holdings, unused = list(range(0, 45, 2)), list(range(1, 45, 2))
+    model = make(form, tune=False).fit(X[holdings], y[holdings], ids=holdings)
     for _ in range(12):
         if rng.integers(2):
             i = unused.pop(rng.integers(len(unused)))
             model.partial_fit(X[[i]], y[[i]], ids=[i])
-            held.append(i)
+            holdings.append(i)
         else:
-            i = held.pop(rng.integers(len(held)))
+            i = holdings.pop(rng.integers(len(holdings)))
             model.forget(i)
             unused.append(i)
-    assert_same_classifier(model, make(form, tune=False).fit(X[held], y[held], ids=held))
+    assert_same_classifier(
+        model, make(form, tune=False).fit(X[holdings], y[holdings], ids=holdings)
+    )
     assert model.drift() < 1e-12
 
 
@@ -216,20 +218,20 @@ def test_refactor_selects_the_same_vectors():
     X, y = samples()
     model = make().fit(X[:30], y[:30]).partial_fit(X[30:], y[30:]).forget([2, 9])
     before = model.mahalanobis(queries())
-    assert model.refactor() is model
+    assert model.rebuild() is model
     np.testing.assert_allclose(model.mahalanobis(queries()), before, rtol=1e-9)
-    (event,) = model.refactorizations_
+    (event,) = model.rebuilds_
     assert (event.reason, event.n_samples, event.edits) == ("asked for", 43, 17)
 
 
 def test_what_was_chosen_on_samples_is_named():
     X, y = samples(16, classes=2)
-    assert make(tune=False).fit(X, y).seen_by_ == ()
-    assert make(tune=False).fit(X, y).retune().seen_by_ == ("slopes",)
-    assert make(gamma="scale").fit(X, y).forget(3).seen_by_ == ("gamma", "slopes")
-    assert make("input", zeta="cv", gamma="cv").fit(X, y).seen_by_ == ("zeta", "slopes")
+    assert make(tune=False).fit(X, y).chosen_on_data_ == ()
+    assert make(tune=False).fit(X, y).retune().chosen_on_data_ == ("slopes",)
+    assert make(gamma="scale").fit(X, y).forget(3).chosen_on_data_ == ("gamma", "slopes")
+    assert make("input", zeta="cv", gamma="cv").fit(X, y).chosen_on_data_ == ("zeta", "slopes")
     model = make(epsilon="cv", tune=False).fit(X, y).forget(3)
-    assert model.seen_by_ == ("epsilon",)
+    assert model.chosen_on_data_ == ("epsilon",)
     fresh = make(epsilon="cv", tune=False).fit(X[model.ids_], y[model.ids_], ids=model.ids_)
     assert_same_classifier(model.reselect(fresh=True), fresh)
 
@@ -430,7 +432,7 @@ def test_chosen_values_stay_until_reselect():
     model.partial_fit(X[12:], y[12:])
     assert model.zeta_ == chosen
     assert_same_classifier(model.reselect(), make("input", zeta="cv").fit(X, y))
-    assert model.refactorizations_[-1].reason == "the hyper-parameters were chosen anew"
+    assert model.rebuilds_[-1].reason == "the hyper-parameters were chosen anew"
 
 
 def test_kernels_without_gamma_have_none():
@@ -618,8 +620,8 @@ def test_tau_below_the_rounding_errors():
         lambda model: model.transduce(queries()),
         lambda model: model.retune(),
         lambda model: model.reselect(),
-        lambda model: model.refactor(),
-        lambda model: model.refactorizations_,
+        lambda model: model.rebuild(),
+        lambda model: model.rebuilds_,
         lambda model: model.drift(),
         lambda model: model.loo_predict(),
     ],

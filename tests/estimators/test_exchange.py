@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.core.engines import GramEngine
+from gramian import KernelDiscriminant, LeastSquaresSVR, OrthogonalKernelClassifier
+from gramian.core.engines import DenseEngine
 from tests.estimators.conftest import (
     assert_same_model,
     assert_unchanged,
@@ -46,15 +46,39 @@ def test_classes_come_and_go_at_once():
     close_values(model.decision_function(X), fresh.decision_function(X), updates=2)
 
 
+def test_classes_stay_what_they_were_and_two_must_be_left(classifier):
+    X, y = make_samples(classifier, 30)
+    model = classifier.fit(X[:28], y[:28]).exchange([0], X[28:29], y[28:29])
+    assert model.classes_.dtype == y.dtype
+    assert model.predict(X).dtype == y.dtype
+    before, own = snapshot(model), y[28]
+    gone = model.ids_[model.y_fit_ != own]
+    with pytest.raises(ValueError, match="fewer than two classes"):
+        model.exchange(gone, X[28:29], [own])
+    assert_unchanged(model, before)
+
+
+def test_two_classes_must_be_left_beside_rows_that_are_not_held():
+    X, y = make_samples(OrthogonalKernelClassifier(), 30)
+    model = OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=9).fit(X[:20], y[:20])
+    model.learn_rows(X[20:][y[20:] == 0], y[20:][y[20:] == 0])
+    model.exchange(model.ids_[model.y_fit_ == 1][1:], X[20:21], y[20:21])
+    assert model.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="fewer than two classes"):
+        model.forget(model.ids_[model.y_fit_ == 1])
+
+
 def test_with_a_precomputed_kernel():
     X, y = make_samples(KernelDiscriminant(), 14)
     K = rbf_kernel(X, gamma=0.5)
     model = KernelDiscriminant(kernel="precomputed", ridge=0.1).fit(K[:12, :12], y[:12])
     model.exchange([0, 5], K[12:], y[12:])
-    held = model.ids_
-    np.testing.assert_allclose(model.X_fit_, K[np.ix_(held, held)], rtol=1e-14)  # rounding of K
-    other = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X[held], y[held])
-    close_values(model.decision_function(K[:, held]), other.decision_function(X), updates=4)
+    holdings = model.ids_
+    np.testing.assert_allclose(
+        model.X_fit_, K[np.ix_(holdings, holdings)], rtol=1e-14
+    )  # rounding of K
+    other = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X[holdings], y[holdings])
+    close_values(model.decision_function(K[:, holdings]), other.decision_function(X), updates=4)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +109,7 @@ def test_an_update_that_fails_half_way_leaves_the_model_as_it_was(monkeypatch):
         raise RuntimeError("half-way")
 
     with monkeypatch.context() as patch:
-        patch.setattr(GramEngine, "remove", fail)
+        patch.setattr(DenseEngine, "remove", fail)
         with pytest.raises(RuntimeError, match="half-way"):
             model.exchange([0], X[12:], y[12:])
     assert_unchanged(model, before)

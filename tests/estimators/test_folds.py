@@ -22,7 +22,7 @@ def fold_score(fuzzy, X, y, folds, weight=None):
     """The score of the parameters of a model."""
     now = fuzzy.set_params(tune=False).fit(X, y, sample_weight=weight)._now
     values = {name: getattr(now.choice, name) for name in ("gamma", *now.settings.floors)}
-    return now.settings.fold_score(now.held, folds, values)
+    return now.settings.fold_score(now.holdings, folds, values)
 
 
 @pytest.mark.parametrize("counts", [(10, 10), (23, 7, 1), (5, 4, 3), (1, 1)])

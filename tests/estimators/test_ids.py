@@ -97,8 +97,8 @@ def test_new_ids_are_of_the_same_kind_and_new():
         (["b", "a", "long"], ["a", "b"], [0, 1]),
     ],
 )
-def test_positions_ascend(held, ids, positions):
-    np.testing.assert_array_equal(positions_of(np.array(held), ids), positions)
+def test_positions_ascend(holdings, ids, positions):
+    np.testing.assert_array_equal(positions_of(np.array(holdings), ids), positions)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_positions_ascend(held, ids, positions):
         (["a", "b"], ["a", "ab"], "forget got id ab"),
     ],
 )
-def test_positions_refused(held, ids, match):
+def test_positions_refused(holdings, ids, match):
     with pytest.raises(ValueError, match=match):
-        positions_of(np.array(held), ids)
+        positions_of(np.array(holdings), ids)
 
 
 @pytest.mark.parametrize("ids", [np.array(["a"], dtype=object), [["a", "b"]], {"a"}])
@@ -170,12 +170,12 @@ def test_no_number_tells_of_an_id_that_has_left(estimator):
 
 
 BAD_NEW_IDS = {
-    "held": (lambda held: [100, held[0]], "already held"),
-    "twice": (lambda held: [100, 100], "must be unique, got 100 twice"),
-    "too few": (lambda held: [100], "got 1 ids for 2 samples"),
-    "too many": (lambda held: [100, 101, 102], "got 3 ids for 2 samples"),
-    "floats": (lambda held: [0.5, 1.5], "integers or strings"),
-    "strings": (lambda held: ["a", "b"], "must be integers as those the model holds"),
+    "held": (lambda holdings: [100, holdings[0]], "already held"),
+    "twice": (lambda holdings: [100, 100], "must be unique, got 100 twice"),
+    "too few": (lambda holdings: [100], "got 1 ids for 2 samples"),
+    "too many": (lambda holdings: [100, 101, 102], "got 3 ids for 2 samples"),
+    "floats": (lambda holdings: [0.5, 1.5], "integers or strings"),
+    "strings": (lambda holdings: ["a", "b"], "must be integers as those the model holds"),
 }
 
 

@@ -45,7 +45,7 @@ EDITS = {
     "partial_fit": lambda model, X, y: model.partial_fit(X[N : N + 2], y[N : N + 2]),
     "forget": lambda model, X, y: model.forget([1, 4]),
     "exchange": lambda model, X, y: model.exchange([1, 4], X[N : N + 2], y[N : N + 2]),
-    "refactor": lambda model, X, y: model.refactor(),
+    "rebuild": lambda model, X, y: model.rebuild(),
     "reselect": lambda model, X, y: model.reselect(fresh=True),
 }
 OWN_EDITS = {  # edits that only some estimators have

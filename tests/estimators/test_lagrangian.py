@@ -160,18 +160,18 @@ def test_many_edits_one_by_one(model):
     X, y = samples(80, classes=3)
     rng = np.random.default_rng(0)
     model.fit(X[:40], y[:40])
-    held, unused = list(range(40)), list(range(40, 80))
+    holdings, unused = list(range(40)), list(range(40, 80))
     for _ in range(60):
         i = unused.pop(int(rng.integers(len(unused))))
         model.partial_fit(X[[i]], y[[i]], ids=[i + 1000])
-        out = int(rng.integers(len(held)))
+        out = int(rng.integers(len(holdings)))
         model.forget(model.ids_[out])
-        unused.append(held.pop(out))
-        held.append(i)
+        unused.append(holdings.pop(out))
+        holdings.append(i)
         unused = [j for j in unused if j + 1000 not in model.ids_]  # an id is never used again
-        unused += [j for j in range(40) if j not in held and j not in unused][:1]
-    np.testing.assert_array_equal(model.X_fit_, X[held])
-    assert_solves(model, X[held], y[held], classes=3, updates=120)
+        unused += [j for j in range(40) if j not in holdings and j not in unused][:1]
+    np.testing.assert_array_equal(model.X_fit_, X[holdings])
+    assert_solves(model, X[holdings], y[holdings], classes=3, updates=120)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_leave_one_out_outside_the_support_is_the_decision_value():
 def test_the_linear_kernel_has_a_penalised_bias():
     X, y = samples()
     X = X + 3.0
-    for factor in ("woodbury", "inverse"):
+    for factor in ("primal", "inverse"):
         model = LagrangianSVC(kernel="linear", C=C, factor=factor).fit(X, y)
         w = np.append(model.coef_, model.intercept_)
         Y = signs(y, 2)[:, 0]
@@ -346,7 +346,7 @@ def test_kernels_that_are_not_positive_definite_leave_the_model_alone():
         model.partial_fit(X[-3:], 1 - y[-3:])
     np.testing.assert_array_equal(model.decision_function(X), before)
     np.testing.assert_array_equal(model.ids_, np.arange(47))
-    assert model.refactorizations_ == []  # nor was anything rebuilt for that
+    assert model.rebuilds_ == []  # nor was anything rebuilt for that
     model.partial_fit(X[:1], y[:1]).forget([0])
     close(model.decision_function(X), before, updates=2)
 
@@ -354,10 +354,10 @@ def test_kernels_that_are_not_positive_definite_leave_the_model_alone():
 def test_refactor_and_its_record(model):
     X, y = samples()
     before = model.fit(X, y).dual_coef_
-    assert model.refactor() is model
+    assert model.rebuild() is model
     close(model.dual_coef_, before)
-    assert model.refactorizations_[-1].reason == "asked for"
-    assert model.factor_ in ("inverse", "cholesky", "woodbury")
+    assert model.rebuilds_[-1].reason == "asked for"
+    assert model.factor_ in ("inverse", "cholesky", "primal")
 
 
 def test_outliers_leave_the_linear_sums():
@@ -374,21 +374,21 @@ def test_a_model_that_grows_changes_to_sums_and_stays_there():
     model = clone(LINEAR).fit(X[:8], y[:8])
     assert model.factor_ == "inverse"
     model.partial_fit(X[8:], y[8:])
-    assert model.factor_ == "woodbury"
-    assert model.refactorizations_[-1].reason == "more than 2 (d + 1) samples"
+    assert model.factor_ == "primal"
+    assert model.rebuilds_[-1].reason == "more than 2 (d + 1) samples"
     assert_solves(model, X, y, updates=42)
     model.forget(np.arange(8, 50))
-    assert model.factor_ == model.refitted().factor_ == "woodbury"
+    assert model.factor_ == model.refitted().factor_ == "primal"
 
 
 def test_what_was_chosen_on_samples_is_named_and_chosen_anew():
     X, y = samples()
     model = LagrangianSVC(C=C).fit(X, y).forget([1, 2])
-    assert model.seen_by_ == ("gamma",)
+    assert model.chosen_on_data_ == ("gamma",)
     fresh = clone(model).fit(X[[0, *range(3, 50)]], y[[0, *range(3, 50)]])
     assert model.reselect(fresh=True).gamma_ == fresh.gamma_
     close(model.decision_function(X), fresh.decision_function(X), updates=2)
-    assert clone(PIVOT).fit(X, y).seen_by_ == ()
+    assert clone(PIVOT).fit(X, y).chosen_on_data_ == ()
 
 
 def test_a_refit_of_what_is_held_is_a_model_of_its_own(model):
@@ -436,8 +436,8 @@ def test_width_and_strength_are_those_of_least_squares(kernel):
     given = LagrangianSVC(kernel=kernel, gamma=model.gamma_ or 1.0, C=model.C_).fit(X, y)
     assert given.selection_ is None
     np.testing.assert_array_equal(model.decision_function(X), given.decision_function(X))
-    seen_by = forget(model, [3], verify=True).seen_by
-    assert seen_by == (("gamma", "C") if kernel == "rbf" else ("C",))
+    chosen_on_data = forget(model, [3], verify=True).chosen_on_data
+    assert chosen_on_data == (("gamma", "C") if kernel == "rbf" else ("C",))
 
 
 def test_iteration_warns_when_it_is_not_done():
@@ -463,7 +463,7 @@ def test_where_slacks_are_lost_the_past_does_not_matter():
     model, X, y = blurred()
     for i in range(30, 34):
         model.partial_fit(X[i : i + 1], y[i : i + 1], ids=[i]).forget([i - 30])
-    assert "slacks are lost in rounding error" in [r.reason for r in model.refactorizations_]
+    assert "slacks are lost in rounding error" in [r.reason for r in model.rebuilds_]
     some = np.abs(X).max(axis=1) < 10
     fresh = model.refitted()
     np.testing.assert_array_equal(

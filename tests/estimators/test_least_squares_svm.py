@@ -175,12 +175,12 @@ def test_C_is_taken_as_it_is():
 
 
 @pytest.mark.parametrize("machine", [LeastSquaresSVC, LeastSquaresSVR])
-def test_defaults_are_chosen_by_leave_one_out(machine):
+def test_defaults_are_chosen_by_leave_one_out(equations):
     X, y = samples()
-    model = machine(random_state=0).fit(X, y)
+    model = equations(random_state=0).fit(X, y)
     assert 1.0 / model.selection_.ridge == model.C_
     assert model.gamma_ == model.selection_.gamma
-    poor = machine(gamma=model.gamma_ * 100, C=model.C_).fit(X, y)
+    poor = equations(gamma=model.gamma_ * 100, C=model.C_).fit(X, y)
     assert model.loo_score() > poor.loo_score()
 
 

@@ -41,16 +41,16 @@ def close(a, b, *, n=60, updates=0, dtype=float):
     np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
-def both(machine, **parameters):
+def both(equations, **parameters):
     """The same machine in both forms."""
     return [
-        machine(kernel="linear", C=C, factor=factor, **parameters)
-        for factor in ("woodbury", "inverse")
+        equations(kernel="linear", C=C, factor=factor, **parameters)
+        for factor in ("primal", "inverse")
     ]
 
 
 def assert_same(sums, gram, Xq, updates=0):
-    assert (sums.factor_, gram.factor_) == ("woodbury", "inverse")
+    assert (sums.factor_, gram.factor_) == ("primal", "inverse")
     np.testing.assert_array_equal(sums.ids_, gram.ids_)
     np.testing.assert_array_equal(sums.X_fit_, gram.X_fit_)
     for read in (
@@ -122,7 +122,7 @@ def test_csr_and_single_precision():
     dense = LeastSquaresSVR(kernel="linear", C=C).fit(X, Y).forget([5])
     csr = sparse.csr_array(X)
     model = clone(dense).fit(csr[:50], Y[:50]).partial_fit(csr[50:], Y[50:]).forget([5])
-    assert model.factor_ == "woodbury"
+    assert model.factor_ == "primal"
     close(model.predict(csr), dense.predict(X), updates=11)
     close(model.loo_predict(), dense.loo_predict(), updates=11)
     single = clone(dense).fit(X.astype(np.float32), Y).forget([5])
@@ -133,7 +133,7 @@ def test_csr_and_single_precision():
 # -- choosing the form --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "factor"), [(8, "inverse"), (9, "woodbury")])
+@pytest.mark.parametrize(("n", "factor"), [(8, "inverse"), (9, "primal")])
 def test_auto_takes_the_sums_beyond_twice_the_features(n, factor):
     X, Y = samples(n)
     assert LeastSquaresSVR(kernel="linear", C=C).fit(X, Y).factor_ == factor
@@ -148,19 +148,19 @@ def test_a_model_that_grows_changes_to_sums_on_the_way():
     model = LeastSquaresSVC(kernel="linear", C=C).fit(X[:8], names[:8])
     assert model.factor_ == "inverse"
     model.partial_fit(X[8:], names[8:])
-    assert model.factor_ == "woodbury"
-    assert model.refactorizations_[-1].reason == "more than 2 (d + 1) samples"
+    assert model.factor_ == "primal"
+    assert model.rebuilds_[-1].reason == "more than 2 (d + 1) samples"
     whole = clone(model).set_params(factor="inverse").fit(X, names)
     close(model.decision_function(X), whole.decision_function(X), updates=52)
     model.forget(np.arange(2, 58))  # and stays there
-    assert model.factor_ == "woodbury"
+    assert model.factor_ == "primal"
     close(model.loo_decision_function(), whole.forget(np.arange(2, 58)).loo_decision_function())
 
 
 def test_sums_are_for_the_linear_kernel():
     X, Y = samples()
     with pytest.raises(ValueError, match="sums over the features of a linear kernel, got"):
-        LeastSquaresSVR(kernel="rbf", factor="woodbury").fit(X, Y)
+        LeastSquaresSVR(kernel="rbf", factor="primal").fit(X, Y)
     with pytest.raises(AttributeError, match="coef_ is there for the linear kernel"):
         LeastSquaresSVR(gamma=1.0, C=C).fit(X, Y).coef_  # noqa: B018
 
@@ -184,14 +184,14 @@ def test_C_by_leave_one_out():
 @pytest.mark.parametrize("ridge", [1e-2, 1e-6])
 def test_ten_thousand_edits(ridge):
     X, Y = samples(500)
-    model = LeastSquaresSVR(kernel="linear", C=1.0 / ridge, factor="woodbury")
+    model = LeastSquaresSVR(kernel="linear", C=1.0 / ridge, factor="primal")
     model.fit(X[:100], Y[:100])
     for i in range(5000):
         j = (i + 100) % 500
         model.partial_fit(X[j : j + 1], Y[j : j + 1]).forget(i)
-    held = np.arange(5000, 5100) % 500
-    np.testing.assert_array_equal(model.X_fit_, X[held])
-    coef, intercept = primal(X[held], Y[held], penalty=ridge)
+    holdings = np.arange(5000, 5100) % 500
+    np.testing.assert_array_equal(model.X_fit_, X[holdings])
+    coef, intercept = primal(X[holdings], Y[holdings], penalty=ridge)
     # what a refit reaches: the samples themselves are well conditioned
     np.testing.assert_allclose(model.predict(X), X @ coef + intercept, rtol=0, atol=1e-12)
     assert model.drift() < 1e-14
@@ -203,7 +203,7 @@ def test_an_outlier_leaves_nothing_behind():
     before = model.predict(X)
     model.partial_fit(np.full((1, 3), 1e9), np.full((1, 2), -1e9)).forget([60])
     close(model.predict(X), before)
-    assert model.refactorizations_[-1].reason == "most of what the sums held has left"
+    assert model.rebuilds_[-1].reason == "most of what the sums held has left"
 
 
 def test_drift_and_refactor():
@@ -214,9 +214,9 @@ def test_drift_and_refactor():
     normal._sums._high[0, 0] *= 1.0 + 1e-6
     normal._B = None  # solve again
     assert 1e-10 < model.drift() < 1e-4  # of the order of the damage
-    assert model.refactor() is model
+    assert model.rebuild() is model
     assert model.drift() < tolerance(60)
-    assert model.refactorizations_[-1].reason == "asked for"
+    assert model.rebuilds_[-1].reason == "asked for"
 
 
 def test_a_copy_lives_its_own_life():
@@ -243,7 +243,7 @@ def test_state_of_a_model_that_has_shrunk_below_the_sums():
     """A fit to what is left would take the n×n form; predictions stay those of the sums."""
     X, Y = samples()
     model = LeastSquaresSVR(kernel="linear", C=C).fit(X, Y).forget(np.arange(55))
-    assert (model.factor_, clone(model).fit(X[55:], Y[55:]).factor_) == ("woodbury", "inverse")
+    assert (model.factor_, clone(model).fit(X[55:], Y[55:]).factor_) == ("primal", "inverse")
     twin = clone(model)
     twin._set_state(model._get_state())
     np.testing.assert_array_equal(twin.predict(X), model.predict(X))
@@ -263,7 +263,7 @@ def test_state_predicts_without_a_solver(n):
     assert twin._now.engine.serves is None
 
 
-@pytest.mark.parametrize("factor", ["woodbury", "inverse"])
+@pytest.mark.parametrize("factor", ["primal", "inverse"])
 def test_shown_weights_cannot_change_the_model(factor):
     X, Y = samples()
     model = LeastSquaresSVR(kernel="linear", C=C, factor=factor).fit(X, Y)

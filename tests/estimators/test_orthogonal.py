@@ -238,7 +238,7 @@ def test_grow_goes_on(estimator):
     np.testing.assert_array_equal(estimator.basis_ids_[: len(before)], before)
     assert len(before) <= estimator.n_basis_ <= len(before) + 3
     assert_solved(estimator)
-    assert estimator.refactorizations_[-1].reason == "grown"
+    assert estimator.rebuilds_[-1].reason == "grown"
 
 
 def test_grow_in_two_steps_is_one_selection():
@@ -531,9 +531,9 @@ def test_nothing_of_a_forgotten_centre_remains(estimator):
 def test_what_has_seen_forgotten_samples_is_named():
     model = OrthogonalKernelRegressor(max_basis=5, ridge=0.1)
     X, y = make_samples(model, 40)
-    assert model.fit(X, y).seen_by_ == ("gamma", "basis")
-    assert model.set_params(gamma=0.5).fit(X, y).seen_by_ == ("basis",)
-    assert model.set_params(ridge="loo").fit(X, y).seen_by_ == ("ridge", "basis")
+    assert model.fit(X, y).chosen_on_data_ == ("gamma", "basis")
+    assert model.set_params(gamma=0.5).fit(X, y).chosen_on_data_ == ("basis",)
+    assert model.set_params(ridge="loo").fit(X, y).chosen_on_data_ == ("ridge", "basis")
 
 
 def test_forgetting_is_verified_on_the_same_basis(estimator):
@@ -550,7 +550,7 @@ def test_sums_that_many_samples_have_passed_are_taken_anew():
     model = OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=5)
     X, y = make_samples(model, 40)
     model.fit(X, y).partial_fit(X[:1] + 0.1, [1e4]).forget(40)
-    assert model.refactorizations_[-1].reason == "most of what the sums held has left"
+    assert model.rebuilds_[-1].reason == "most of what the sums held has left"
     assert model.drift() < tolerance(40)
     assert_solved(model)
 
@@ -659,8 +659,8 @@ def test_refactor_is_recorded(estimator):
     X, y = make_samples(estimator, 40)
     estimator.fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
     before = values(estimator)
-    assert estimator.refactor() is estimator
-    assert [event.reason for event in estimator.refactorizations_] == ["asked for"]
+    assert estimator.rebuild() is estimator
+    assert [event.reason for event in estimator.rebuilds_] == ["asked for"]
     close_values(values(estimator), before, updates=10)
 
 
@@ -669,7 +669,7 @@ def test_a_basis_is_built_anew_for_its_own_holdings_alone(estimator):
     X, y = make_samples(estimator, 20)
     now = estimator.fit(X, y)._now
     with pytest.raises(np.linalg.LinAlgError, match="another reason"):
-        now.engine.fresh(now.held.without(np.array([0])), "another reason")
+        now.engine.fresh(now.holdings.without(np.array([0])), "another reason")
 
 
 @pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
@@ -701,7 +701,7 @@ def test_a_basis_that_does_not_determine_its_weights_is_chosen_anew(estimator, m
     engine = type(estimator._now.engine)
     monkeypatch.setattr(engine, "_with", undetermined)
     estimator.partial_fit(X[20:22], y[20:22])
-    assert estimator.refactorizations_[-1].reason == "the bases were chosen anew: undetermined"
+    assert estimator.rebuilds_[-1].reason == "the bases were chosen anew: undetermined"
     before = values(estimator)
     monkeypatch.setattr(engine, "_without", undetermined)
     monkeypatch.setattr(engine, "_chosen_anew", undetermined)

@@ -58,9 +58,9 @@ def learn(by_samples, by_kernel, X, y):
 def assert_equal_models(by_samples, by_kernel, updates=0):
     np.testing.assert_array_equal(by_kernel.ids_, by_samples.ids_)
     np.testing.assert_array_equal(by_kernel.y_fit_, by_samples.y_fit_)
-    held = by_samples.X_fit_
+    holdings = by_samples.X_fit_
     atol = 1e-12  # exp of a distance that is computed by another formula
-    np.testing.assert_allclose(by_kernel.X_fit_, kernel_values(by_samples, held), atol=atol)
+    np.testing.assert_allclose(by_kernel.X_fit_, kernel_values(by_samples, holdings), atol=atol)
     found = values(by_kernel, kernel_values(by_samples, queries()))
     close_values(found, values(by_samples), updates=updates)
 

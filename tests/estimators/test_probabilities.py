@@ -143,9 +143,9 @@ def gaussians(n, shares, seed):
 
 def calibration_error(p, labels, n_bins=10):
     """Expected calibration error of the predicted class, in bins of equal width."""
-    confidence, right = p.max(axis=1), p.argmax(axis=1) == labels
-    bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
-    gaps = [np.abs(np.sum((right - confidence)[bins == k])) for k in range(n_bins)]
+    confidence_level, right = p.max(axis=1), p.argmax(axis=1) == labels
+    bins = np.minimum((confidence_level * n_bins).astype(int), n_bins - 1)
+    gaps = [np.abs(np.sum((right - confidence_level)[bins == k])) for k in range(n_bins)]
     return np.sum(gaps) / len(labels)
 
 

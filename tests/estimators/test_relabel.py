@@ -1,12 +1,14 @@
 """Relabelling: forgetting and learning again under the same id, as one edit."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.core.engines import GramEngine
+from gramian.core.engines import DenseEngine, DensePlan
 from gramian.core.gram import NotPositiveDefiniteError
 from tests.estimators.conftest import (
     assert_same_model,
@@ -33,8 +35,8 @@ def test_equals_forgetting_and_learning(estimator):
     twin.partial_fit(X[AT], new, ids=IDS, sample_weight=weight[AT])
     model.relabel(IDS, new)
     assert_same_model(model, twin, updates=6)
-    held = dict(zip(model.ids_.tolist(), model.y_fit_.tolist(), strict=True))
-    assert [held[name] for name in IDS] == new.tolist()
+    holdings = dict(zip(model.ids_.tolist(), model.y_fit_.tolist(), strict=True))
+    assert [holdings[name] for name in IDS] == new.tolist()
     kept = dict(zip(model.ids_.tolist(), model.sample_weight_.tolist(), strict=True))
     assert [kept[name] for name in IDS] == weight[AT].tolist()
 
@@ -111,9 +113,9 @@ def test_an_update_that_fails_is_replaced_by_a_rebuild(edit, error, monkeypatch)
     X, y = make_samples(LeastSquaresSVR(), 12)
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y)
     with monkeypatch.context() as patch:
-        patch.setattr(GramEngine, edit, raising(error))
+        patch.setattr(DenseEngine, edit, raising(error))
         model.relabel([3], [9.0])
-    assert len(model.refactorizations_) == 1
+    assert len(model.rebuilds_) == 1
     fresh = LeastSquaresSVR(gamma=0.5, C=10.0).fit(model.X_fit_, model.y_fit_)
     assert model.y_fit_[-1] == 9.0
     close_values(model.predict(X), fresh.predict(X))
@@ -124,8 +126,8 @@ def test_a_rebuild_that_fails_leaves_the_model_as_it_was(monkeypatch):
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y)
     before, refused = model.predict(X), NotPositiveDefiniteError(0, 0.0, 0.0, new=True)
     with monkeypatch.context() as patch:
-        patch.setattr(GramEngine, "append", raising(refused))
-        patch.setattr(GramEngine, "fresh", raising(np.linalg.LinAlgError("no")))
+        patch.setattr(DenseEngine, "append", raising(refused))
+        patch.setattr(DenseEngine, "fresh", raising(np.linalg.LinAlgError("no")))
         with pytest.raises(NotPositiveDefiniteError, match="relabel failed at new sample 0"):
             model.relabel([3], [9.0])
     close_values(model.predict(X), before)
@@ -137,3 +139,32 @@ def raising(error):
         raise error
 
     return call
+
+
+@pytest.mark.parametrize("edit", ["relabel", "partial_fit", "exchange", "forget"])
+def test_a_model_that_owes_its_engine_can_be_edited(edit, monkeypatch):
+    X, y = make_samples(LeastSquaresSVR(), 13)
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X[:12], y[:12])
+
+    def fail(*args):
+        raise np.linalg.LinAlgError("for now.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DenseEngine, "remove", fail)
+        build = DensePlan.engine
+        few = 11 if edit != "relabel" else 10
+        patch.setattr(DensePlan, "engine", lambda *a: fail() if len(a[1]) == few else build(*a))
+        model.forget(3)
+        with pytest.raises(np.linalg.LinAlgError, match="for now") if few == 11 else nullcontext():
+            model.predict(X)
+        if edit == "relabel":
+            model.relabel(5, 0.5)
+        elif edit == "partial_fit":
+            model.partial_fit(X[12:], y[12:])
+        elif edit == "exchange":
+            model.exchange([5, 6], X[12:], y[12:])
+        else:
+            model.forget(5)
+    assert_same_model(
+        model, LeastSquaresSVR(gamma=0.5, C=10.0).fit(model.X_fit_, model.y_fit_, ids=model.ids_)
+    )

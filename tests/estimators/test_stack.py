@@ -1,5 +1,7 @@
 """Stacks: exact sums of their parts under edits, and weights that stay until `reselect`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,7 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
-from gramian.core.engines import GramPlan
+from gramian.core.engines import DensePlan
 from gramian.core.gram import NotPositiveDefiniteError, _memory
 from gramian.core.search import Problem
 from tests.estimators.conftest import make_samples, queries, values
@@ -62,7 +64,7 @@ def test_the_stack_is_the_sum_of_its_parts(stack):
     kept = stack.weights_
     assert np.all(kept >= 0)
     assert kept.any()
-    assert stack.seen_by_ == ("metric", "weights")
+    assert stack.chosen_on_data_ == ("metric", "weights")
     assert_exact(stack)
     stack.partial_fit(X[25:], y[25:]).forget([0, 5, 30])
     np.testing.assert_array_equal(stack.weights_, kept)
@@ -135,7 +137,7 @@ def test_a_stack_is_better_than_its_parts():
     squares = [part["selection"].value for part in model.parts_]
     left = np.mean((model.loo_predict() - y) ** 2)
     assert left <= min(squares) * (1 + 1e-9)  # a weight of 1 for the best part is among the stacks
-    assert model.seen_by_ == ("gamma", "C", "metric", "weights")
+    assert model.chosen_on_data_ == ("gamma", "C", "metric", "weights")
     assert [part["metric"] is None for part in model.parts_] == [True, True, False]
     assert [np.ndim(part["gamma"]) for part in model.parts_] == [1, 0, 0]
 
@@ -150,43 +152,38 @@ def test_reselect_chooses_weights_and_parts_again(stack):
     np.testing.assert_allclose(stack.weights_, again.weights_, rtol=1e-6)
     stack.set_params(kernel=("rbf", "linear"), gamma="loo", C="loo").reselect()
     assert [part["kernel"] for part in stack.parts_] == ["rbf", "linear"]
-    assert stack.seen_by_ == ("gamma", "C", "weights")
-    assert "chosen anew" in stack.refactorizations_[-1].reason
+    assert stack.chosen_on_data_ == ("gamma", "C", "weights")
+    assert "chosen anew" in stack.rebuilds_[-1].reason
     stack.reselect()
 
 
 def test_parts_that_differ_by_their_metric_share_a_search():
-    calls = {}
+    calls = []
     X, y = make_samples(LeastSquaresSVC(), 40)
-    for name, model in {
-        "stack": StackedKernelClassifier(("laplacian", "laplacian+diagonal")),
-        "alone": LeastSquaresSVC("laplacian", metric="diagonal"),
-    }.items():
-        calls[name] = 0
-
-        def count(trial, name=name):
-            calls[name] += 1
-
-        model.set_params(callback=count, random_state=0).fit(X, y)
-    assert calls["stack"] == calls["alone"]
+    model = StackedKernelClassifier(("laplacian", "laplacian+diagonal"))
+    model.set_params(callback=calls.append, random_state=0).fit(X, y)
+    stack, holdings = len(calls), model._now.holdings
+    part = model._spec().parts[1]
+    part.with_metric(holdings, replace(part, metric=None).choose(holdings, None))
+    assert len(calls) == 2 * stack
 
 
 @pytest.mark.parametrize(("name", "built"), [("classes", 5), ("numbers", 4)])
 def test_every_engine_is_built_once(name, built, monkeypatch):
     """One for each part, and one for the slopes of "exponential"."""
     versions = []
-    build = GramPlan.engine
+    build = DensePlan.engine
 
-    def counted(plan, held, history=()):
-        versions.append(held.version)
-        return build(plan, held, history)
+    def counted(plan, holdings, history=()):
+        versions.append(holdings.version)
+        return build(plan, holdings, history)
 
-    monkeypatch.setattr(GramPlan, "engine", counted)
+    monkeypatch.setattr(DensePlan, "engine", counted)
     model = clone(CHOSEN[name])
     X, y = make_samples(model, 40)
     model.fit(X, y)
     assert len(versions) == built
-    assert set(versions) == {model._now.held.version}
+    assert set(versions) == {model._now.holdings.version}
     model.reselect()
     assert len(versions) == 2 * built
     model.refitted()
@@ -199,8 +196,9 @@ def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
     X, y = make_samples(model, 41)
     model.fit(X, y)
     some = np.linspace(0, 40, 30).astype(int)
-    alone = LeastSquaresSVR(gamma=0.5, C=3.0, metric="diagonal").fit(X[some], y[some])
-    np.testing.assert_allclose(model.parts_[1]["metric"], alone.metric_)
+    alone = LeastSquaresSVR(gamma=0.5, C=3.0).fit(X[some], y[some])
+    plan = model._spec().parts[1].with_metric(alone._now.holdings, alone._now.choice)
+    np.testing.assert_allclose(model.parts_[1]["metric"], plan.metric)
     assert_exact(model.forget([0, 7]))
 
 
@@ -228,7 +226,7 @@ def test_files_hold_every_part(stack, tmp_path):
     gramian.save(stack, tmp_path / "stack")
     twin = gramian.load(tmp_path / "stack")
     np.testing.assert_array_equal(values(twin), values(stack))
-    assert twin.seen_by_ == stack.seen_by_
+    assert twin.chosen_on_data_ == stack.chosen_on_data_
     gramian.save(twin, tmp_path / "again")  # before its engine is built
     for model in (stack, twin):
         model.partial_fit(X[:1], y[:1], ids=["new"]).forget("s8")
@@ -238,7 +236,7 @@ def test_files_hold_every_part(stack, tmp_path):
     )
     receipt = gramian.forget(twin, "s9", verify=True)
     assert receipt.verified
-    assert receipt.seen_by == ("metric", "weights")
+    assert receipt.chosen_on_data == ("metric", "weights")
 
 
 @pytest.mark.parametrize("kind", CHOSEN.values(), ids=CHOSEN)
@@ -268,19 +266,19 @@ def test_a_part_that_refuses_a_sample_leaves_the_others_as_they_were():
     before, loo = values(model), model.loo_predict()
     with pytest.raises(NotPositiveDefiniteError, match="partial_fit failed at new sample 0"):
         model.partial_fit(X[:1], y[:1] + 1.0)
-    assert model._now.engine.serves is model._now.held.version
-    assert model.refactorizations_ == []
+    assert model._now.engine.serves is model._now.holdings.version
+    assert model.rebuilds_ == []
     np.testing.assert_allclose(values(model), before, rtol=1e-6, atol=1e-6)
-    model.refactor()
+    model.rebuild()
     np.testing.assert_allclose(model.loo_predict(), loo, rtol=1e-5, atol=1e-5)
-    assert [record.reason for record in model.refactorizations_] == ["asked for"]
+    assert [record.reason for record in model.rebuilds_] == ["asked for"]
 
 
 def test_a_part_without_weight_is_not_asked():
     model = StackedKernelRegressor(("rbf", "laplacian"), gamma=0.5, C=1.0, weights=[0.0, 2.0])
     X, y = make_samples(model)
-    _, reader = model.fit(X, y)._reading()
-    assert len(reader.parts) == 1
+    _, predictor = model.fit(X, y)._reading()
+    assert len(predictor.parts) == 1
     one = LeastSquaresSVR("laplacian", gamma=0.5, C=1.0).fit(X, y)
     np.testing.assert_allclose(model.predict(X), 2.0 * one.predict(X))
     noise = StackedKernelRegressor("rbf", gamma=50.0, C=1e3)

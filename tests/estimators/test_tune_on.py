@@ -41,7 +41,7 @@ def test_what_was_tuned_on_is_not_held_and_what_is_held_was_not_seen(model):
     model = clone(model).fit(X, y, tune_on=aside)
     assert np.array_equal(model.ids_, np.flatnonzero(~aside))
     assert np.array_equal(model.y_fit_, y[~aside])
-    assert model.seen_by_ == ()
+    assert model.chosen_on_data_ == ()
     square = getattr(model, "kernel", "") == "precomputed"
     first = clone(model).fit(X[np.ix_(aside, aside)] if square else X[aside], y[aside])
     for name in ("gamma_", "C_", "ridge_", "slopes_"):
@@ -50,8 +50,8 @@ def test_what_was_tuned_on_is_not_held_and_what_is_held_was_not_seen(model):
     if not square:
         model.partial_fit(X[aside][:3] + 0.1, y[aside][:3])
         assert np.array_equal(model.ids_[-3:], [40, 41, 42])
-    assert model.forget([model.ids_[-2]]).seen_by_ == ()
-    assert model.reselect(fresh=True).seen_by_ == first.seen_by_
+    assert model.forget([model.ids_[-2]]).chosen_on_data_ == ()
+    assert model.reselect(fresh=True).chosen_on_data_ == first.chosen_on_data_
 
 
 def test_a_basis_of_samples_set_aside_does_not_grow():

@@ -32,7 +32,7 @@ def test_experiments_share_what_they_compute():
 
 
 def test_calibration_error_by_hand():
-    confidence = np.array([0.9, 0.9, 0.9, 0.9, 0.51, 0.51])
+    confidence_level = np.array([0.9, 0.9, 0.9, 0.9, 0.51, 0.51])
     right = np.array([True, True, True, False, True, False])
     expected = (4 * abs(0.75 - 0.9) + 2 * abs(0.5 - 0.51)) / 6
-    np.testing.assert_allclose(study.calibration_error(confidence, right), expected)
+    np.testing.assert_allclose(study.calibration_error(confidence_level, right), expected)

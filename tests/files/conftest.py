@@ -24,7 +24,7 @@ VARIANTS = {
     "chosen": KernelDiscriminant(random_state=0),
     "chosen by feature": LeastSquaresSVR(gamma="loo-ard", random_state=0),
     "linear": KernelDiscriminant(kernel="linear"),
-    "chosen kernel": LeastSquaresSVC("loo", metric="diagonal", random_state=0),
+    "chosen kernel": LeastSquaresSVC("loo", random_state=0),
     "chosen stack": StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0),
 }
 FORMS = (

@@ -262,6 +262,7 @@ def test_parts_of_a_stack_that_do_not_hold_together(path, value, match):
         check_state(model, altered(state, path, value))
 
 
+@pytest.mark.filterwarnings("ignore::gramian.ChoiceWarning")
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [

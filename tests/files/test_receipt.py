@@ -59,9 +59,9 @@ def test_what_has_seen_the_samples_is_named():
     X, y = make_samples(LeastSquaresSVC())
     chosen = KernelDiscriminant(gamma="scale", ridge="loo").fit(X, y)
     given = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, y)
-    assert gramian.forget(given, 1).seen_by == ()
-    assert gramian.forget(clone(chosen).fit(X, y), 1).seen_by == ("gamma", "ridge")
-    assert gramian.forget(chosen, 1, reselect=True).seen_by == ()
+    assert gramian.forget(given, 1).chosen_on_data == ()
+    assert gramian.forget(clone(chosen).fit(X, y), 1).chosen_on_data == ("gamma", "ridge")
+    assert gramian.forget(chosen, 1, reselect=True).chosen_on_data == ()
 
 
 def test_model_that_chooses_nothing_cannot_choose_anew(monkeypatch):
@@ -79,10 +79,13 @@ def test_receipt_of_a_table(table, table_model):
     receipt = gramian.forget(table_model, "pet 23", verify=True)
     assert receipt.model == "KernelDiscriminant"
     assert receipt.ids == ("pet 23",)
-    assert receipt.seen_by == ("means and deviations of columns", "choice of levels of columns")
+    assert receipt.chosen_on_data == (
+        "means and deviations of columns",
+        "choice of levels of columns",
+    )
     assert receipt.difference < 1e-12  # eps · cond
     again = gramian.forget(table_model, "pet 3", reselect=True)
-    assert again.seen_by == ()
+    assert again.chosen_on_data == ()
 
 
 def test_json_has_nothing_of_the_samples(table, table_model):
@@ -167,7 +170,7 @@ def test_model_that_chose_on_all_samples_is_forgotten_or_as_it_was(estimator):
         return
     assert 3 not in model.ids_
     assert receipt.verified == (receipt.difference <= receipt.tolerance)
-    assert receipt.seen_by
+    assert receipt.chosen_on_data
     assert receipt.verified
 
 
@@ -180,7 +183,7 @@ def test_what_is_named_by_nothing_is_at_rounding_level(cls):
     model.fit(*make_samples(model))
     receipt = gramian.forget(model, [3], verify=True)
     assert receipt.verified
-    if receipt.seen_by == ():
+    if receipt.chosen_on_data == ():
         fresh = clone(model).fit(model.X_fit_, model.y_fit_)
         np.testing.assert_allclose(model.predict(model.X_fit_), fresh.predict(model.X_fit_))
 

@@ -110,8 +110,8 @@ def test_leave_one_out_of_the_paper_equals_fits_without_a_row(ridge, penalty):
     moments = resolvent(K, Y, ridge, weight)
     found = fisher_loo_rows(Y, moments, sigma=np.sqrt(ridge), penalty=penalty)
     close(found, expected, K, ridge)
-    machine = KFD_PENALIZED if penalty else KFD
-    path = machine.loo_path(decompose(K.copy(), weight), Y, np.array([ridge]))
+    equations = KFD_PENALIZED if penalty else KFD
+    path = equations.loo_path(decompose(K.copy(), weight), Y, np.array([ridge]))
     close(path[0], expected, K, ridge)
 
 

@@ -76,7 +76,7 @@ def test_the_martingale_is_drawn_with_its_alarm():
     X = rng.uniform(-1, 1, size=(90, 1))
     y = np.where(np.arange(90) < 60, X[:, 0], 3 - X[:, 0]) + 0.1 * rng.normal(size=90)
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X[:30], y[:30])
-    result = prequential(model, zip(X[30:], y[30:], strict=True), confidence=0.8)
+    result = prequential(model, zip(X[30:], y[30:], strict=True), confidence_level=0.8)
     display = MartingaleDisplay.from_result(result)
     lines = {line.get_label(): line for line in display.ax_.get_lines()}
     np.testing.assert_array_equal(lines["log₁₀ of the martingale"].get_ydata(), result.martingale)

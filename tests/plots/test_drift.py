@@ -35,7 +35,7 @@ def test_edits_made_elsewhere():
 
 def test_rebuildings_are_noted_with_their_reason():
     recorder, _, _ = make_recorder()
-    recorder.model.refactor()
+    recorder.model.rebuild()
     recorder.forget(3)
     recorder.forget(4)
     assert recorder.rebuilt == [(1, "asked for")]

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
-from gramian.estimators import _chunked
+from gramian.orthogonal import _chunked
 from tests.estimators.conftest import close_values, make_samples, queries, values
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
@@ -178,7 +178,7 @@ def test_what_needs_the_samples_says_so(estimator):
             call()
     with pytest.raises(ValueError, match="which the model does not hold"):
         estimator.forget(3)
-    assert estimator.refactor().drift() < 1e-12  # a fresh solve
+    assert estimator.rebuild().drift() < 1e-12  # a fresh solve
 
 
 def test_bad_arrays(estimator):

@@ -241,7 +241,7 @@ def test_loo_doubt_drift_and_metrics(client, post):
     assert worst[0]["probability"] == pytest.approx(own.min())
     drift = client.get(f"{MODEL}/drift").json()
     assert 0 <= drift["drift"] < 1e-10
-    assert drift["refactorizations"] == []
+    assert drift["rebuilds"] == []
     text = client.get("/metrics").text
     for line in (
         "gramian_samples 43.0",

@@ -27,7 +27,9 @@ def test_p_values_are_those_of_the_window_before_each_sample(model):
     X = rng.normal(size=(20, 2))
     y = (X[:, 0] > 0).astype(int) if model is KDA else X[:, 0] + 0.1 * rng.normal(size=20)
     window = SlidingWindow(model, max_samples=14, min_samples=10)
-    result = prequential(window, zip(X, y, strict=True), confidence=0.8, window=5, random_state=3)
+    result = prequential(
+        window, zip(X, y, strict=True), confidence_level=0.8, window=5, random_state=3
+    )
     ties = np.random.RandomState(3).uniform(size=(40, 2 if model is KDA else 1))
     for m, k in enumerate(result.steps):
         past = slice(max(0, k - 14), k)
@@ -58,7 +60,7 @@ def test_a_change_raises_the_alarm_and_no_change_does_not():
     changed = np.where(np.arange(140) < 115, same, 3.0 - same)
     for y, rings in ((same, False), (changed, True)):
         model = clone(SVR).fit(X[:100], y[:100])
-        result = prequential(model, zip(X[100:], y[100:], strict=True), confidence=0.9)
+        result = prequential(model, zip(X[100:], y[100:], strict=True), confidence_level=0.9)
         alarm = result.alarm()
         assert (alarm is not None) == rings
         assert not rings or 15 <= alarm < 30
@@ -68,7 +70,7 @@ def test_a_new_class_fits_worse_than_anything_held():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), np.repeat([0, 1], 15)
     model = clone(KDA).fit(X, y)
-    result = prequential(model, [(X[0], 2), (X[1], 0)], confidence=0.9)
+    result = prequential(model, [(X[0], 2), (X[1], 0)], confidence_level=0.9)
     assert result.p_values[0] <= 1 / 31
     assert not result.covered[0]
 
@@ -79,13 +81,13 @@ def test_what_was_not_asked_for_is_not_there():
     model = clone(SVR).fit(X, y)
     result = prequential(model, [])
     for name in ("coverage", "windowed_coverage", "martingale"):
-        with pytest.raises(ValueError, match="give `confidence` to prequential"):
+        with pytest.raises(ValueError, match="give `confidence_level` to prequential"):
             getattr(result, name)
-    assert np.isnan(prequential(model, [], confidence=0.9).coverage)
+    assert np.isnan(prequential(model, [], confidence_level=0.9).coverage)
     with pytest.raises(ValueError, match="one target"):
-        prequential(model, zip(X, y, strict=True), confidence=0.9)
+        prequential(model, zip(X, y, strict=True), confidence_level=0.9)
     with pytest.raises(ValueError, match="confidence must be"):
-        prequential(model, [], confidence=1.0)
+        prequential(model, [], confidence_level=1.0)
 
 
 def test_a_window_answers_with_sets_and_intervals():

@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.core.engines import GramEngine
+from gramian.core.engines import DenseEngine
 from gramian.stream import SlidingWindow
 from tests.estimators.conftest import ONE_OF_EACH
 from tests.stream.conftest import assert_equals_refit, make_stream
@@ -320,7 +320,7 @@ def test_a_failed_removal_takes_the_new_samples_back(monkeypatch):
         raise RuntimeError("no")
 
     with monkeypatch.context() as patch:
-        patch.setattr(GramEngine, "remove", fail)
+        patch.setattr(DenseEngine, "remove", fail)
         with pytest.raises(RuntimeError, match="no"):
             window.partial_fit(X[:3], y[:3])
     np.testing.assert_array_equal(window.ids_, before)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from tests.torture import (
     chunks,
     commands,
+    copies,
     edits,
     files,
     injection,
@@ -67,6 +68,13 @@ ATTACKS = {
         1160,
         20_000 * len(edits.ESTIMATORS),
         EDITS,
+    ),
+    "copies": Attack(
+        "A copy of a model and the model see nothing of each other's edits",
+        "random edits of shallow and deep copies, snapshots and pickles, and of copies of these",
+        "steps",
+        60,
+        10_000,
     ),
     "soak": Attack(
         "Memory, latency and accuracy stay",
@@ -195,10 +203,9 @@ def run(name, part, seed, seconds, report):
         return _attack_store(name, seed, seconds, report)
     if name == "trace":
         return trace.main(seed, n=asked, report=report)
-    if name in ("signals", "threads", "numbers"):
-        return {"signals": signals, "threads": threads, "numbers": numbers}[name].main(
-            seed, seconds
-        )
+    plain = {"signals": signals, "threads": threads, "numbers": numbers, "copies": copies}
+    if name in plain:
+        return plain[name].main(seed, seconds)
     modules = {"soak": soak, "lines": lines, "dask": chunks, "injection": injection}
     return {**modules, "requests": requests}[name].main(seed, seconds, report=report)
 

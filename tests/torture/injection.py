@@ -176,7 +176,7 @@ def _fit(rng, folder, commands, plain, flat):
     write("train.csv", columns)
     name = "model.gram" if plain else _file_name(rng)
     words = ["fit", "train.csv", f"--target={target}", f"--id={id_column}", "-o", name]
-    done = commands.type(*words, "--machine", "ls-svc", "--gamma", "0.3", "--ridge", "0.1")
+    done = commands.type(*words, "--estimator", "ls-svc", "--gamma", "0.3", "--ridge", "0.1")
     return None if done is None else (name, id_column, target, columns)
 
 

@@ -51,7 +51,7 @@ class Model:
             "loo": (self.model.loo_score, [], []),
             "predict": (lambda: self.model.predict(self.X[:9]), [], []),
             "reselect": (self.model.reselect, [], []),
-            "refactor": (self.model.refactor, [], []),
+            "rebuild": (self.model.rebuild, [], []),
         }
         if len(ids) < 2 * N:
             learn = lambda: self.model.partial_fit(self.X[rows], self.y[rows], ids=new)  # noqa: E731

@@ -48,14 +48,14 @@ def main(seed=0, seconds=60.0, report=None):
     growth = (half[-1] - half[0]) if len(half) > 1 else 0
     if growth > 8 * 2**20:
         failures.append(f"soak: memory grew by {growth / 2**20:.1f} MiB in {edits} edits")
-    if len(model.refactorizations_) > edits / N:
-        failures.append(f"soak: rebuilt {len(model.refactorizations_)} times in {edits} edits")
+    if len(model.rebuilds_) > edits / N:
+        failures.append(f"soak: rebuilt {len(model.rebuilds_)} times in {edits} edits")
     p50, p99 = np.percentile(latencies, [50, 99])
     if report is not None:
         report["soak"] = (
             f"learn, forget and predict at n = {N}: p50 {1e3 * p50:.2f} ms, p99 {1e3 * p99:.2f} ms,"
             f" max {1e3 * max(latencies):.1f} ms; memory {growth / 2**20:+.1f} MiB; "
             f"{off:.1e} off a refit, {model.drift():.1e} residual; "
-            f"{len(model.refactorizations_)} rebuilds"
+            f"{len(model.rebuilds_)} rebuilds"
         )
     return 2 * edits, failures

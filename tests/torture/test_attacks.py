@@ -5,6 +5,7 @@ import pytest
 from tests.estimators.conftest import ONE_OF_EACH
 from tests.torture import (
     chunks,
+    copies,
     edits,
     files,
     injection,
@@ -23,6 +24,13 @@ from tests.torture.common import bad_error
 def test_edits():
     tried, failures = edits.main(2, n=24)
     assert tried > 100
+    assert not failures, failures[0]
+
+
+def test_copies():
+    names = ("kda", "lsvc", "oks", "fuzzy", "lssvr-linear", "stack-r", "precomputed")
+    tried, failures = copies.main(1, n=1, names=names)
+    assert tried > 50
     assert not failures, failures[0]
 
 

@@ -114,12 +114,12 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [0, 1, 2, …]")
 @click.option(
-    "--machine",
+    "--estimator",
     metavar="NAME",
     default="auto",
     show_default=True,
     help="auto: by target, rows and memory. Others: discriminant, fisher, ls-svc, ls-svr, "
-    "lagrangian, orthogonal, orthogonal-svr, fuzzy; stack: several kernels at once.",
+    "lagrangian, orthogonal, orthogonal-regressor, fuzzy; stack: several kernels at once.",
 )
 @click.option("--kernel",
               type=click.Choice(["rbf", "laplacian", "exponential", "linear", "poly", "loo"]),

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from gramian.cli._errors import errors
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.tables import CategoryColumn, DateColumn, TableModel
 
 Facts = dict[str, Any]
@@ -18,27 +18,27 @@ Facts = dict[str, Any]
 
 def chosen(model: Any) -> Facts:
     """Kernel and hyper-parameters in use, and how they were found."""
-    machine = machine_of(model)
-    if hasattr(machine, "parts_"):
-        return _stacked(machine)
-    facts: Facts = {"kernel": str(getattr(machine, "kernel_", machine.kernel))}
+    estimator = estimator_of(model)
+    if hasattr(estimator, "parts_"):
+        return _stacked(estimator)
+    facts: Facts = {"kernel": str(getattr(estimator, "kernel_", estimator.kernel))}
     for name in ("gamma", "ridge", "C"):
-        value = getattr(machine, f"{name}_", None)
+        value = getattr(estimator, f"{name}_", None)
         if value is not None:
             facts[name] = np.asarray(value).tolist()
-    selection = getattr(machine, "selection_", None)
+    selection = getattr(estimator, "selection_", None)
     if selection is not None:
         facts |= {"criterion": selection.criterion, "settings_tried": len(selection.values)}
     return facts
 
 
-def _stacked(machine: Any) -> Facts:
+def _stacked(estimator: Any) -> Facts:
     """A list of what each part of a stack has."""
     facts: Facts = {
-        name: [part[name] for part in machine.parts_] for name in ("kernel", "gamma", "C")
+        name: [part[name] for part in estimator.parts_] for name in ("kernel", "gamma", "C")
     }
-    metrics = ["none" if part["metric"] is None else "diagonal" for part in machine.parts_]
-    return {**facts, "metric": metrics, "weight": machine.weights_.tolist()}
+    metrics = ["none" if part["metric"] is None else "diagonal" for part in estimator.parts_]
+    return {**facts, "metric": metrics, "weight": estimator.weights_.tolist()}
 
 
 def columns(model: TableModel) -> list[Facts]:
@@ -62,47 +62,48 @@ def columns(model: TableModel) -> list[Facts]:
 
 def targets(model: Any) -> Facts:
     """Number of rows of each class, or the range of the numbers."""
-    machine = machine_of(model)
-    y = machine.y_fit_
-    if is_classifier(machine):
+    estimator = estimator_of(model)
+    y = estimator.y_fit_
+    if is_classifier(estimator):
         counts = Counter(y.tolist())
-        return {str(label): counts[label] for label in machine.classes_.tolist()}
+        return {str(label): counts[label] for label in estimator.classes_.tolist()}
     return {"lowest": float(y.min()), "mean": float(y.mean()), "highest": float(y.max())}
 
 
 def described(model: Any) -> str:
     """The machine, and the size and kind of what it holds."""
-    machine = machine_of(model)
-    if is_classifier(machine):
-        kind = f"{len(machine.classes_)} classes"
+    estimator = estimator_of(model)
+    if is_classifier(estimator):
+        kind = f"{len(estimator.classes_)} classes"
     else:
-        kind = f"numbers from {machine.y_fit_.min():.4g} to {machine.y_fit_.max():.4g}"
+        kind = f"numbers from {estimator.y_fit_.min():.4g} to {estimator.y_fit_.max():.4g}"
     return (
-        f"{type(machine).__name__} on {len(machine.ids_)} rows, {machine.n_features_in_} features; "
+        f"{type(estimator).__name__} on {len(estimator.ids_)} rows, {estimator.n_features_in_} "
+        f"features; "
         f"the target has {kind}."
     )
 
 
 def leave_one_out(model: Any) -> Facts:
     """The exact leave-one-out error: with a confusion matrix, or in the unit of the target."""
-    machine = machine_of(model)
-    predicted, y = machine.loo_predict(), machine.y_fit_
-    if not is_classifier(machine):
+    estimator = estimator_of(model)
+    predicted, y = estimator.loo_predict(), estimator.y_fit_
+    if not is_classifier(estimator):
         return errors(y, predicted)
     facts = {
         "error": float(np.mean(predicted != y)),
-        "log_loss": _log_loss(machine),
-        "classes": machine.classes_.tolist(),
-        "confusion": confusion_matrix(y, predicted, labels=machine.classes_).tolist(),
+        "log_loss": _log_loss(estimator),
+        "classes": estimator.classes_.tolist(),
+        "confusion": confusion_matrix(y, predicted, labels=estimator.classes_).tolist(),
     }
-    if len(set(y.tolist())) == 2 == len(machine.classes_):
+    if len(set(y.tolist())) == 2 == len(estimator.classes_):
         facts["auc"] = float(
-            roc_auc_score(y == machine.classes_[1], machine.loo_decision_function())
+            roc_auc_score(y == estimator.classes_[1], estimator.loo_decision_function())
         )
     return facts
 
 
-def _log_loss(machine: Any) -> float:
+def _log_loss(estimator: Any) -> float:
     """Mean of −log of the probability of each sample's own class by the model without it."""
-    own = np.searchsorted(machine.classes_, machine.y_fit_)[:, None]
-    return float(-np.log(np.take_along_axis(machine.loo_predict_proba(), own, axis=1)).mean())
+    own = np.searchsorted(estimator.classes_, estimator.y_fit_)[:, None]
+    return float(-np.log(np.take_along_axis(estimator.loo_predict_proba(), own, axis=1)).mean())

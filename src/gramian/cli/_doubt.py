@@ -18,8 +18,8 @@ _FEW = 20
 def run(*, model, top, output, quiet) -> dict[str, Any]:
     """The doubtful rows as a table, which is written where there is a place for it."""
     fitted = load_model(model)
-    machine = _assess.machine_of(fitted)
-    if is_classifier(machine):
+    estimator = _assess.estimator_of(fitted)
+    if is_classifier(estimator):
         doubts = label_issues(fitted, top=top).to_dict()
     else:
         names = {"id": "id", "target": "given", "others_say": "suggested", "error": "error"}
@@ -29,9 +29,9 @@ def run(*, model, top, output, quiet) -> dict[str, Any]:
         write_table(output, doubts)
     return {
         "model": model,
-        "rows": len(machine.ids_),
+        "rows": len(estimator.ids_),
         "count": len(doubts["id"]),
-        "doubtful": len(label_issues(fitted).ids) if is_classifier(machine) else None,
+        "doubtful": len(label_issues(fitted).ids) if is_classifier(estimator) else None,
         "doubts": doubts,
         "output": output,
     }

@@ -30,7 +30,7 @@ class Figure(NamedTuple):
     svg: bytes
 
 
-def figures(machine: Any) -> list[Figure]:
+def figures(estimator: Any) -> list[Figure]:
     """Those that make sense for this machine.
 
     Raises
@@ -38,64 +38,64 @@ def figures(machine: Any) -> list[Figure]:
     ModuleNotFoundError
         Without matplotlib.
     """
-    return [Figure(title, caption, _svg(draw)) for title, caption, draw in _drawings(machine)]
+    return [Figure(title, caption, _svg(draw)) for title, caption, draw in _drawings(estimator)]
 
 
-def _drawings(machine: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
-    if is_classifier(machine):
-        if machine.n_features_in_ == 2:
+def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
+    if is_classifier(estimator):
+        if estimator.n_features_in_ == 2:
             yield (
                 "Decision boundary",
                 "Samples by their leave-one-out loss; large ones are doubtful.",
-                lambda ax: LeaveOneOutBoundaryDisplay.from_estimator(machine, ax=ax),
+                lambda ax: LeaveOneOutBoundaryDisplay.from_estimator(estimator, ax=ax),
             )
         yield (
             "Calibration",
             "How often what was given some probability came true, on left-out samples.",
-            lambda ax: CalibrationDisplay.from_estimator(machine, ax=ax),
+            lambda ax: CalibrationDisplay.from_estimator(estimator, ax=ax),
         )
     else:
         yield (
             "Left-out predictions",
             "Each sample as the model without it predicts it.",
             lambda ax: PredictionErrorDisplay(
-                y_true=machine.y_fit_, y_pred=machine.loo_predict()
+                y_true=estimator.y_fit_, y_pred=estimator.loo_predict()
             ).plot(ax=ax, kind="actual_vs_predicted"),
         )
-    if _has_coverage(machine):
+    if _has_coverage(estimator):
         yield (
             "Coverage",
             "How often prediction sets hold the truth, asked of the model without the sample, and "
             "their size: classes in a set, or width of an interval.",
-            lambda ax: CoverageDisplay.from_estimator(machine, ax=ax),
+            lambda ax: CoverageDisplay.from_estimator(estimator, ax=ax),
         )
-    if getattr(machine, "selection_", None) is not None:
+    if getattr(estimator, "selection_", None) is not None:
         yield (
             "Search",
             "The leave-one-out criterion of every setting that was tried.",
-            lambda ax: SelectionPathDisplay.from_estimator(machine, ax=ax),
+            lambda ax: SelectionPathDisplay.from_estimator(estimator, ax=ax),
         )
-    if _has_influence(machine):
+    if _has_influence(estimator):
         yield (
             "Influence",
             "How far the decision values of all samples would move if one were forgotten.",
-            lambda ax: InfluenceDisplay.from_estimator(machine, ax=ax),
+            lambda ax: InfluenceDisplay.from_estimator(estimator, ax=ax),
         )
 
 
-def _has_coverage(machine: Any) -> bool:
+def _has_coverage(estimator: Any) -> bool:
     """Whether samples can be left out one by one, learned again, and asked for."""
-    if machine.kernel == "precomputed" or getattr(machine, "ridge_", None) == 0:
+    if estimator.kernel == "precomputed" or getattr(estimator, "ridge_", None) == 0:
         return False  # no samples to ask for; as many fits as samples for each
-    if not is_classifier(machine) and machine.y_fit_.ndim > 1:
+    if not is_classifier(estimator) and estimator.y_fit_.ndim > 1:
         return False
-    return 20 <= len(machine.ids_) <= (_MANY if _has_influence(machine) else _SOME)
+    return 20 <= len(estimator.ids_) <= (_MANY if _has_influence(estimator) else _SOME)
 
 
-def _has_influence(machine: Any) -> bool:
+def _has_influence(estimator: Any) -> bool:
     """Whether the influence of samples is known in closed form."""
     try:
-        sample_influence(machine)
+        sample_influence(estimator)
     except ValueError:
         return False
     return True

@@ -11,7 +11,7 @@ import click
 import gramian
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._machine import choose_machine, make_estimator, stack_for
+from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import asked_encoding, naming, read_table
 from gramian.cli._work import patiently
@@ -22,7 +22,7 @@ from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, 
 
 
 def run(
-    *, table, target, machine, kernel, gamma, ridge, float32, device, doubtful, output, quiet,
+    *, table, target, estimator, kernel, gamma, ridge, float32, device, doubtful, output, quiet,
     **reading,
 ) -> dict[str, Any]:  # fmt: skip
     """Read, fit, save, and assess; ``reading`` has parameters of `TableModel`."""
@@ -31,26 +31,26 @@ def run(
     with naming(table):
         cells = read_cells(columns, target)
         reason, written = None, NumberFormat(reading["decimal"], reading["thousands"] or "")
-        if machine == "auto":
+        if estimator == "auto":
             one = any(given is not None for given in (kernel, gamma, ridge, device))
             size = 4 if float32 else 8
-            machine, reason = choose_machine(cells, written.number, size, one=one)
-            _remark(f"Machine: {machine} ({reason}).", quiet)
-        elif machine == "stack":
-            machine = stack_for(are_classes(cells, written.number))
-        estimator = make_estimator(machine, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
+            estimator, reason = choose_estimator(cells, written.number, size, one=one)
+            _remark(f"Machine: {estimator} ({reason}).", quiet)
+        elif estimator == "stack":
+            estimator = stack_for(are_classes(cells, written.number))
+        unfitted = make_estimator(estimator, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         dtype = "float32" if float32 else "float64"
         model = TableModel(
-            estimator, target=target, dtype=dtype, encoding=asked_encoding(), **reading
+            unfitted, target=target, dtype=dtype, encoding=asked_encoding(), **reading
         )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
-            expected = expected_seconds(machine, len(cells))
+            expected = expected_seconds(estimator, len(cells))
             seconds, notes = _timed_fit(model, columns, expected, quiet)
         gramian.save(model, output)
     facts = {
         "model": output,
-        "machine": type(estimator).__name__,
+        "machine": type(unfitted).__name__,
         "machine_reason": reason,
         "notes": notes,
         "summary": _assess.described(model),

@@ -124,24 +124,24 @@ def _held_ids(model: Any, asked: list[str], missing_ok: bool) -> tuple[list[Any]
     ValueError
         Naming all that it does not hold, unless that is all right.
     """
-    held = {str(name): name for name in model.ids_.tolist()}
-    unknown = [name for name in dict.fromkeys(asked) if name not in held]
+    holdings = {str(name): name for name in model.ids_.tolist()}
+    unknown = [name for name in dict.fromkeys(asked) if name not in holdings]
     if unknown and not missing_ok:
         ids = "id" if len(unknown) == 1 else "ids"
         raise ValueError(
             f"forget got {ids} {', '.join(unknown)}, which the model does not hold (its ids are "
-            f"such as {next(iter(held))}).{_meant(unknown, held)} Nothing was forgotten; "
+            f"such as {next(iter(holdings))}).{_meant(unknown, holdings)} Nothing was forgotten; "
             f"--missing-ok passes over them."
         )
     if len(unknown) == len(asked) and unknown:
         raise ValueError("the model holds none of these ids; nothing to forget.")
-    return [held[name] for name in asked if name in held], unknown
+    return [holdings[name] for name in asked if name in holdings], unknown
 
 
-def _meant(unknown: list[str], held: Iterable[str], most: int = 5) -> str:
+def _meant(unknown: list[str], holdings: Iterable[str], most: int = 5) -> str:
     """A question after held ids that differ from unknown ones by case, spaces or leading zeros."""
     asked = {_plain(name) for name in unknown}
-    alike = [name for name in held if _plain(name) in asked]
+    alike = [name for name in holdings if _plain(name) in asked]
     return f" Did you mean {', '.join(alike[:most])}?" if alike else ""
 
 
@@ -175,7 +175,7 @@ def show(facts: dict[str, Any]) -> None:
             "rows left": receipt["n_after"],
             "residual of the solution": "not measured" if drift is None else f"{drift:.1e}",
             "difference to a full refit": _difference(receipt),
-            "has still seen them": ", ".join(receipt["seen_by"]) or "nothing",
+            "has still seen them": ", ".join(receipt["chosen_on_data"]) or "nothing",
             **_named(receipt),
         }
     )

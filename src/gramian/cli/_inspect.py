@@ -14,15 +14,15 @@ from gramian.tables import TableModel
 def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:
     """What the file and the model say of themselves."""
     fitted = load_model(model)
-    machine = _assess.machine_of(fitted)
+    estimator = _assess.estimator_of(fitted)
     facts: dict[str, Any] = {
         "model": model,
         "file": facts_of(model),
-        "machine": type(machine).__name__,
+        "machine": type(estimator).__name__,
         "summary": _assess.described(fitted),
-        "rows": len(machine.ids_),
-        "features": int(machine.n_features_in_),
-        "ids": {"first": machine.ids_[0].item(), "last": machine.ids_[-1].item()},
+        "rows": len(estimator.ids_),
+        "features": int(estimator.n_features_in_),
+        "ids": {"first": estimator.ids_[0].item(), "last": estimator.ids_[-1].item()},
         "chosen": _assess.chosen(fitted),
         "target": {"column": getattr(fitted, "target", None), "held": _assess.targets(fitted)},
     }

@@ -42,7 +42,7 @@ def run(*, model, table, proba, confidence, output, quiet) -> dict[str, Any]:
         "predictions": out,
         "unknown_texts": unknown,
         "compared": _compared(fitted, columns, predicted, found),
-        "chosen_on_held_rows": list(fitted.estimator_.seen_by_) if confidence else [],
+        "chosen_on_held_rows": list(fitted.estimator_.chosen_on_data_) if confidence else [],
     }
 
 
@@ -59,8 +59,12 @@ def _conformal(model: TableModel, table: Any, confidence: float | None) -> Confo
     if is_classifier(model.estimator_):
         sets = model.predict_set(table, confidence)
         names = [text(label) for label in model.estimator_.classes_.tolist()]
-        held = [[name for name, inside in zip(names, row, strict=True) if inside] for row in sets]
-        return Conformal({"set": [SEPARATOR.join(row) for row in held]}, lambda i, y: y in held[i])
+        holdings = [
+            [name for name, inside in zip(names, row, strict=True) if inside] for row in sets
+        ]
+        return Conformal(
+            {"set": [SEPARATOR.join(row) for row in holdings]}, lambda i, y: y in holdings[i]
+        )
     ends = model.predict_interval(table, confidence)
     low, high = ([v if np.isfinite(v) else None for v in side.tolist()] for side in ends.T)
     return Conformal({"low": low, "high": high}, lambda i, y: ends[i, 0] <= y <= ends[i, 1])

@@ -28,9 +28,13 @@ def run(*, model, table, column, ids, to, output, quiet) -> dict[str, Any]:
     if is_store(model):
         check_options(model, output=output)
         with Store.open(model) as store:
-            before, names, cells = store.read(lambda held: asked(check_table_model(held, model)))
+            before, names, cells = store.read(
+                lambda holdings: asked(check_table_model(holdings, model))
+            )
             store.relabel(names, cells)
-            after, rows = store.read(lambda held: (_assess.leave_one_out(held), len(held.ids_)))
+            after, rows = store.read(
+                lambda holdings: (_assess.leave_one_out(holdings), len(holdings.ids_))
+            )
     else:
         with locked(output or model):
             fitted = load_table_model(model)

@@ -12,7 +12,7 @@ from gramian.cli._figures import figures
 from gramian.cli._models import load_model
 from gramian.cli._show import column_rows, confusion_rows, loss_and_auc, say
 from gramian.files import replacing
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 
 _SHOWN_COLUMNS = 20  # those that matter most
 
@@ -21,7 +21,7 @@ def run(*, model, doubtful, output, quiet) -> dict[str, Any]:
     """Write the page."""
     facts = _inspect.run(model=model, loo=True, doubtful=doubtful, quiet=quiet)
     fitted = load_model(model)
-    drawn = figures(machine_of(fitted))
+    drawn = figures(estimator_of(fitted))
     parts = [*_words(facts, fitted)]
     for title, caption, svg in drawn:
         parts += [_html.heading(title), _html.figure(svg, caption)]
@@ -74,18 +74,19 @@ _MEASURED = {
 
 def _flattery(fitted: Any) -> str:
     """What the leave-one-out error does not know."""
-    if not fitted.seen_by_:
+    if not fitted.chosen_on_data_:
         return "Nothing was chosen on these rows, so this error does not flatter the model."
-    kind = "classes" if is_classifier(machine_of(fitted)) else "numbers"
+    kind = "classes" if is_classifier(estimator_of(fitted)) else "numbers"
     return (
-        f"Chosen on these same rows: {', '.join(fitted.seen_by_)}. So this error may flatter the "
+        f"Chosen on these same rows: {', '.join(fitted.chosen_on_data_)}. So this error may "
+        f"flatter the "
         f"model; rows that it has never seen tell by how much. {_MEASURED[kind]}"
     )
 
 
 def _yardstick(fitted: Any) -> Iterator[str]:
     """Simpler models, and the model without a column."""
-    name = _yardsticks.error_name(machine_of(fitted))
+    name = _yardsticks.error_name(estimator_of(fitted))
     yield _html.heading("Compared with simpler models")
     yield _html.table(["leave-one-out", name], _yardsticks.baselines(fitted))
     rows = _yardsticks.relevance(fitted)[:_SHOWN_COLUMNS]

@@ -7,7 +7,7 @@ from typing import Any
 import gramian
 from gramian.cli._show import say, table
 from gramian.files import _ledger, default_tolerance, difference_to_refit
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 
 
 def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def _check(record: dict[str, Any], model: Any, *, last: bool) -> dict[str, Any]:
     """Ids that are not held; the last receipt is of this model, or of one that learned since."""
     facts = _ledger.check_record(record, model)
     done, rows, then = record["status"] == _ledger.DONE, len(model.ids_), record.get("n_after")
-    alike = record.get("model") == type(machine_of(model)).__name__
+    alike = record.get("model") == type(estimator_of(model)).__name__
     explained = facts["fingerprint"] or (alike and isinstance(then, int) and rows > then)
     return {
         "time": record.get("time"),
@@ -77,13 +77,13 @@ def show(facts: dict[str, Any]) -> None:
 
 
 def _row(entry: dict[str, Any]) -> list[Any]:
-    held = ", ".join(map(str, entry["held"][:5])) or "none"
+    holdings = ", ".join(map(str, entry["held"][:5])) or "none"
     same = "as it was" if entry["fingerprint"] else "changed since"
     verdict = "ok" if entry["passed"] else "FAILED"
     return [
         *(str(entry[name]) for name in ("time", "user", "status")),
         entry["ids"],
-        held,
+        holdings,
         same,
         verdict,
     ]

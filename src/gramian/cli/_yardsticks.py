@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.core.arrays import Array
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.tables import TableModel
 
 Rows = list[list[Any]]
@@ -20,37 +20,37 @@ Rows = list[list[Any]]
 _MANY, _ASIDE, _COLUMNS, _SHUFFLES = 3_000, 250, 100, 5
 
 
-def error_name(machine: Any) -> str:
+def error_name(estimator: Any) -> str:
     """What `error` measures."""
-    return "error (%)" if is_classifier(machine) else "RMSE"
+    return "error (%)" if is_classifier(estimator) else "RMSE"
 
 
-def error(machine: Any, y: Array, predicted: Array) -> float:
+def error(estimator: Any, y: Array, predicted: Array) -> float:
     """Wrong classes in percent, or root mean squared error."""
-    if is_classifier(machine):
+    if is_classifier(estimator):
         return 100.0 * float(np.mean(y != predicted))
     return float(np.sqrt(np.mean((y - predicted) ** 2)))
 
 
 def baselines(model: Any) -> Rows:
     """Name and leave-one-out error of the simplest model, of a linear one, and of this one."""
-    machine = machine_of(model)
-    rows = [_simplest(machine)]
-    if machine.kernel not in ("linear", "precomputed"):
-        linear = LeastSquaresSVC if is_classifier(machine) else LeastSquaresSVR
-        twin = linear(kernel="linear").fit(machine.X_fit_, machine.y_fit_)
-        rows.append(["linear model, tuned too", error(machine, twin.y_fit_, twin.loo_predict())])
-    return [*rows, ["this model", error(machine, machine.y_fit_, machine.loo_predict())]]
+    estimator = estimator_of(model)
+    rows = [_simplest(estimator)]
+    if estimator.kernel not in ("linear", "precomputed"):
+        linear = LeastSquaresSVC if is_classifier(estimator) else LeastSquaresSVR
+        twin = linear(kernel="linear").fit(estimator.X_fit_, estimator.y_fit_)
+        rows.append(["linear model, tuned too", error(estimator, twin.y_fit_, twin.loo_predict())])
+    return [*rows, ["this model", error(estimator, estimator.y_fit_, estimator.loo_predict())]]
 
 
-def _simplest(machine: Any) -> list[Any]:
+def _simplest(estimator: Any) -> list[Any]:
     """The most frequent class, or the mean of the other rows."""
-    y = machine.y_fit_
-    if is_classifier(machine):
+    y = estimator.y_fit_
+    if is_classifier(estimator):
         labels, counts = np.unique(y, return_counts=True)
         return [f"always {labels[counts.argmax()]}", 100.0 * float(1.0 - counts.max() / len(y))]
     left_out = y - (y - y.mean(axis=0)) * len(y) / (len(y) - 1)
-    return ["mean of the other rows", error(machine, y, left_out)]
+    return ["mean of the other rows", error(estimator, y, left_out)]
 
 
 def relevance(model: Any) -> Rows:
@@ -60,26 +60,26 @@ def relevance(model: Any) -> Rows:
     Columns in the order of their importance, each with the largest of its widths if each feature
     has its own; no rows if there are too few samples, too many, or no columns to shuffle.
     """
-    machine = machine_of(model)
-    groups = dict(_groups(model, machine))
-    if not _can_shuffle(machine, groups):
+    estimator = estimator_of(model)
+    groups = dict(_groups(model, estimator))
+    if not _can_shuffle(estimator, groups):
         return []
-    aside = _spread(machine)
-    X, y = machine.X_fit_[aside], machine.y_fit_[aside]
-    twin = machine.refitted().forget(machine.ids_[aside])
-    usual = error(machine, y, twin.predict(X))
-    rng, widths = np.random.default_rng(0), np.ravel(getattr(machine, "gamma_", 0.0))
+    aside = _spread(estimator)
+    X, y = estimator.X_fit_[aside], estimator.y_fit_[aside]
+    twin = estimator.refitted().forget(estimator.ids_[aside])
+    usual = error(estimator, y, twin.predict(X))
+    rng, widths = np.random.default_rng(0), np.ravel(getattr(estimator, "gamma_", 0.0))
     rows = []
     for name, features in groups.items():
         values = [
-            error(machine, y, twin.predict(_shuffled(X, features, rng))) for _ in range(_SHUFFLES)
+            error(estimator, y, twin.predict(_shuffled(X, features, rng))) for _ in range(_SHUFFLES)
         ]
         width = [float(widths[features].max())] if len(widths) > 1 else []
         rows.append([name, float(np.mean(values)) - usual, *width])
     return sorted(rows, key=lambda row: -row[1])
 
 
-def _groups(model: Any, machine: Any) -> Iterator[tuple[str, slice]]:
+def _groups(model: Any, estimator: Any) -> Iterator[tuple[str, slice]]:
     """Names of columns, and the features that encode each."""
     if isinstance(model, TableModel):
         start = 0
@@ -88,24 +88,24 @@ def _groups(model: Any, machine: Any) -> Iterator[tuple[str, slice]]:
             yield column.name, slice(start, stop)
             start = stop
         return
-    names = getattr(machine, "feature_names_in_", None)
-    for j in range(machine.n_features_in_):
+    names = getattr(estimator, "feature_names_in_", None)
+    for j in range(estimator.n_features_in_):
         yield f"feature {j}" if names is None else str(names[j]), slice(j, j + 1)
 
 
-def _can_shuffle(machine: Any, groups: dict[str, slice]) -> bool:
-    y = machine.y_fit_
-    if machine.kernel == "precomputed" or issparse(machine.X_fit_):
+def _can_shuffle(estimator: Any, groups: dict[str, slice]) -> bool:
+    y = estimator.y_fit_
+    if estimator.kernel == "precomputed" or issparse(estimator.X_fit_):
         return False
-    if is_classifier(machine) and np.unique(y, return_counts=True)[1].min() < 2:
+    if is_classifier(estimator) and np.unique(y, return_counts=True)[1].min() < 2:
         return False  # the class could vanish
     return 20 <= len(y) <= _MANY and 1 < len(groups) <= _COLUMNS
 
 
-def _spread(machine: Any) -> Array:
+def _spread(estimator: Any) -> Array:
     """Positions of a quarter of the rows, at most `_ASIDE`, spread over the targets."""
-    order = np.random.default_rng(0).permutation(len(machine.ids_))
-    y = machine.y_fit_[order]
+    order = np.random.default_rng(0).permutation(len(estimator.ids_))
+    y = estimator.y_fit_[order]
     order = order[np.argsort(y if y.ndim == 1 else y[:, 0], kind="stable")]
     return order[:: max(4, -(-len(order) // _ASIDE))]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.estimators import OutputLoss, departed_outputs, free_copy, outputs
+from gramian.core.estimators import OutputLoss, free_copy, outputs, outputs_without_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Coalitions:
         ValueError
             If what the model is depends on the order of edits, or if its kernel is precomputed.
         """
-        if "basis" in model.seen_by_:
+        if "basis" in model.chosen_on_data_:
             raise ValueError(
                 f"{type(model).__name__} chooses centres among its samples, so that a coalition "
                 f'has no model of its own. Take method="loo", or an estimator without a basis.'
@@ -54,8 +54,8 @@ class Coalitions:
                 'coalitions need samples, not a precomputed kernel. Take method="loo", or pass the '
                 "kernel as a function."
             )
-        held = model.ids_, model.X_fit_, model.y_fit_, model.sample_weight_
-        return cls(free_copy(model), *held, X, targets, loss)
+        holdings = model.ids_, model.X_fit_, model.y_fit_, model.sample_weight_
+        return cls(free_copy(model), *holdings, X, targets, loss)
 
     def banzhaf(self, rng: Any) -> Iterator[Array]:
         """Yield what each sample is worth in a random coalition or in its complement.
@@ -108,8 +108,8 @@ class Coalitions:
 
     def _move(self, members: Array) -> None:
         """Edit the twin until it holds these samples: it learns, then forgets."""
-        held = self._positions()
-        new, old = np.setdiff1d(members, held), np.setdiff1d(held, members)
+        holdings = self._positions()
+        new, old = np.setdiff1d(members, holdings), np.setdiff1d(holdings, members)
         if len(new):
             self.twin.partial_fit(
                 self.rows[new], self.y[new], ids=self.ids[new], sample_weight=self.weight[new]
@@ -125,7 +125,7 @@ class Coalitions:
         if len(at) == 1:
             return np.array([guess])
         losses = np.zeros(len(at))
-        for rows, F in departed_outputs(self.twin, self.X):
+        for rows, F in outputs_without_each(self.twin, self.X):
             losses += self.loss(F, self.targets[rows, None]).sum(axis=0) / len(self.targets)
         if self.loss.classes is None:
             return losses

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import LOSSES, free_copy, output_loss, outputs
-from gramian.data._models import features_of, machine_of, targets_of
+from gramian.data._models import estimator_of, features_of, targets_of
 from gramian.data._suggest import STRATEGIES, suggest
 
 
@@ -128,7 +128,7 @@ def labelling_curve(
 
 def _prepared(model: Any, X: Any, y: Any, loss: str | None) -> tuple[Any, Any, Array, Any]:
     """A copy to edit, test samples and targets as it takes them, and the loss."""
-    machine, y = machine_of(model), targets_of(model, X, y)
-    classifies = is_classifier(machine)
-    measure = output_loss(machine, loss or LOSSES[classifies][classifies])
-    return free_copy(machine), features_of(model, X), measure.targets(y), measure
+    estimator, y = estimator_of(model), targets_of(model, X, y)
+    classifies = is_classifier(estimator)
+    measure = output_loss(estimator, loss or LOSSES[classifies][classifies])
+    return free_copy(estimator), features_of(model, X), measure.targets(y), measure

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.data._models import classifier_of, machine_of
+from gramian.data._models import classifier_of, estimator_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +83,14 @@ def label_issues(model: Any, *, top: int | None = None) -> LabelIssues:
     [3, 14, 15]
     >>> model = model.relabel(issues.ids, issues.suggested)
     """
-    machine = classifier_of(
+    estimator = classifier_of(
         model, "label_issues", "Rank the samples by |y_fit_ − loo_predict()| instead."
     )
     if top is not None and top < 0:
         raise ValueError(f"top must be ≥ 0, got {top}.")
-    with machine._lock:
-        ids, y, classes = machine.ids_, machine.y_fit_, machine.classes_
-        P = machine.loo_predict_proba()
+    with estimator._lock:
+        ids, y, classes = estimator.ids_, estimator.y_fit_, estimator.classes_
+        P = estimator.loo_predict_proba()
     labels = np.searchsorted(classes, y)
     wrong = 1.0 - P[np.arange(len(y)), labels]
     order, best = np.argsort(-wrong, kind="stable"), np.argmax(P, axis=1)
@@ -122,12 +122,12 @@ def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
     >>> [row["id"] for row in doubtful(model, 1)]
     [19]
     """
-    machine = machine_of(model)
-    with machine._lock:
-        ids, y, predicted = machine.ids_, machine.y_fit_, machine.loo_predict()
-        P = machine.loo_predict_proba() if is_classifier(machine) else None
+    estimator = estimator_of(model)
+    with estimator._lock:
+        ids, y, predicted = estimator.ids_, estimator.y_fit_, estimator.loo_predict()
+        P = estimator.loo_predict_proba() if is_classifier(estimator) else None
     if P is not None:
-        values = P[np.arange(len(y)), np.searchsorted(machine.classes_, y)]
+        values = P[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
         order, name = np.argsort(values, kind="stable"), "probability"
     else:
         values = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 
-def machine_of(model: Any) -> Any:
+def estimator_of(model: Any) -> Any:
     """The estimator in a model of a table; any other model is its own."""
     return getattr(model, "estimator_", model)
 
@@ -32,10 +32,10 @@ def classifier_of(model: Any, asked: str, instead: str) -> Any:
     ValueError
         If the model predicts numbers.
     """
-    machine = machine_of(model)
-    if not is_classifier(machine):
+    estimator = estimator_of(model)
+    if not is_classifier(estimator):
         raise ValueError(
-            f"{asked} needs a classifier, got {type(machine).__name__}, which predicts numbers. "
+            f"{asked} needs a classifier, got {type(estimator).__name__}, which predicts numbers. "
             f"{instead}"
         )
-    return machine
+    return estimator

@@ -13,13 +13,13 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import (
+    added_queries,
     free_copy,
-    joined_queries,
     output_loss,
     output_variances,
     outputs,
 )
-from gramian.data._models import classifier_of, features_of, machine_of
+from gramian.data._models import classifier_of, estimator_of, features_of
 
 STRATEGIES = ("uncertainty", "variance", "expected-error")
 """The default for classes, the default for numbers, and what is asked for by name."""
@@ -102,80 +102,80 @@ def suggest(
     >>> model = model.partial_fit(X[20:][chosen.positions], y[20:][chosen.positions])
     """
     if strategy is None:
-        strategy = STRATEGIES[0] if is_classifier(machine_of(model)) else STRATEGIES[1]
+        strategy = STRATEGIES[0] if is_classifier(estimator_of(model)) else STRATEGIES[1]
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {STRATEGIES}, got {strategy!r}.")
     if strategy == "uncertainty":
         classifier_of(model, 'strategy="uncertainty"', 'Take strategy="variance" instead.')
-    machine, X = machine_of(model), features_of(model, pool)
+    estimator, X = estimator_of(model), features_of(model, pool)
     m = _num_samples(X)
     if not 1 <= k <= m:
         raise ValueError(f"k must be between 1 and the {m} samples of the pool, got {k}.")
-    if k > 1 and machine.__sklearn_tags__().input_tags.pairwise:
+    if k > 1 and estimator.__sklearn_tags__().input_tags.pairwise:
         raise ValueError(
             "a batch learns samples of the pool, whose kernel values to each other are not known: "
             "take k=1, or pass the kernel as a function."
         )
     left, positions, scores = np.arange(m), [], []
     for step in range(k):
-        found = _scores(machine, _safe_indexing(X, left), strategy, loss)
+        found = _scores(estimator, _safe_indexing(X, left), strategy, loss)
         best = int(np.argmin(found) if strategy == "expected-error" else np.argmax(found))
         positions.append(int(left[best]))
         scores.append(float(found[best]))
         if step + 1 < k:
             chosen = _safe_indexing(X, left[[best]])
-            machine = free_copy(machine) if step == 0 else machine
-            machine.partial_fit(chosen, machine.predict(chosen), ids=_new_id(machine, step))
+            estimator = free_copy(estimator) if step == 0 else estimator
+            estimator.partial_fit(chosen, estimator.predict(chosen), ids=_new_id(estimator, step))
             left = np.delete(left, best)
     return Suggestions(np.array(positions), np.array(scores), strategy)
 
 
-def _scores(machine: Any, X: Any, strategy: str, loss: str | None) -> Array:
+def _scores(estimator: Any, X: Any, strategy: str, loss: str | None) -> Array:
     """What each candidate is chosen for."""
-    with machine._lock:
+    with estimator._lock:
         if strategy == "variance":
-            return output_variances(machine, X)
-        pairwise = machine.__sklearn_tags__().input_tags.pairwise
+            return output_variances(estimator, X)
+        pairwise = estimator.__sklearn_tags__().input_tags.pairwise
         queries = np.asarray(X)[:, :-1] if pairwise else X
         if strategy == "uncertainty":
-            return entr(machine.predict_proba(queries)).sum(axis=1)
-        if is_classifier(machine):
-            return _expected_losses(machine, X, machine.predict_proba(queries), loss)
+            return entr(estimator.predict_proba(queries)).sum(axis=1)
+        if is_classifier(estimator):
+            return _expected_losses(estimator, X, estimator.predict_proba(queries), loss)
         if loss not in (None, "squared"):
             raise ValueError(f'the expected loss of numbers is "squared", got {loss!r}.')
-        return _expected_squares(machine, X, outputs(machine, queries))
+        return _expected_squares(estimator, X, outputs(estimator, queries))
 
 
-def _expected_losses(machine: Any, X: Any, chances: Array, name: str | None) -> Array:
+def _expected_losses(estimator: Any, X: Any, chances: Array, name: str | None) -> Array:
     """Mean leave-one-out loss of the held samples, over the classes of each candidate."""
-    loss = output_loss(machine, name)
-    labels, weight = loss.targets(machine.y_fit_), machine.sample_weight_
+    loss = output_loss(estimator, name)
+    labels, weight = loss.targets(estimator.y_fit_), estimator.sample_weight_
     out = np.zeros(len(chances))
-    for rows, block in joined_queries(machine, X):
+    for rows, block in added_queries(estimator, X):
         for label in range(len(loss.classes)):
             losses = loss(block.decisions(label)[:, :-1], labels)
             out[rows] += chances[rows, label] * (losses @ weight)
     return out / weight.sum()
 
 
-def _expected_squares(machine: Any, X: Any, predicted: Array) -> Array:
+def _expected_squares(estimator: Any, X: Any, predicted: Array) -> Array:
     """Mean squared leave-one-out residual, if the target is the prediction with its usual error.
 
     Left-out residuals are ``e − slope · y``: their expected square is that at the mean of y, and
     slope² times the variance of y.
     """
-    weight = machine.sample_weight_
-    Y = machine.y_fit_.reshape(len(weight), -1)
-    noise = np.average((Y - machine.loo_predict().reshape(Y.shape)) ** 2, axis=0, weights=weight)
+    weight = estimator.sample_weight_
+    Y = estimator.y_fit_.reshape(len(weight), -1)
+    noise = np.average((Y - estimator.loo_predict().reshape(Y.shape)) ** 2, axis=0, weights=weight)
     out = np.empty(len(predicted))
-    for rows, block in joined_queries(machine, X):
+    for rows, block in added_queries(estimator, X):
         values, slope = (part[:, :-1] for part in block.lines())
         residuals = Y - values - slope * predicted[rows, None, :]
         out[rows] = np.sum(residuals**2 + slope**2 * noise, axis=2) @ weight
     return out / weight.sum()
 
 
-def _new_id(machine: Any, step: int) -> list[Any] | None:
+def _new_id(estimator: Any, step: int) -> list[Any] | None:
     """An id that the copy does not hold; None where it numbers samples itself."""
-    ids = machine.ids_
+    ids = estimator.ids_
     return None if ids.dtype.kind != "U" else [f"{max(ids.tolist(), key=len)} {step}"]

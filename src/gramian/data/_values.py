@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import Array
-from gramian.core.estimators import departed_outputs, output_loss, outputs
+from gramian.core.estimators import output_loss, outputs, outputs_without_each
 from gramian.data._coalitions import Coalitions
-from gramian.data._models import features_of, machine_of, targets_of
+from gramian.data._models import estimator_of, features_of, targets_of
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed
@@ -131,21 +131,21 @@ def sample_values(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
-    machine, y = machine_of(model), targets_of(model, X, y)
+    estimator, y = estimator_of(model), targets_of(model, X, y)
     X = features_of(model, X)
-    with machine._lock:
-        counted = output_loss(machine, loss)
-        targets, ids = counted.targets(y), machine.ids_
+    with estimator._lock:
+        counted = output_loss(estimator, loss)
+        targets, ids = counted.targets(y), estimator.ids_
         if len(targets) != np.shape(X)[0]:
             raise ValueError(f"y must have a target for each sample: {len(targets)} of {len(X)}.")
-        base = float(counted(outputs(machine, X), targets).mean())
+        base = float(counted(outputs(estimator, X), targets).mean())
         if method == "loo":
             left_out = np.zeros(len(ids))
-            for rows, F in departed_outputs(machine, X):
+            for rows, F in outputs_without_each(estimator, X):
                 left_out += counted(F, targets[rows, None]).sum(axis=0)
             values = left_out / len(targets) - base
             return SampleValues(ids, values, np.zeros(len(ids)), base, method, counted.name)
-        coalitions = Coalitions.of(machine, X, targets, counted)
+        coalitions = Coalitions.of(estimator, X, targets, counted)
     rng = check_random_state(random_state)
     draws = coalitions.banzhaf(rng) if method == "banzhaf" else coalitions.shapley(rng)
     for found in _averaged(draws, tol, max_draws):

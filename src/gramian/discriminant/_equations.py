@@ -12,20 +12,20 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
-from gramian.core.equations import LS_SVM, Departures, Machine, MomentsOf
+from gramian.core.equations import LS_SVM, Equations, MomentsOf, Removals
 from gramian.core.equations._equations import Pull
 from gramian.core.gram import Moments
 
 
 @dataclass(frozen=True)
-class MinimumNorm(Machine):
+class MinimumNorm(Equations):
     """The machine whose intercept minimises ``β² + Σ z_i² / weight_i``.
 
     At small ridges this intercept jumps about, and the criterion has narrow valleys. LS-SVM, which
     differs in the intercept alone, has not.
     """
 
-    guide: ClassVar[Machine | None] = LS_SVM
+    guide: ClassVar[Equations | None] = LS_SVM
     name: str = "KDA/RMSE"
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
@@ -46,12 +46,12 @@ class MinimumNorm(Machine):
         R, s, p = first
         return Y - (R - _left_out_intercepts(first, second) * s[..., None]) / p[..., None]
 
-    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+    def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         first, second = moments(1), moments(2)
         left_out = _left_out_intercepts(first, second)
         theta = (first.R - left_out * first.s[:, None]) / first.p[:, None]
         intercept = second.R.sum(axis=0) / (1.0 + second.s.sum())
-        return Departures(theta, left_out - intercept)
+        return Removals(theta, left_out - intercept)
 
     def least_ridge(self, size: float, eps: float) -> float:
         """Larger than for other machines: the intercept comes from ``P D P``, the square of P."""

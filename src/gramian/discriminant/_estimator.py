@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import (
-    GramSettings,
-    KernelSettings,
+    DenseSpec,
+    KernelSpec,
     LiveClassifier,
     check_choice,
     check_positive,
@@ -52,6 +52,7 @@ class KernelDiscriminant(LiveClassifier):
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        The factors are all 1 unless they clearly help on samples that they were not fitted to.
     ridge : {"loo"} or float, default="loo"
         Regularisation λ ≥ 0. ``"loo"`` chooses it by leave-one-out.
     targets : {"signs", "fisher"}, default="signs"
@@ -94,7 +95,7 @@ class KernelDiscriminant(LiveClassifier):
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
     factor_ : str
-    refactorizations_ : list
+    rebuilds_ : list
         When and why the factor was rebuilt.
 
     References
@@ -156,11 +157,11 @@ class KernelDiscriminant(LiveClassifier):
         self.verbose = verbose
         self.device = device
 
-    def _settings(self):
+    def _spec(self):
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         kind = check_choice("targets", self.targets, TARGETS)
-        return GramSettings(
-            KernelSettings(*words, words=SEARCHED_GAMMAS, device=self.device),
+        return DenseSpec(
+            KernelSpec(*words, words=SEARCHED_GAMMAS, device=self.device),
             KDA_RMSE,
             check_positive("ridge", self.ridge, "loo", zero=True),
             factor=check_choice("factor", self.factor, (*FACTORS, SINGLE)),

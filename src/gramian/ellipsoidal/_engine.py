@@ -9,9 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
-from gramian.core.engines import Holdings, JoinedBlock, JoinedByEdits, check_semidefinite, noted
-from gramian.core.engines._removed import departed_by_removal
-from gramian.core.gram import Refactorization
+from gramian.core.engines import (
+    AddedBlock,
+    AddedByEdits,
+    Holdings,
+    check_semidefinite,
+    record_rebuild,
+)
+from gramian.core.engines._removed import without_each_by_removal
+from gramian.core.gram import Rebuild
 from gramian.core.kernels import GramSamples
 from gramian.ellipsoidal._regions import KernelRegion, Region
 from gramian.ellipsoidal._slopes import class_nearest, slopes_scale, slopes_tune
@@ -26,7 +32,7 @@ class Tuning(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RegionsReader:
+class RegionsPredictor:
     """Computes distances from the regions of one version, and decisions from the distances.
 
     With a precomputed kernel, a query is the row of its kernel values to all held samples.
@@ -84,29 +90,29 @@ class RegionsEngine:
     slopes: Mapping[Any, float]  # by label
     serves: object
     tuned: bool = False  # whether the slopes were tuned to samples
-    past: tuple[Refactorization, ...] = ()
+    past: tuple[Rebuild, ...] = ()
     edits: int = 0  # samples added or removed since the fit
     factor: ClassVar[str] = "cholesky"
 
     @classmethod
     def of(
-        cls, empty: Region, held: Holdings, *, kept: Any = None, slopes: Any = 1.0, **own: Any
+        cls, empty: Region, holdings: Holdings, *, kept: Any = None, slopes: Any = 1.0, **own: Any
     ) -> RegionsEngine:
         """Build an engine for these holdings; ``kept`` of a saved `state` replaces selection.
 
         Slopes are given in the order of the classes, or as one number for all.
         """
-        assert held.classes is not None
+        assert holdings.classes is not None
         regions = {}
-        for label in np.unique(held.y).tolist():
-            members = _members(empty, held, label)
+        for label in np.unique(holdings.y).tolist():
+            members = _members(empty, holdings, label)
             regions[label] = (
                 empty.append(*members) if kept is None else empty.restore(*members, kept[label])
             )
-        return cls(empty, regions, _by_label(held, slopes), held.version, **own)
+        return cls(empty, regions, _by_label(holdings, slopes), holdings.version, **own)
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return self.past
 
     # -- edits ----------------------------------------------------------------------------------
@@ -133,13 +139,13 @@ class RegionsEngine:
                 regions[label] = region.remove(gone, *_members(region, after, label))
         return self._moved(after, regions, len(positions))
 
-    def retuned(self, held: Holdings, how: Tuning) -> RegionsEngine:
+    def retuned(self, holdings: Holdings, how: Tuning) -> RegionsEngine:
         """Return an engine with slopes tuned to the held samples (kaieda2004, §7.6)."""
-        distances = self.held_distances(held, left_out=how.left_out)
-        labels, weight, (_, most, eta) = held.labels, held.weight, how
+        distances = self.held_distances(holdings, left_out=how.left_out)
+        labels, weight, (_, most, eta) = holdings.labels, holdings.weight, how
         found = slopes_tune(distances, labels, weight=weight, max_sacrifice=most, eta=eta)
         slopes = slopes_scale(distances, labels, found.alpha, weight)
-        return replace(self, slopes=_by_label(held, slopes), tuned=True)
+        return replace(self, slopes=_by_label(holdings, slopes), tuned=True)
 
     def with_unlabelled(self, X: Any) -> RegionsEngine:
         """Return an engine with these queries among the unlabelled samples of every region."""
@@ -150,67 +156,67 @@ class RegionsEngine:
     def settle(self) -> None:
         """Do nothing: no update is deferred."""
 
-    def refactor(self, held: Holdings, reason: str) -> RegionsEngine:
+    def rebuild(self, holdings: Holdings, reason: str) -> RegionsEngine:
         """Select the independent vectors of every class again."""
-        return self.fresh(held, reason)
+        return self.fresh(holdings, reason)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> RegionsEngine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> RegionsEngine:
         """Return the regions selected again from the holdings, with the same slopes."""
-        regions = RegionsEngine.of(self.empty, held).regions
-        return noted(self._moved(held, regions, 0), reason, len(held))
+        regions = RegionsEngine.of(self.empty, holdings).regions
+        return record_rebuild(self._moved(holdings, regions, 0), reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> RegionsReader:
-        assert held.classes is not None
-        labels = held.classes.tolist()
-        return RegionsReader(
+    def predictor(self, holdings: Holdings) -> RegionsPredictor:
+        assert holdings.classes is not None
+        labels = holdings.classes.tolist()
+        return RegionsPredictor(
             tuple(self.regions.get(label) for label in labels),
-            tuple(np.flatnonzero(held.y == label) for label in labels),
+            tuple(np.flatnonzero(holdings.y == label) for label in labels),
             np.array([self.slopes[label] for label in labels]),
             isinstance(self.empty.members, GramSamples),
         )
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Outputs from the region without the sample, with the present slopes."""
-        return self.reader(held).decide(self.held_distances(held, left_out=True))
+        return self.predictor(holdings).decide(self.held_distances(holdings, left_out=True))
 
     def held_distances(
-        self, held: Holdings, queries: bool | None = None, *, left_out: bool
+        self, holdings: Holdings, queries: bool | None = None, *, left_out: bool
     ) -> Array:
         """δ² of the held samples; if left out, from their own class without them."""
-        X, reader = held.rows.samples(), self.reader(held)
+        X, predictor = holdings.rows.samples(), self.predictor(holdings)
         X = X.K if isinstance(X, GramSamples) else X
         if not left_out:
-            return reader.distances(X, queries)
-        out = np.full((len(held), len(reader.regions)), np.inf)
-        for j, (region, own) in enumerate(zip(reader.regions, reader.positions, strict=True)):
+            return predictor.distances(X, queries)
+        out = np.full((len(holdings), len(predictor.regions)), np.inf)
+        for j, (region, own) in enumerate(zip(predictor.regions, predictor.positions, strict=True)):
             if region is not None:
-                others = np.delete(np.arange(len(held)), own)
-                out[others, j] = reader.class_distances(j, X[others], queries)
+                others = np.delete(np.arange(len(holdings)), own)
+                out[others, j] = predictor.class_distances(j, X[others], queries)
                 out[own, j] = region.loo_distances(queries)
         return out
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries, each of which joins the region of its class; slopes stay."""
-        return JoinedByEdits.blocks(lambda own: replace(self, serves=own.version), held, X)
+        return AddedByEdits.blocks(lambda own: replace(self, serves=own.version), holdings, X)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """The largest drift of a region."""
         return max(region.drift() for region in self.regions.values())
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each sample; slopes stay."""
-        return departed_by_removal(self, held, X)
+        return without_each_by_removal(self, holdings, X)
 
-    def frozen(self, held: Holdings) -> RegionsEngine:
+    def frozen(self, holdings: Holdings) -> RegionsEngine:
         """Return this engine: it never changes."""
         return self
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         return ("slopes",) if self.tuned else ()
 
-    def state(self, held: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> dict[str, Any]:
         return {"kept": {label: region.kept() for label, region in self.regions.items()}}
 
     # -- inside ---------------------------------------------------------------------------------
@@ -224,13 +230,13 @@ class RegionsEngine:
         return replace(self, regions=regions, slopes=slopes, serves=after.version, edits=edits)
 
 
-def _members(region: Region, held: Holdings, label: Any) -> tuple[Any, Array]:
+def _members(region: Region, holdings: Holdings, label: Any) -> tuple[Any, Array]:
     """Return the samples of a class in the form of its region, and their weights."""
-    mine = np.flatnonzero(held.y == label)
-    return region.adopt(held.rows.take(mine)), held.weight[mine]
+    mine = np.flatnonzero(holdings.y == label)
+    return region.adopt(holdings.rows.take(mine)), holdings.weight[mine]
 
 
-def _by_label(held: Holdings, slopes: Any) -> dict[Any, float]:
-    assert held.classes is not None
-    labels = held.classes.tolist()
+def _by_label(holdings: Holdings, slopes: Any) -> dict[Any, float]:
+    assert holdings.classes is not None
+    labels = holdings.classes.tolist()
     return dict(zip(labels, np.broadcast_to(slopes, len(labels)).tolist(), strict=True))

@@ -6,11 +6,11 @@ from dataclasses import fields
 
 import numpy as np
 
-from gramian.core.estimators import KernelSettings, LiveClassifier, edits, learned
+from gramian.core.estimators import KernelSpec, LiveClassifier, edits, learned
 from gramian.core.estimators._estimator import Fitted
 from gramian.ellipsoidal._novelty import novelties, novelty_units, weighted_quantile
 from gramian.ellipsoidal._slopes import memberships
-from gramian.ellipsoidal._spec import CV, RegionSettings
+from gramian.ellipsoidal._spec import CV, RegionSpec
 
 
 class EllipsoidalFuzzyClassifier(LiveClassifier):
@@ -102,7 +102,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     novelty_threshold_ : float
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
         When and why the independent vectors were selected again.
 
     References
@@ -185,7 +185,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     def slopes_(self):
         """α, in the order of `classes_`."""
         now = self._serving()
-        return now.engine.reader(now.held).slopes
+        return now.engine.predictor(now.holdings).slopes
 
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
@@ -203,8 +203,8 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
         The distance from a class without samples is infinite.
         """
-        now, reader = self._reading()
-        return reader.distances(now.settings.samples.queries(self, now.held, X))
+        now, predictor = self._reading()
+        return predictor.distances(now.spec.samples.queries(self, now.holdings, X))
 
     def predict_membership(self, X):
         """Degrees of membership ``exp(−δ²/α)``, in [0, 1], shape (n_samples, n_classes).
@@ -212,9 +212,9 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         They need not add up to 1. Far from all classes every degree rounds to 0, but `predict`
         still returns the nearest class.
         """
-        now, reader = self._reading()
-        X = now.settings.samples.queries(self, now.held, X)
-        return memberships(reader.distances(X), reader.slopes)
+        now, predictor = self._reading()
+        X = now.spec.samples.queries(self, now.holdings, X)
+        return memberships(predictor.distances(X), predictor.slopes)
 
     def novelty(self, X):
         """How far each sample lies outside every class, where 1 is typical for members of a class.
@@ -225,9 +225,9 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         """
         with self._lock:
             units, _ = self._derived("novelty", _novelty)
-            now, reader = self._reading()
-        X = now.settings.samples.queries(self, now.held, X)
-        return novelties(reader.distances(X, True), units)
+            now, predictor = self._reading()
+        X = now.spec.samples.queries(self, now.holdings, X)
+        return novelties(predictor.distances(X, True), units)
 
     @property
     def novelty_threshold_(self):
@@ -243,29 +243,29 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         """
         with self._lock:
             now, classes = self._serving(), self.classes_
-            X = now.settings.samples.queries(self, now.held, X)
-            if now.settings.distance != "kpca" or now.settings.samples.precomputed:
+            X = now.spec.samples.queries(self, now.holdings, X)
+            if now.spec.distance != "kpca" or now.spec.samples.precomputed:
                 raise ValueError(
                     'transduce needs distance="kpca" and a kernel of samples, got '
                     f"distance={self.distance!r} and kernel={self.kernel!r}."
                 )
             engine = now.engine.with_unlabelled(X)
-            if now.settings.tune:
-                engine = engine.retuned(now.held, now.settings.tuning)
-        return classes[engine.reader(now.held).nearest(X)]
+            if now.spec.tune:
+                engine = engine.retuned(now.holdings, now.spec.tuning)
+        return classes[engine.predictor(now.holdings).nearest(X)]
 
     @edits
     def retune(self):
         """Tune the slopes to the samples held now (kaieda2004, §7.6) and return self."""
         now = self._serving()
-        self._now = now.moved(now.held, now.engine.retuned(now.held, self._settings().tuning))
+        self._now = now.moved(now.holdings, now.engine.retuned(now.holdings, self._spec().tuning))
         return self
 
-    def _settings(self):
+    def _spec(self):
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        _, *names = (field.name for field in fields(RegionSettings))
+        _, *names = (field.name for field in fields(RegionSpec))
         own = {name: getattr(self, name) for name in names}
-        return RegionSettings(KernelSettings(*words, words=(CV,)), **own)
+        return RegionSpec(KernelSpec(*words, words=(CV,)), **own)
 
 
 def _finite(decision):
@@ -275,9 +275,9 @@ def _finite(decision):
 
 def _novelty(now: Fitted):
     """Return the unit of distance of each class and the novelty threshold."""
-    held = now.held
-    distances = now.engine.held_distances(held, True, left_out=True)
-    own = distances[np.arange(len(held)), held.labels]
-    units = novelty_units(own, held.labels, distances.shape[1], held.weight)
+    holdings = now.holdings
+    distances = now.engine.held_distances(holdings, True, left_out=True)
+    own = distances[np.arange(len(holdings)), holdings.labels]
+    units = novelty_units(own, holdings.labels, distances.shape[1], holdings.weight)
     left_out = novelties(distances, units)
-    return units, weighted_quantile(left_out, held.weight, now.settings.novelty_quantile)
+    return units, weighted_quantile(left_out, holdings.weight, now.spec.novelty_quantile)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.core.engines import Holdings
-from gramian.core.estimators import KernelSettings, check_choice, check_positive
+from gramian.core.estimators import KernelSpec, check_choice, check_positive
 from gramian.core.kernels import GramSamples, default_gamma
 from gramian.core.search import repeatable
 from gramian.ellipsoidal._ellipsoids import kernel_normalize
@@ -52,23 +52,23 @@ class RegionChoice:
     sigma: float
     zeta: float
     cv_scores: Scores
-    seen_by: tuple[str, ...]
-    settings: RegionSettings
+    chosen_on_data: tuple[str, ...]
+    spec: RegionSpec
 
-    def engine(self, held: Holdings, past: tuple = ()) -> RegionsEngine:
+    def engine(self, holdings: Holdings, past: tuple = ()) -> RegionsEngine:
         """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
-        return self.settings.build(held, self, past)
+        return self.spec.build(holdings, self, past)
 
-    def engine_apart(self, tuning: Holdings, held: Holdings) -> RegionsEngine:
+    def engine_apart(self, tuning: Holdings, holdings: Holdings) -> RegionsEngine:
         """Build an engine with slopes that were tuned to other holdings."""
-        return replace(self.engine(tuning).fresh(held), tuned=False)
+        return replace(self.engine(tuning).fresh(holdings), tuned=False)
 
 
 @dataclass(frozen=True, eq=False)
-class RegionSettings:
+class RegionSpec:
     """The parameters of `EllipsoidalFuzzyClassifier`, as `fit` read them."""
 
-    kernel_settings: KernelSettings
+    kernel_spec: KernelSpec
     tau: Any
     epsilon: Any
     sigma: Any
@@ -113,74 +113,76 @@ class RegionSettings:
     @property
     def samples(self) -> Any:
         """Whether samples are vectors or rows of a precomputed kernel."""
-        return self.kernel_settings.samples
+        return self.kernel_spec.samples
 
     @property
     def tuning(self) -> Tuning:
         """How `fit` and `retune` tune the slopes."""
         return Tuning(isinstance(self.tune, str), self.max_sacrifice, self.eta)
 
-    def choose(self, held: Holdings, past: RegionChoice | None) -> RegionChoice:
+    def choose(self, holdings: Holdings, past: RegionChoice | None) -> RegionChoice:
         """Choose numbers for all parameters; cross-validation chooses those that are "cv"."""
-        values = {**self.floors, "gamma": self._width(held)}
+        values = {**self.floors, "gamma": self._width(holdings)}
         asked = [name for name in _MADE_WITH[self.distance] if _is_cv(values[name])]
         values |= {name: floor for name, floor in _PROVISIONAL.items() if _is_cv(values[name])}
         candidates = {name: np.array(_CANDIDATES[name]) for name in asked}
         if "gamma" in asked:
-            values["gamma"] = default_gamma("scale", held.rows.samples(), held.weight)
+            values["gamma"] = default_gamma("scale", holdings.rows.samples(), holdings.weight)
             candidates["gamma"] *= values["gamma"]
-        folds = stratified_folds(held.y, repeatable(self.random_state))
+        folds = stratified_folds(holdings.y, repeatable(self.random_state))
         return self.chosen(
-            *choose_in_turn(partial(self.fold_score, held, folds), values, candidates)
+            *choose_in_turn(partial(self.fold_score, holdings, folds), values, candidates)
         )
 
     def chosen(self, values: Mapping[str, Any], scores: Scores | None = None) -> RegionChoice:
         """Return the choice with these numbers."""
         names = _MADE_WITH[self.distance]
-        named = self.kernel_settings.seen_by if "gamma" in names else ()
-        seen_by = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
-        return RegionChoice(**values, cv_scores=scores or {}, seen_by=seen_by, settings=self)
+        named = self.kernel_spec.chosen_on_data if "gamma" in names else ()
+        chosen_on_data = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
+        return RegionChoice(
+            **values, cv_scores=scores or {}, chosen_on_data=chosen_on_data, spec=self
+        )
 
-    def build(self, held: Holdings, choice: RegionChoice, past: tuple = ()) -> RegionsEngine:
+    def build(self, holdings: Holdings, choice: RegionChoice, past: tuple = ()) -> RegionsEngine:
         """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
-        engine = RegionsEngine.of(self._empty(held, choice), held, past=past)
+        engine = RegionsEngine.of(self._empty(holdings, choice), holdings, past=past)
         if self.tune:
-            engine = engine.retuned(held, self.tuning)
+            engine = engine.retuned(holdings, self.tuning)
         elif not self.samples.precomputed:  # so that errors of the kernel occur in `fit`
-            engine.reader(held).distances(held.rows.take(np.arange(1)))
+            engine.predictor(holdings).distances(holdings.rows.take(np.arange(1)))
         return engine
 
-    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[RegionChoice, Any]:
+    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[RegionChoice, Any]:
         """Return the choice and the engine stored in a model file."""
         values = {name: public[f"{name}_"] for name in ("gamma", *self.floors)}
         choice, slopes = self.chosen(values, public["cv_scores_"]), public["slopes_"]
         tuned = bool(self.tune) or bool(np.any(slopes != 1.0))
-        empty, kept = self._empty(held, choice), state["kept"]
-        return choice, RegionsEngine.of(empty, held, kept=kept, slopes=slopes, tuned=tuned)
+        empty, kept = self._empty(holdings, choice), state["kept"]
+        return choice, RegionsEngine.of(empty, holdings, kept=kept, slopes=slopes, tuned=tuned)
 
-    def fold_score(self, held: Holdings, folds: Array, values: Mapping[str, Any]) -> float:
+    def fold_score(self, holdings: Holdings, folds: Array, values: Mapping[str, Any]) -> float:
         """Weighted accuracy on all samples, each predicted by regions of the other folds."""
-        right, labels = np.zeros(len(held), dtype=bool), held.labels
+        right, labels = np.zeros(len(holdings), dtype=bool), holdings.labels
         for k in np.unique(folds):
             train, test = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
             if len(train):  # without training samples no test sample is recognised
-                rest, left_out = held.without(test), held.rows.take(test)
+                rest, left_out = holdings.without(test), holdings.rows.take(test)
                 if isinstance(left_out, GramSamples):
                     left_out = left_out.K[np.ix_(test, train)]
-                reader = self.build(rest, self.chosen(values)).reader(rest)
-                right[test] = reader.nearest(left_out) == labels[test]
-        return float(np.average(right, weights=held.weight))
+                predictor = self.build(rest, self.chosen(values)).predictor(rest)
+                right[test] = predictor.nearest(left_out) == labels[test]
+        return float(np.average(right, weights=holdings.weight))
 
-    def _width(self, held: Holdings) -> Any:
+    def _width(self, holdings: Holdings) -> Any:
         """Return a number, an array, or "cv"; None for kernels without gamma."""
-        if self.distance == "input" or not self.kernel_settings.takes_gamma:
+        if self.distance == "input" or not self.kernel_spec.takes_gamma:
             return None
-        return CV if _is_cv(self.kernel_settings.gamma) else self.kernel_settings.resolve(held)
+        return CV if _is_cv(self.kernel_spec.gamma) else self.kernel_spec.resolve(holdings)
 
-    def _empty(self, held: Holdings, choice: RegionChoice) -> Any:
+    def _empty(self, holdings: Holdings, choice: RegionChoice) -> Any:
         """Return a region without members, to which every class appends its own."""
-        kernel, weight = self.kernel_settings.base.with_gamma(choice.gamma), np.empty(0)
-        none, d = in_double(held.rows.take(np.arange(0))), held.rows.width
+        kernel, weight = self.kernel_spec.base.with_gamma(choice.gamma), np.empty(0)
+        none, d = in_double(holdings.rows.take(np.arange(0))), holdings.rows.width
         if self.distance == "input":
             return InputRegion(kernel, none, weight, choice.zeta)
         if self.normalize:

@@ -107,9 +107,9 @@ def finish_pending(path: StrPath, records: Iterable[Record], file: StrPath, mode
 
 def check_record(record: Record, model: Any) -> dict[str, Any]:
     """Which of the forgotten ids the model holds, and whether it is the one of the receipt."""
-    held = set(model.ids_.tolist())
+    holdings = set(model.ids_.tolist())
     return {
-        "held": [name for name in record["ids"] if name in held],
+        "held": [name for name in record["ids"] if name in holdings],
         "fingerprint": fingerprint(model, key=bytes.fromhex(record["salt"]))
         == record["fingerprint_after"],
     }

@@ -53,16 +53,16 @@ def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[No
         If another process holds the lock all that time; the message says which.
     """
     target = os.path.realpath(path)
-    held = _mine.__dict__.setdefault("paths", set())
-    if target in held:
+    holdings = _mine.__dict__.setdefault("paths", set())
+    if target in holdings:
         yield
         return
     descriptor, lock = _acquire(target, WAIT if wait is None else wait)
-    held.add(target)
+    holdings.add(target)
     try:
         yield
     finally:
-        held.discard(target)
+        holdings.discard(target)
         with suppress(OSError):
             lock.unlink()  # while it is ours; who waits for it sees that it is another file now
         os.close(descriptor)

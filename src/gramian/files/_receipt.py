@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import __version__
 from gramian.files._lock import user_name
 from gramian.files._models import fingerprint
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
 """What `verify` allows, relative, by the precision of the samples."""
@@ -79,7 +79,7 @@ class Receipt:
     difference: float | None
     tolerance: float | None
     verified: bool | None
-    seen_by: tuple[str, ...]
+    chosen_on_data: tuple[str, ...]
     fingerprint_before: str
     fingerprint_after: str
     salt: str
@@ -146,7 +146,7 @@ def forget(
     seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
     salt = secrets.token_bytes(32)
     return Receipt(
-        model=type(machine_of(model)).__name__,
+        model=type(estimator_of(model)).__name__,
         ids=tuple(np.atleast_1d(np.asarray(ids)).tolist()),
         count=n_before - len(model.ids_),
         n_before=n_before,
@@ -156,7 +156,7 @@ def forget(
         difference=difference,
         tolerance=None if difference is None else allowed,
         verified=None if difference is None else bool(difference <= allowed),
-        seen_by=() if reselect else tuple(model.seen_by_),
+        chosen_on_data=() if reselect else tuple(model.chosen_on_data_),
         fingerprint_before=before,
         fingerprint_after=fingerprint(model, key=salt),
         salt=salt.hex(),
@@ -168,7 +168,7 @@ def forget(
 
 def difference_to_refit(model: Any) -> float:
     """How far decision values on the held samples are from those of a refit, relative. O(n³)."""
-    estimator = machine_of(model)
+    estimator = estimator_of(model)
     X = estimator.X_fit_
     ours, theirs = _values(estimator, X), _values(estimator.refitted(), X)
     scale = np.abs(theirs).max()
@@ -177,7 +177,7 @@ def difference_to_refit(model: Any) -> float:
 
 def default_tolerance(model: Any) -> float:
     """What the difference may be, by the precision of the samples."""
-    return TOLERANCE.get(machine_of(model).X_fit_.dtype, max(TOLERANCE.values()))
+    return TOLERANCE.get(estimator_of(model).X_fit_.dtype, max(TOLERANCE.values()))
 
 
 def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[float, float | None]:
@@ -207,7 +207,7 @@ def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
 
 
 def _drift(model: Any) -> float | None:
-    estimator = machine_of(model)
+    estimator = estimator_of(model)
     try:
         return float(estimator.drift())
     except (AttributeError, ValueError, ArithmeticError):  # what is forgotten stays so

@@ -70,16 +70,16 @@ def check_estimator(model: Any, state: Any) -> None:
 
 def _check_held(model: Any, state: Any) -> Size:
     """Ids, targets and weights, as many as samples."""
-    held = check_keys(state["held"], "held", HELD)
+    holdings = check_keys(state["held"], "held", HELD)
     X = check_samples(state["X"], "X", (None, None))
     n, d = X.shape
     if n == 0 and "bases" not in state:
         refuse("X", "has no samples")
-    _check_ids(held["_ids"], held["_next_id"], n)
-    weight = check_array(held["_weight"], "the weights of samples", (n,), "f")
+    _check_ids(holdings["_ids"], holdings["_next_id"], n)
+    weight = check_array(holdings["_weight"], "the weights of samples", (n,), "f")
     if not (weight > 0).all():
         refuse("the weights of samples", "are not all positive")
-    y, classes = held["_y"], None
+    y, classes = holdings["_y"], None
     if is_classifier(model):
         check_labels(y, "y", (n,))
         classes = check_labels(state["public"].get("classes_"), "classes_", (None,))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.core.estimators import RIVALS
+from gramian.core.estimators import WIDTH_KERNELS
 from gramian.core.search import Selection
 from gramian.core.text import shown
 from gramian.files._checks import check_array, check_number, check_sequence, check_text, refuse
@@ -30,7 +30,7 @@ def check_chosen(model: Any, public: Any, d: int) -> None:
     """The kernel that was chosen, and the metric; files of 0.1.0 have neither."""
     asked = getattr(model, "kernel", None)
     kernel = public.get("kernel_", asked)
-    known = RIVALS if isinstance(asked, str) and asked == "loo" else (asked,)
+    known = WIDTH_KERNELS if isinstance(asked, str) and asked == "loo" else (asked,)
     if kernel not in known:
         refuse("kernel_", f"is {shown(kernel)!r}, which the parameter kernel does not allow")
     check_metric(public.get("metric_"), "metric_", d, needed=getattr(model, "metric", None))

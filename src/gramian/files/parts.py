@@ -25,9 +25,9 @@ __all__ = [
     "Held",
     "Parts",
     "canonical_json",
+    "estimator_of",
     "following",
     "follows_from_rows",
-    "machine_of",
     "next_id_of",
     "read_values",
     "rows_of",
@@ -51,16 +51,18 @@ class Held(NamedTuple):
     table: dict[str, Array] | None = None
 
 
-def machine_of(model: Any) -> Any:
+def estimator_of(model: Any) -> Any:
     """The estimator in a model of a table; any other model is its own."""
     return model.estimator_ if isinstance(model, TableModel) else model
 
 
 def rows_of(model: Any) -> Held:
     """What the model holds now, in the order of ``ids_``."""
-    machine = machine_of(model)
-    own = machine.ids_, machine.y_fit_, machine.sample_weight_
-    return Held(*own, None, model.table_) if machine is not model else Held(*own, machine.X_fit_)
+    estimator = estimator_of(model)
+    own = estimator.ids_, estimator.y_fit_, estimator.sample_weight_
+    return (
+        Held(*own, None, model.table_) if estimator is not model else Held(*own, estimator.X_fit_)
+    )
 
 
 def next_id_of(model: Any) -> int:
@@ -71,9 +73,9 @@ def next_id_of(model: Any) -> int:
 
 def settings_of(model: Any) -> bytes:
     """A model file of everything but rows and what follows from them."""
-    encoder, machine = Encoder(), machine_of(model)
-    body = {"machine": encoder.described(machine, _without_rows(machine._get_state()))}
-    if machine is not model:
+    encoder, estimator = Encoder(), estimator_of(model)
+    body = {"machine": encoder.described(estimator, _without_rows(estimator._get_state()))}
+    if estimator is not model:
         state = model._get_state()
         rows = ("estimator_", "table_", "next_id")
         rest = {name: value for name, value in state.items() if name not in rows}
@@ -85,12 +87,12 @@ def settings_of(model: Any) -> bytes:
 
 def follows_from_rows(model: Any) -> bool:
     """Whether all that edits change in the machine follows from its rows."""
-    return "coefficients" in machine_of(model)._state_keys
+    return "coefficients" in estimator_of(model)._state_keys
 
 
 def following(model: Any) -> dict[str, Any]:
     """What predictions need and follows from the rows: `model_of` takes it, to save time."""
-    state = machine_of(model)._get_state()
+    state = estimator_of(model)._get_state()
     return {name: state[name] for name in _FOLLOWING if "coefficients" in state and name in state}
 
 
@@ -118,7 +120,7 @@ class Parts:
         self.samples, self.targets = self._state["X"], self._state["held"]["_y"]
         self.columns = self._rest.get("columns_")
 
-    def model(self, held: Held, next_id: int, known: dict[str, Any] | None = None) -> Any:
+    def model(self, holdings: Held, next_id: int, known: dict[str, Any] | None = None) -> Any:
         """The model of these rows; without ``known`` its engine is built now, O(n³).
 
         Raises
@@ -126,41 +128,46 @@ class Parts:
         ModelFileError
             If rows and settings do not fit one another.
         """
-        X = held.X if self.columns is None else encode(self.columns, held.table or {})
-        state, machine = self._filled(held, X, next_id), self._machine
-        builds = known is None and "coefficients" in machine._state_keys
-        if "coefficients" in machine._state_keys:
-            state |= known or self._no_coefficients(state, held)
-        check_state(machine, state)
-        machine._set_state(state)
+        X = holdings.X if self.columns is None else encode(self.columns, holdings.table or {})
+        state, estimator = self._filled(holdings, X, next_id), self._machine
+        builds = known is None and "coefficients" in estimator._state_keys
+        if "coefficients" in estimator._state_keys:
+            state |= known or self._no_coefficients(state, holdings)
+        check_state(estimator, state)
+        estimator._set_state(state)
         if builds:
-            machine.seen_by_  # noqa: B018 - reads from the engine, which is built for it
+            estimator.chosen_on_data_  # noqa: B018 - reads from the engine, which is built for it
         if self._table is None:
-            return machine
-        rest = {**self._rest, "estimator_": machine, "table_": held.table, "next_id": next_id}
+            return estimator
+        rest = {**self._rest, "estimator_": estimator, "table_": holdings.table, "next_id": next_id}
         check_state(self._table, rest)
         self._table._set_state(rest)
         return self._table
 
-    def _filled(self, held: Held, X: Any, next_id: int) -> dict[str, Any]:
+    def _filled(self, holdings: Held, X: Any, next_id: int) -> dict[str, Any]:
         """The state of the machine with rows, and the classes that they have."""
-        own = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": next_id}
+        own = {
+            "_ids": holdings.ids,
+            "_y": holdings.y,
+            "_weight": holdings.weight,
+            "_next_id": next_id,
+        }
         state = {**self._state, "held": own, "X": X}
         if "classes_" in self._machine._state_names and "classes_" not in state["public"]:
-            declared, present = state["declared"], np.unique(held.y)
+            declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present
             state["public"] = {**state["public"], "classes_": classes}
         return state
 
-    def _no_coefficients(self, state: dict[str, Any], held: Held) -> dict[str, Any]:
+    def _no_coefficients(self, state: dict[str, Any], holdings: Held) -> dict[str, Any]:
         """In place of coefficients that are not there yet."""
         classes = state["public"].get("classes_")
         if classes is None:
-            outputs = 1 if held.y.ndim == 1 else held.y.shape[1]
+            outputs = 1 if holdings.y.ndim == 1 else holdings.y.shape[1]
         else:
             outputs = 1 if len(classes) == 2 else len(classes)
         none: dict[str, Any] = dict.fromkeys(self._machine._state_keys)
-        return none | {"coefficients": (np.zeros(outputs), np.zeros((len(held.ids), outputs)))}
+        return none | {"coefficients": (np.zeros(outputs), np.zeros((len(holdings.ids), outputs)))}
 
 
 def write_values(values: dict[str, Any]) -> bytes:

@@ -23,14 +23,14 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array, mirror_upper, weighted_square
-from gramian.core.equations import Departures, Machine, MomentsOf, loo_bordered
+from gramian.core.equations import Equations, MomentsOf, Removals, loo_bordered
 from gramian.core.equations._equations import Pull, symmetric
 from gramian.core.equations._least_squares import pull_bordered
 from gramian.core.gram import LiveResolvent, Moments, Spectrum
 
 
 @dataclass(frozen=True)
-class Fisher(Machine):
+class Fisher(Equations):
     """The discriminant with the bias penalty ``penalty · μ b²``: 0 for eq. (4), 1 for eq. (5).
 
     At small ridges the paper's leave-one-out has narrow valleys, in which a search by slopes ends.
@@ -52,9 +52,9 @@ class Fisher(Machine):
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """Leave-one-out values of the discriminant without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
-        return Y - self.departures(Y, moments, ridge).residual.real
+        return Y - self.removals(Y, moments, ridge).residual.real
 
-    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+    def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         """Complex residuals and real changes of the intercept.
 
         ::
@@ -67,7 +67,7 @@ class Fisher(Machine):
         R1, s1 = R.sum(axis=-2, keepdims=True), s.sum(axis=-2, keepdims=True)
         intercept = R1.imag / (s1.imag - cost)
         left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
-        return Departures((R - left_out * s) / p, left_out - intercept)
+        return Removals((R - left_out * s) / p, left_out - intercept)
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """``μ kᵀ(K D⁻¹ K + μD)⁻¹k = −σ Im kᵀPk``: f is linear in k, so it is 0 where k is."""

@@ -7,8 +7,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import (
-    GramSettings,
-    KernelSettings,
+    DenseSpec,
+    KernelSpec,
     LiveClassifier,
     check_choice,
     check_positive,
@@ -51,6 +51,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        The factors are all 1 unless they clearly help on samples that they were not fitted to.
     ridge : {"loo"} or float, default="loo"
         Regularisation μ > 0 of the coefficients. ``"loo"`` chooses it by leave-one-out.
     targets : {"signs", "fisher"}, default="signs"
@@ -96,7 +97,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         The samples that the model holds now, in order of arrival.
     factor_ : str
         ``"resolvent"``.
-    refactorizations_ : list
+    rebuilds_ : list
         When and why the factor was rebuilt.
 
     Notes
@@ -182,13 +183,13 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _n_features_out(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _settings(self):
+    def _spec(self):
         if not isinstance(self.penalize_bias, bool | np.bool_):
             raise ValueError(f"penalize_bias must be True or False, got {self.penalize_bias!r}.")
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         kind = check_choice("targets", self.targets, TARGETS)
-        return GramSettings(
-            KernelSettings(*words, words=SEARCHED_GAMMAS, device=self.device),
+        return DenseSpec(
+            KernelSpec(*words, words=SEARCHED_GAMMAS, device=self.device),
             KFD_PENALIZED if self.penalize_bias else KFD,
             check_positive("ridge", self.ridge, "loo"),
             kind=kind,

@@ -39,23 +39,23 @@ def begin(self, X, y, sample_weight, ids, classes):
     if not is_chunked(X):
         LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
         return
-    settings, chunks = self._settings(), _aligned(self, X, y, sample_weight, ids)
-    random = repeatable(settings.plan.random_state)
+    spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids)
+    random = repeatable(spec.plan.random_state)
     numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
-    X, y, names = settings.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
+    X, y, names = spec.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
     weight = np.ones(len(y)) if weight is None else weight
     y = self._check_targets(y, None)
-    X, y, weight, rows = with_weight(settings.samples, X, y, weight, numbers)
+    X, y, weight, rows = with_weight(spec.samples, X, y, weight, numbers)
     some = Holdings(make_rows(X), y, weight, rows, len(chunks))
     some = self._joined(None, some, _labels_of(self, chunks, None))
-    choice = settings.choose(some, None)
-    engine, held = choice.engine(some), _without_rows(some, version=object())
+    choice = spec.choose(some, None)
+    engine, holdings = choice.engine(some), _without_rows(some, version=object())
     sums = _added_up(chunks, engine, rows, X.dtype)
-    estimate = len(numbers) < len(chunks) and settings.plan.ridge in ("loo", "gcv")
-    engine = engine.over(held, sums, estimate)
+    estimate = len(numbers) < len(chunks) and spec.plan.ridge in ("loo", "gcv")
+    engine = engine.over(holdings, sums, estimate)
     if some.classes is not None:
-        engine = engine.calibrated(_calibrated(Fitted(settings, choice, some, engine))[1])
-    self._now = Fitted(settings, choice, held, engine, names)
+        engine = engine.calibrated(_calibrated(Fitted(spec, choice, some, engine))[1])
+    self._now = Fitted(spec, choice, holdings, engine, names)
 
 
 def learn(self, X, y, sample_weight, ids, classes=()):
@@ -64,11 +64,11 @@ def learn(self, X, y, sample_weight, ids, classes=()):
         LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
         return
     now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
-    held = replace(now.held, next_id=now.held.next_id + len(chunks), version=object())
-    held = self._joined(now.held, held, _labels_of(self, chunks, now.held))
-    engine = now.engine.with_classes(held)
-    sums = _added_up(chunks, engine, None, held.rows.dtype)
-    self._now = now.moved(held, engine.with_sums(held, sums, len(chunks)))
+    holdings = replace(now.holdings, next_id=now.holdings.next_id + len(chunks), version=object())
+    holdings = self._joined(now.holdings, holdings, _labels_of(self, chunks, now.holdings))
+    engine = now.engine.with_classes(holdings)
+    sums = _added_up(chunks, engine, None, holdings.rows.dtype)
+    self._now = now.moved(holdings, engine.with_sums(holdings, sums, len(chunks)))
 
 
 @edits
@@ -97,20 +97,20 @@ def learn_rows(self, X, y=None, sample_weight=None):
         self._learn(X, y, sample_weight, None)
         return self
     now = self._serving()
-    held, stream, kind = now.held, now.engine.stream(), now.settings.samples
+    holdings, stream, kind = now.holdings, now.engine.stream(), now.spec.samples
     chunks = _chunks(X, y, sample_weight)
-    if on_device(held.rows.samples()):  # on a device
+    if on_device(holdings.rows.samples()):  # on a device
         chunks = ahead(chunks)  # made while the device computes
     for rows, targets, weight in chunks:
-        rows, targets = kind.more(self, now.held, rows, targets)
-        targets = self._check_targets(targets, now.held)
+        rows, targets = kind.more(self, now.holdings, rows, targets)
+        targets = self._check_targets(targets, now.holdings)
         weight = np.ones(len(targets)) if weight is None else weight
         rows, targets, weight, _ = with_weight(kind, rows, targets, weight, np.arange(len(targets)))
         labels = tuple(np.unique(targets).tolist()) if is_classifier(self) else ()
-        held = self._joined(held, replace(held, version=object()), labels)
-        stream.add(held, rows, targets, weight)
-    held = replace(held, next_id=held.next_id + stream.rows)
-    self._now = now.moved(held, stream.learned(held))
+        holdings = self._joined(holdings, replace(holdings, version=object()), labels)
+        stream.add(holdings, rows, targets, weight)
+    holdings = replace(holdings, next_id=holdings.next_id + stream.rows)
+    self._now = now.moved(holdings, stream.learned(holdings))
     return self
 
 
@@ -161,18 +161,18 @@ def forget_rows(self, X, y, sample_weight=None):
     self
     """
     now = self._serving()
-    X, y = now.settings.samples.more(self, now.held, X, y)
-    y, n = self._check_targets(y, now.held), self.n_rows_
+    X, y = now.spec.samples.more(self, now.holdings, X, y)
+    y, n = self._check_targets(y, now.holdings), self.n_rows_
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
-    X, y, weight, _ = with_weight(now.settings.samples, X, y, weight, np.arange(len(y)))
-    unheld = n - len(now.held)
+    X, y, weight, _ = with_weight(now.spec.samples, X, y, weight, np.arange(len(y)))
+    unheld = n - len(now.holdings)
     if len(y) >= n or len(y) > unheld:
         raise ValueError(
             f"forget_rows got {len(y)} rows, and the model has learned {unheld} that it does not "
             f"hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
         )
-    held = replace(now.held, version=object())
-    self._now = now.moved(held, now.engine.remove_rows(held, X, y, weight))
+    holdings = replace(now.holdings, version=object())
+    self._now = now.moved(holdings, now.engine.remove_rows(holdings, X, y, weight))
     return self
 
 
@@ -190,7 +190,7 @@ def loo_decision_function(self, X=None, y=None, sample_weight=None):
             self
         )
     now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
-    dtype, width = now.held.rows.dtype, width_of(now)
+    dtype, width = now.holdings.rows.dtype, width_of(now)
     return chunks.map_rows(partial(_left_out, now.engine, dtype, width is None), width, dtype)
 
 
@@ -209,23 +209,23 @@ def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
     """
     now = model._serving()
     engine = now.engine
-    if now.held.classes is not None and engine.calibration is None and name == "predict_proba":
+    if now.holdings.classes is not None and engine.calibration is None and name == "predict_proba":
         engine = engine.calibrated(model._derived("calibration", _calibrated)[1])
     twin = clone(model)
-    twin._now = now.moved(_without_rows(now.held), engine)
+    twin._now = now.moved(_without_rows(now.holdings), engine)
     return map_queries(X, getattr(twin, name), width, dtype)
 
 
 def width_of(now: Fitted) -> int | None:
     """Number of columns of the public outputs; None if they are one-dimensional."""
     t = len(now.engine.order())
-    flat = t == 1 and (now.held.classes is not None or now.held.y.ndim == 1)
+    flat = t == 1 and (now.holdings.classes is not None or now.holdings.y.ndim == 1)
     return None if flat else t
 
 
-def _without_rows(held: Holdings, **changes: Any) -> Holdings:
-    rows, y = make_rows(held.rows.samples()[:0]), held.y[:0].copy()
-    return replace(held, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
+def _without_rows(holdings: Holdings, **changes: Any) -> Holdings:
+    rows, y = make_rows(holdings.rows.samples()[:0]), holdings.y[:0].copy()
+    return replace(holdings, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
 
 
 def _aligned(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> RowChunks:
@@ -242,15 +242,15 @@ def _added_up(chunks: RowChunks, engine: BasisEngine, rows: Array | None, dtype:
     return sums
 
 
-def _labels_of(model: Any, chunks: RowChunks, held: Holdings | None) -> tuple:
+def _labels_of(model: Any, chunks: RowChunks, holdings: Holdings | None) -> tuple:
     """All labels of the chunks, which stay declared classes as their rows are not held.
 
     Returns an empty tuple for a regressor. Raises ValueError if the targets do not match those
     held.
     """
     if is_classifier(model):
-        return tuple(model._check_targets(chunks.labels(), held).tolist())
+        return tuple(model._check_targets(chunks.labels(), holdings).tolist())
     like = np.zeros((1, chunks.y.shape[1]))
-    one = held is not None and held.y.ndim == 1 and like.shape[1] == 1
-    model._check_targets(like[:, 0] if one else like, held)
+    one = holdings is not None and holdings.y.ndim == 1 and like.shape[1] == 1
+    model._check_targets(like[:, 0] if one else like, holdings)
     return ()

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian.core.arrays import Array, home_of, row_blocks, subtract_outer, to_host
+from gramian.core.arrays import Array, device_like, row_blocks, subtract_outer, to_host
 from gramian.orthogonal._stopping import Shrinkage
 
 _FIRST_CAPACITY = 32
@@ -144,7 +144,7 @@ class OrthogonalRegression:
 
     def __init__(self, Y: Array, total: float, free: int = 0) -> None:
         self.total, self.free, self.ridge = total, free, 0.0
-        self.basis = OrthogonalBasis(len(Y), Y.dtype, home_of(Y))
+        self.basis = OrthogonalBasis(len(Y), Y.dtype, device_like(Y))
         self.plain = np.array(Y.T, order="C", like=Y)
         self.residual = self.plain.copy()
         self.hat = np.zeros(len(Y), dtype=Y.dtype, like=Y)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, home_of, to_host
-from gramian.core.engines import Engine, Holdings, JoinedBlock, noted
-from gramian.core.gram import Refactorization
+from gramian.core.arrays import Array, device_like, to_host
+from gramian.core.engines import AddedBlock, Engine, Holdings, record_rebuild
+from gramian.core.gram import Rebuild
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis
 from gramian.orthogonal._normal_equations import RunningSums, Sums
 from gramian.orthogonal._plan import BasisPlan, target_columns
@@ -19,7 +19,7 @@ from gramian.orthogonal._queries import BasisQueries
 
 
 @dataclass(frozen=True, eq=False)
-class BasisReader:
+class BasisPredictor:
     """Computes the outputs of all bases from centres and weights, in their public order."""
 
     bases: tuple[tuple[Centres, Array], ...]
@@ -43,7 +43,7 @@ class BasisEngine:
     bases : tuple of FixedBasis
     held : Holdings
         The holdings over which the bases were summed.
-    past : tuple of Refactorization
+    past : tuple of Rebuild
         Records of earlier rebuilds.
     calibration : float, optional
         Scale of the probabilities of a model that does not hold all its samples.
@@ -55,16 +55,20 @@ class BasisEngine:
         self,
         plan: BasisPlan,
         bases: tuple[FixedBasis, ...],
-        held: Holdings,
-        past: tuple[Refactorization, ...] = (),
+        holdings: Holdings,
+        past: tuple[Rebuild, ...] = (),
         calibration: float | None = None,
     ) -> None:
-        self.plan, self.bases, self.past, self.serves = plan, bases, past, held.version
-        self.calibration, self._classified, self._edits = calibration, held.classes is not None, 0
+        self.plan, self.bases, self.past, self.serves = plan, bases, past, holdings.version
+        self.calibration, self._classified, self._edits = (
+            calibration,
+            holdings.classes is not None,
+            0,
+        )
         self._apart = False  # whether the bases were selected on samples that were set aside
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return self.past
 
     @property
@@ -72,9 +76,9 @@ class BasisEngine:
         """Number of learned samples: those held, and those known only by their sums."""
         return self.bases[0].live.rows
 
-    def holds_all(self, held: Holdings) -> bool:
+    def holds_all(self, holdings: Holdings) -> bool:
         """Whether the model holds every sample that it has learned."""
-        return self.n_rows == len(held)
+        return self.n_rows == len(holdings)
 
     # -- edits ----------------------------------------------------------------------------------
 
@@ -119,11 +123,11 @@ class BasisEngine:
                 raise
             return self._chosen_anew(after, error)
 
-    def _chosen_anew(self, held: Holdings, error: np.linalg.LinAlgError) -> Engine:
+    def _chosen_anew(self, holdings: Holdings, error: np.linalg.LinAlgError) -> Engine:
         """Other bases, chosen on these holdings, since those so far do not serve them."""
         plan, reason = self.plan, f"the bases were chosen anew: {error}"
-        bases = plan.bases(held, plan.tuned_ridge(held))
-        return noted(BasisEngine(plan, bases, held, self.past), reason, len(held))
+        bases = plan.bases(holdings, plan.tuned_ridge(holdings))
+        return record_rebuild(BasisEngine(plan, bases, holdings, self.past), reason, len(holdings))
 
     def _without(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
@@ -136,7 +140,7 @@ class BasisEngine:
         worn = engine.holds_all(after) and any(basis.live.worn() for basis in bases)
         return engine.fresh(after, "most of what the sums held has left") if worn else engine
 
-    def remove_rows(self, held: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
+    def remove_rows(self, holdings: Holdings, X: Any, y: Array, weight: Array) -> BasisEngine:
         """Remove samples that are not held; a centre that equals one of them leaves its basis."""
         bases = []
         for basis in self.bases:
@@ -145,9 +149,9 @@ class BasisEngine:
             left = basis.named(found)
             left = left.remove(X, self._targets(y, basis), weight, np.arange(len(y)))
             bases.append(left.named(samples[found < 0]))
-        return self._moved(held, bases, len(y))
+        return self._moved(holdings, bases, len(y))
 
-    def over(self, held: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
+    def over(self, holdings: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
         """Return the bases over other samples, none of them held; ``estimate`` chooses λ again."""
         bases = [
             basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
@@ -155,30 +159,30 @@ class BasisEngine:
         ]
         if estimate:
             bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
-        return self._moved(held, bases)
+        return self._moved(holdings, bases)
 
-    def apart(self, held: Holdings) -> BasisEngine:
+    def apart(self, holdings: Holdings) -> BasisEngine:
         """Return the bases over these holdings, none of which took part in their selection."""
-        engine = self.with_classes(held)
-        sums = engine.chunk_sums(None, held.rows.dtype)
-        numbers = np.arange(len(held))
-        summed = sums(held.rows.samples(), held.y, held.weight, numbers)
-        engine = engine.over(held, summed, False)
+        engine = self.with_classes(holdings)
+        sums = engine.chunk_sums(None, holdings.rows.dtype)
+        numbers = np.arange(len(holdings))
+        summed = sums(holdings.rows.samples(), holdings.y, holdings.weight, numbers)
+        engine = engine.over(holdings, summed, False)
         engine._apart = True
         return engine
 
-    def with_sums(self, held: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
+    def with_sums(self, holdings: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
         """Add samples that are not held, given by their sums for each basis."""
         pairs = zip(self.bases, sums, strict=True)
-        return self._moved(held, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
+        return self._moved(holdings, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
 
     def stream(self) -> RowStream:
         """Open the engine to chunks of samples that will not be held."""
         return RowStream(self)
 
-    def with_classes(self, held: Holdings) -> BasisEngine:
+    def with_classes(self, holdings: Holdings) -> BasisEngine:
         """Return an engine with one output for each class of these holdings."""
-        return self._moved(held, self._bases_for(held))
+        return self._moved(holdings, self._bases_for(holdings))
 
     def calibrated(self, scale: float) -> BasisEngine:
         """Return an engine with the scale of probabilities for samples that are not held."""
@@ -186,31 +190,35 @@ class BasisEngine:
         twin.calibration = scale
         return twin
 
-    def grown(self, held: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
+    def grown(self, holdings: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
         """Return an engine with up to k more centres per basis, chosen on the samples held."""
         twin, plan = copy(self), replace(plan, kernels=self.plan.kernels)
-        ridge, bases = plan.tuned_ridge(held), []
+        ridge, bases = plan.tuned_ridge(holdings), []
         for basis in self.bases:
             rules = replace(plan.rules, max_basis=None if k is None else len(basis) + k)
             grows = replace(plan, rules=rules)
-            bases.append(grows.select(held, basis.outputs, ridge, basis.centres))
+            bases.append(grows.select(holdings, basis.outputs, ridge, basis.centres))
         twin.plan = plan
-        return twin._moved(held, bases, 0, "grown")
+        return twin._moved(holdings, bases, 0, "grown")
 
     def settle(self) -> None:
         """Do nothing: no update is deferred."""
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Compute the sums again from the samples, O(n m²), and solve."""
-        return self.fresh(held, reason)
+        return self.fresh(holdings, reason)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> BasisEngine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> BasisEngine:
         """Return the bases with new sums, or the same sums if some samples are not held."""
-        if held.version is not self.serves:  # positions of centres are known for this version only
+        if (
+            holdings.version is not self.serves
+        ):  # positions of centres are known for this version only
             raise np.linalg.LinAlgError(reason)
-        anew = self._sums(held) if self.holds_all(held) else [b.live.sums for b in self.bases]
+        anew = (
+            self._sums(holdings) if self.holds_all(holdings) else [b.live.sums for b in self.bases]
+        )
         pairs = zip(self.bases, anew, strict=True)
-        return self._moved(held, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
+        return self._moved(holdings, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
 
     # -- reads ----------------------------------------------------------------------------------
 
@@ -219,58 +227,58 @@ class BasisEngine:
         order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
         return order[1:] if self._classified and len(order) == 2 else order
 
-    def reader(self, held: Holdings) -> BasisReader:
-        return BasisReader(tuple((b.centres, b.weights) for b in self.bases), self.order())
+    def predictor(self, holdings: Holdings) -> BasisPredictor:
+        return BasisPredictor(tuple((b.centres, b.weights) for b in self.bases), self.order())
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs with the same centres and λ, O(m²) per sample."""
-        X, positions = held.rows.samples(), np.arange(len(held))
-        return self.loo_rows(X, held.y, held.weight, positions)
+        X, positions = holdings.rows.samples(), np.arange(len(holdings))
+        return self.loo_rows(X, holdings.y, holdings.weight, positions)
 
     def loo_rows(self, X: Any, y: Array, weight: Array, positions: Array | None = None) -> Array:
         """Leave-one-out outputs of learned samples, whether held or not."""
         blocks = [b.loo_outputs(X, self._targets(y, b), weight, positions) for b in self.bases]
         return np.concatenate(blocks, axis=1)[:, self.order()]
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined.
 
         The centres and λ stay. O(n m) for each query after the features of the samples, O(n m²).
         """
-        return self._queries(held).joined(X)
+        return self._queries(holdings).added(X)
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
-        return self._queries(held).departed(X)
+        return self._queries(holdings).without_each(X)
 
-    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs on the present centres."""
-        return self._queries(held).variances(X)
+        return self._queries(holdings).variances(X)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """The largest residual of the normal equations or error of the sums.
 
         The error of the sums is measured against new sums, O(n m²), if all samples are held.
         """
         found = [basis.live.drift() for basis in self.bases]
-        if self.holds_all(held):
-            pairs = zip(self.bases, self._sums(held), strict=True)
+        if self.holds_all(holdings):
+            pairs = zip(self.bases, self._sums(holdings), strict=True)
             found += [basis.live.sums.distance(sums) for basis, sums in pairs]
         return max(found)
 
-    def frozen(self, held: Holdings) -> BasisEngine:
+    def frozen(self, holdings: Holdings) -> BasisEngine:
         """Return this engine: it never changes, and holds no sample but the centres."""
         return self
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
         basis = () if self._apart else ("basis",)
         return basis if self.calibration is None else (*basis, "calibration")
 
-    def state(self, held: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> dict[str, Any]:
         calibration = None
         if self.calibration is not None:  # version 0.1.0 also stored biases, which were zero
-            calibration = self.calibration, np.zeros(len(held.classes))
+            calibration = self.calibration, np.zeros(len(holdings.classes))
         return {
             "bases": [basis.state() for basis in self.bases],
             "weights": [basis.weights for basis in self.bases],
@@ -292,41 +300,48 @@ class BasisEngine:
     # -- inside ---------------------------------------------------------------------------------
 
     def _moved(
-        self, held: Holdings, bases: Iterable[FixedBasis], edits: int = 0, why: str | None = None
+        self,
+        holdings: Holdings,
+        bases: Iterable[FixedBasis],
+        edits: int = 0,
+        why: str | None = None,
     ) -> BasisEngine:
         """Return this engine with other bases and holdings; record the reason, if there is one."""
         twin = copy(self)
-        twin.bases, twin.serves, twin._edits = tuple(bases), held.version, self._edits + edits
+        twin.bases, twin.serves, twin._edits = tuple(bases), holdings.version, self._edits + edits
         if why is not None:
-            event = Refactorization(why, len(held), self._edits, self.factor)
+            event = Rebuild(why, len(holdings), self._edits, self.factor)
             twin.past = (*self.past, event)
-        if twin.holds_all(held):
+        if twin.holds_all(holdings):
             twin.calibration = None
         return twin
 
     def _targets(self, y: Array, basis: FixedBasis) -> Array:
         return target_columns(y, basis.outputs, self._classified)
 
-    def _queries(self, held: Holdings) -> BasisQueries:
-        pairs = [(basis, self._targets(held.y, basis)) for basis in self.bases]
-        return BasisQueries.of(pairs, held, self.order())
+    def _queries(self, holdings: Holdings) -> BasisQueries:
+        pairs = [(basis, self._targets(holdings.y, basis)) for basis in self.bases]
+        return BasisQueries.of(pairs, holdings, self.order())
 
-    def _sums(self, held: Holdings) -> list[Sums]:
-        sums, positions = self._chunk_sums(self.bases, held.rows.dtype), np.arange(len(held))
-        return sums(held.rows.samples(), held.y, held.weight, positions)
+    def _sums(self, holdings: Holdings) -> list[Sums]:
+        sums, positions = (
+            self._chunk_sums(self.bases, holdings.rows.dtype),
+            np.arange(len(holdings)),
+        )
+        return sums(holdings.rows.samples(), holdings.y, holdings.weight, positions)
 
     def _chunk_sums(self, bases: Iterable[FixedBasis], dtype: Any) -> ChunkSums:
         parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
         return ChunkSums(parts, self._classified, dtype)
 
-    def _bases_for(self, held: Holdings, besides: Any = ()) -> list[FixedBasis]:
+    def _bases_for(self, holdings: Holdings, besides: Any = ()) -> list[FixedBasis]:
         """Return the bases with exactly one output per class, except for the classes ``besides``.
 
         A class without an output joins the first basis, because no sample so far belongs to it.
         """
-        if held.classes is None:
+        if holdings.classes is None:
             return list(self.bases)
-        classes = np.setdiff1d(held.classes, besides)
+        classes = np.setdiff1d(holdings.classes, besides)
         known = [basis.outputs[np.isin(basis.outputs, classes)] for basis in self.bases]
         new = np.setdiff1d(classes, np.concatenate(known))
         outputs = [np.concatenate([known[0], new]), *known[1:]]
@@ -356,20 +371,21 @@ class RowStream:
     def __init__(self, engine: BasisEngine) -> None:
         self._engine, self.rows = engine, 0
         self._sums = [
-            RunningSums(b.live.U, len(b.outputs), home_of(b.centres.points)) for b in engine.bases
+            RunningSums(b.live.U, len(b.outputs), device_like(b.centres.points))
+            for b in engine.bases
         ]
 
-    def add(self, held: Holdings, X: Any, y: Array, weight: Array) -> None:
+    def add(self, holdings: Holdings, X: Any, y: Array, weight: Array) -> None:
         """Add a chunk, given holdings with all classes so far; O(m²) for each sample."""
-        self._engine = self._engine.with_classes(held)
+        self._engine = self._engine.with_classes(holdings)
         for basis, sums in zip(self._engine.bases, self._sums, strict=True):
             sums.widen(len(basis.outputs))
             basis.centres.add_to(sums, X, self._engine._targets(y, basis), weight)
         self.rows += len(y)
 
-    def learned(self, held: Holdings) -> BasisEngine:
+    def learned(self, holdings: Holdings) -> BasisEngine:
         """Return the engine that has learned all chunks, O(m³)."""
-        return self._engine.with_sums(held, [sums.total() for sums in self._sums], self.rows)
+        return self._engine.with_sums(holdings, [sums.total() for sums in self._sums], self.rows)
 
 
 def _find_rows(X: Any, points: Any) -> Array:

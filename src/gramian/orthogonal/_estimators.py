@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from gramian.core.estimators import LiveClassifier, LiveRegressor, check_choice, is_chunked, learned
+from gramian.core.estimators import (
+    LiveClassifier,
+    LiveRegressor,
+    check_choice,
+    check_two_classes,
+    is_chunked,
+    learned,
+)
 from gramian.orthogonal import _chunked as chunked
 from gramian.orthogonal import _spec as shared
 
@@ -106,7 +113,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
         Records of the selection, which uses the orthogonal penalty.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
 
     References
     ----------
@@ -184,7 +191,7 @@ class OrthogonalKernelClassifier(LiveClassifier):
         if is_chunked(X):
             now = self._fitted()
             return chunked.lazily(
-                self, "decision_function", X, chunked.width_of(now), now.held.rows.dtype
+                self, "decision_function", X, chunked.width_of(now), now.holdings.rows.dtype
             )
         return super().decision_function(X)
 
@@ -205,14 +212,18 @@ class OrthogonalKernelClassifier(LiveClassifier):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _settings(self):
+    def _spec(self):
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
-        return shared.BasisSettings.of(self, apart=self.basis == "one-vs-rest")
+        return shared.BasisSpec.of(self, apart=self.basis == "one-vs-rest")
 
     def _left(self, before, after):
-        if self._fitted().engine.holds_all(before):
+        if shared.holds_all(self):
             return super()._left(before, after)
-        return replace(after, classes=np.union1d(after.y, np.asarray(after.declared)))
+        present = np.unique(after.y)
+        if after.declared:  # among them all classes of rows that are not held
+            present = np.union1d(present, np.asarray(after.declared))
+        check_two_classes(present, after)
+        return replace(after, classes=present)
 
     def _derived(self, name, compute):
         scale = self._fitted().engine.calibration
@@ -249,7 +260,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
         Records of the selection, which uses the orthogonal penalty.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
 
     References
     ----------
@@ -269,7 +280,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
     (True, True)
     """
 
-    cli_name = "orthogonal-svr"
+    cli_name = "orthogonal-regressor"
     _state_names = ("gamma_",)
     _state_keys = ("bases", "weights")
     gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
@@ -324,14 +335,15 @@ class OrthogonalKernelRegressor(LiveRegressor):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
             now = self._fitted()
-            return chunked.lazily(self, "predict", X, chunked.width_of(now), now.held.rows.dtype)
+            return chunked.lazily(
+                self, "predict", X, chunked.width_of(now), now.holdings.rows.dtype
+            )
         return super().predict(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _settings(self):
-        return shared.BasisSettings.of(self)
+    def _spec(self):
+        return shared.BasisSpec.of(self)
 
     def _left(self, before, after):
-        holds_all = self._fitted().engine.holds_all(before)
-        return super()._left(before, after) if holds_all else after
+        return super()._left(before, after) if shared.holds_all(self) else after

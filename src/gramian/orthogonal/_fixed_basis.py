@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from gramian.core.arrays import Array, beside, home_of, row_blocks, small_cholesky, to_host
+from gramian.core.arrays import Array, device_like, placed_like, row_blocks, small_cholesky, to_host
 from gramian.core.engines import Holdings
 from gramian.core.equations import independent_select
 from gramian.core.kernels import Kernel
@@ -58,27 +58,27 @@ class Centres:
 
     def blocks(self, X: Any, positions: Array | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield slices of X with their kernel values `rows`, in bounded memory."""
-        X = beside(X, self.points)
+        X = placed_like(X, self.points)
         for block in row_blocks(X.shape[0], len(self) + 1, like=X):
             yield block, self.rows(X[block], None if positions is None else positions[block])
 
     def rows(self, X: Any, positions: Array | None = None) -> Array:
         """Kernel values with the centres, of shape (len(X), m), plus ε where X is a centre."""
-        rows = np.empty((X.shape[0], len(self)), like=home_of(X))
+        rows = np.empty((X.shape[0], len(self)), like=device_like(X))
         single = len(self.kernels) == 1
         for number, kernel in enumerate(self.kernels):
             own = slice(None) if single else np.flatnonzero(self.which == number)
             rows[:, own] = kernel(X, self.points[own])
         if positions is not None and self.epsilon:
-            held = self.samples >= 0
-            rows[(positions[:, None] == self.samples) & held] += self.epsilon
+            holdings = self.samples >= 0
+            rows[(positions[:, None] == self.samples) & holdings] += self.epsilon
         return rows
 
     def sums(
         self, U: Array, X: Any, targets: Array, weight: Array, positions: Array | None = None
     ) -> Sums:
         """Sums of the normal equations over samples; O(m²) each."""
-        sums = RunningSums(U, targets.shape[1], home_of(self.points))
+        sums = RunningSums(U, targets.shape[1], device_like(self.points))
         self.add_to(sums, X, targets, weight, positions)
         return sums.total()
 
@@ -96,7 +96,7 @@ class Centres:
 
     def outputs(self, X: Any, weights: Array) -> Array:
         """``f(x) = w_0 + Σ_j w_j k_j(x, centre_j)`` of shape (len(X), t)."""
-        out, weights = np.empty((X.shape[0], weights.shape[1])), beside(weights, self.points)
+        out, weights = np.empty((X.shape[0], weights.shape[1])), placed_like(weights, self.points)
         for block, rows in self.blocks(X):
             out[block] = to_host(rows @ weights[1:] + weights[0])
         return out
@@ -184,7 +184,7 @@ class FixedBasis:
     def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:
         """Return the basis over other samples, given by their sums, or with another λ; O(m³)."""
         live, ridge = self.live, self.live.ridge if ridge is None else ridge
-        home = home_of(self.centres.points)
+        home = device_like(self.centres.points)
         return replace(self, live=LiveRidge(live.U, sums, ridge, live.free, home))
 
     # -- penalties ------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class FixedBasis:
         centres, U = centres.take(kept), block_diag(1.0, factor.T)
         sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
         # a provisional λ that makes it solvable
-        live = LiveRidge(U, sums, 1.0, self.live.free, home_of(X))
+        live = LiveRidge(U, sums, 1.0, self.live.free, device_like(X))
         basis = replace(self, centres=centres, live=live)
         return basis.with_ridge(X, targets, weight, ridge)
 
@@ -214,7 +214,7 @@ class FixedBasis:
         sums, U = self.live.sums, self.live.U
         if not isinstance(ridge, str):
             return self.with_sums(sums, ridge)
-        axes = Axes.of(sums, self.live.free, home_of(X))
+        axes = Axes.of(sums, self.live.free, device_like(X))
         if ridge == "gcv":
             return self.with_sums(sums, axes.shrinkage.minimize_gcv())
         errors = np.zeros(len(axes.ridges))
@@ -247,15 +247,15 @@ class FixedBasis:
 
     @classmethod
     def from_state(
-        cls, kernels: tuple[Kernel, ...], held: Holdings, state: Any, weights: Array
+        cls, kernels: tuple[Kernel, ...], holdings: Holdings, state: Any, weights: Array
     ) -> FixedBasis:
         """Restore a basis from its `state` and its weights, at the home of the samples held."""
         points = [state[name] for name in ("centres", "which", "samples", "epsilon")]
-        points[0] = held.rows.adopt(points[0])
+        points[0] = holdings.rows.adopt(points[0])
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
         kept = dict(state["live"]["sums"])
         kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
-        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)}, like=home_of(points[0]))
+        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)}, like=device_like(points[0]))
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from gramian.core.arrays import Array, beside
+from gramian.core.arrays import Array, placed_like
 from gramian.orthogonal._candidates import SELECTION, Candidate, ColumnBlock, ColumnSource, Selector
 from gramian.orthogonal._columns import OrthogonalRegression
 from gramian.orthogonal._ridges import RIDGES, ridge_rule
@@ -192,7 +192,7 @@ def forward_select(
     if no column explains the targets.
     """
     weight = np.ones(len(Y), dtype=Y.dtype) if weight is None else weight
-    roots = beside(np.sqrt(weight).astype(Y.dtype), Y)
+    roots = placed_like(np.sqrt(weight).astype(Y.dtype), Y)
     source = ColumnSource(columns, n_kernels, rules.epsilon, roots)
     limit = max(1.0 / rules.max_condition, _ROUNDINGS * float(np.finfo(Y.dtype).eps))
     selector = SELECTION[rules.selection](source, limit, rng or np.random.default_rng(0))

@@ -18,7 +18,7 @@ from copy import copy
 import numpy as np
 from scipy.linalg import block_diag, solve_triangular
 
-from gramian.core.arrays import Array, home_of, to_host
+from gramian.core.arrays import Array, device_like, to_host
 from gramian.core.gram import LiveNormal
 from gramian.orthogonal._columns import leave_out, penalties
 from gramian.orthogonal._forward import ForwardSelection
@@ -71,7 +71,7 @@ class LiveRidge:
             total=float(weight.sum()),
             rows=len(targets),
         )
-        return cls(selection.U, sums, selection.ridge, selection.free, home_of(selection.Q))
+        return cls(selection.U, sums, selection.ridge, selection.free, device_like(selection.Q))
 
     def copy(self) -> LiveRidge:
         """Return a copy with independent edits."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, beside, to_host
+from gramian.core.arrays import Array, placed_like, to_host
 from gramian.core.engines import Holdings, make_rows
 from gramian.core.kernels import Kernel
 from gramian.core.search import repeatable
@@ -46,42 +46,42 @@ class BasisPlan:
     random_state: Any
     apart: bool = False
 
-    def groups(self, held: Holdings) -> list[Array]:
+    def groups(self, holdings: Holdings) -> list[Array]:
         """Groups of outputs that share a basis; two classes always do, as their targets are ±y."""
-        if held.classes is None:
-            return [np.arange(held.y.reshape(len(held), -1).shape[1])]
-        apart = self.apart and len(held.classes) > 2
-        return list(held.classes[:, None]) if apart else [held.classes]
+        if holdings.classes is None:
+            return [np.arange(holdings.y.reshape(len(holdings), -1).shape[1])]
+        apart = self.apart and len(holdings.classes) > 2
+        return list(holdings.classes[:, None]) if apart else [holdings.classes]
 
-    def ridge_rule(self, held: Holdings) -> str | float:
+    def ridge_rule(self, holdings: Holdings) -> str | float:
         """``ridge``, with "cv" replaced by "loo" if trials would use only a part of the samples.
 
         The bases of a subsample have fewer centres. What these cannot fit acts as noise, which
         requires a larger λ than all samples need.
         """
-        return "loo" if self.ridge == "cv" and len(held) > TRIED_ON else self.ridge
+        return "loo" if self.ridge == "cv" and len(holdings) > TRIED_ON else self.ridge
 
-    def tuned_ridge(self, held: Holdings) -> str | float:
+    def tuned_ridge(self, holdings: Holdings) -> str | float:
         """λ found by trials if the rule is "cv"; else the rule itself."""
-        rule = self.ridge_rule(held)
-        return Trials(self, held).run(self.kernels)[1] if rule == "cv" else rule
+        rule = self.ridge_rule(holdings)
+        return Trials(self, holdings).run(self.kernels)[1] if rule == "cv" else rule
 
-    def bases(self, held: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
+    def bases(self, holdings: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
         """Select a basis for each group of outputs."""
-        return tuple(self.select(held, group, ridge) for group in self.groups(held))
+        return tuple(self.select(holdings, group, ridge) for group in self.groups(holdings))
 
     def select(
-        self, held: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
+        self, holdings: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
     ) -> FixedBasis:
         """Select a basis for these outputs on the held samples, starting with the centres of start.
 
         Computes only the columns of candidates.
         """
-        X, weight, kernels = held.rows.samples(), held.weight, self.kernels
-        Y = target_columns(held.y, outputs, held.classes is not None)
+        X, weight, kernels = holdings.rows.samples(), holdings.weight, self.kernels
+        Y = target_columns(holdings.y, outputs, holdings.classes is not None)
         found = forward_select(
             lambda samples, kernel: kernels[kernel](X[samples], X),
-            beside(Y.astype(X.dtype), X),
+            placed_like(Y.astype(X.dtype), X),
             self.rules,
             n_kernels=len(kernels),
             weight=weight.astype(X.dtype),
@@ -111,41 +111,43 @@ class Trials:
     leave-one-out error has a test error of 0.095, the width that trials choose 0.07.
     """
 
-    def __init__(self, plan: BasisPlan, held: Holdings) -> None:
-        if len(held) < 2:
+    def __init__(self, plan: BasisPlan, holdings: Holdings) -> None:
+        if len(holdings) < 2:
             raise ValueError(
-                f'"cv" leaves out samples and needs two or more, got n_samples={len(held)}. '
+                f'"cv" leaves out samples and needs two or more, got n_samples={len(holdings)}. '
                 f"Give numbers as gamma and ridge."
             )
         limit = min(plan.rules.max_basis or TRIED_WITH, TRIED_WITH)
         self._plan = replace(plan, rules=replace(plan.rules, max_basis=limit))
-        self._held, self._outputs = held, np.concatenate(plan.groups(held))
-        self._some = repeatable(plan.random_state).permutation(len(held))[:TRIED_ON]
+        self._held, self._outputs = holdings, np.concatenate(plan.groups(holdings))
+        self._some = repeatable(plan.random_state).permutation(len(holdings))[:TRIED_ON]
         n_parts = _FEW_PARTS if len(self._some) > _FEW else _PARTS
         self._parts = np.array_split(self._some, min(n_parts, len(self._some)))
 
     def run(self, kernels: tuple[Kernel, ...]) -> tuple[float, float]:
         """Return the error with these kernels, summed over the parts, and the best λ for them."""
-        plan, held = replace(self._plan, kernels=kernels), self._held
+        plan, holdings = replace(self._plan, kernels=kernels), self._held
         ridges, errors = np.empty(0), np.zeros(1)
         for part in self._parts:
-            rest = _part(held, np.setdiff1d(self._some, part))
+            rest = _part(holdings, np.setdiff1d(self._some, part))
             basis = plan.select(rest, self._outputs, "gcv" if plan.ridge == "cv" else plan.ridge)
             axes = Axes.of(basis.live.sums, basis.live.free)
             if plan.ridge != "cv":
                 ridges = np.array([basis.live.ridge])
             elif len(ridges) == 0:
                 ridges = axes.ridges
-            rows = to_host(basis.centres.rows(held.rows.take(part)))
+            rows = to_host(basis.centres.rows(holdings.rows.take(part)))
             features = basis_features(basis.live.U, rows)
-            Y = target_columns(held.y[part], self._outputs, held.classes is not None)
+            Y = target_columns(holdings.y[part], self._outputs, holdings.classes is not None)
             found = np.square(axes.outputs(features, ridges) - Y).sum(axis=2)
-            errors = errors + found @ held.weight[part]
+            errors = errors + found @ holdings.weight[part]
         return float(errors.min()), least(ridges, errors, plan.rules.tol)
 
 
-def _part(held: Holdings, positions: Array) -> Holdings:
+def _part(holdings: Holdings, positions: Array) -> Holdings:
     """Return the holdings of some of the samples."""
-    parts = (getattr(held, name)[positions] for name in ("y", "weight", "ids"))
+    parts = (getattr(holdings, name)[positions] for name in ("y", "weight", "ids"))
     y, weight, ids = parts
-    return replace(held, rows=make_rows(held.rows.take(positions)), y=y, weight=weight, ids=ids)
+    return replace(
+        holdings, rows=make_rows(holdings.rows.take(positions)), y=y, weight=weight, ids=ids
+    )

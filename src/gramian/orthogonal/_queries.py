@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array, to_host
-from gramian.core.engines import Holdings, JoinedBlock, query_blocks
+from gramian.core.engines import AddedBlock, Holdings, query_blocks
 from gramian.core.engines._row_queries import RowQueries
-from gramian.core.equations import Joined
+from gramian.core.equations import Added
 from gramian.orthogonal._fixed_basis import FixedBasis
 from gramian.orthogonal._normal_equations import basis_features
 
@@ -25,29 +25,29 @@ class BasisQueries:
 
     bases: list[tuple[FixedBasis, RowQueries]]
     order: Array  # public columns among those of all bases
-    held: Holdings
+    holdings: Holdings
 
     @classmethod
     def of(
-        cls, pairs: list[tuple[FixedBasis, Array]], held: Holdings, order: Array
+        cls, pairs: list[tuple[FixedBasis, Array]], holdings: Holdings, order: Array
     ) -> BasisQueries:
         """Open bases to queries, given the targets of the held samples for each."""
-        opened = [(basis, _opened(basis, held, targets)) for basis, targets in pairs]
-        return cls(opened, order, held)
+        opened = [(basis, _opened(basis, holdings, targets)) for basis, targets in pairs]
+        return cls(opened, order, holdings)
 
-    def joined(self, X: Any) -> Iterator[tuple[slice, JoinedBases]]:
+    def added(self, X: Any) -> Iterator[tuple[slice, AddedBases]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined."""
         outputs = np.concatenate([basis.outputs for basis, _ in self.bases])
         for rows in self._blocks(X):
-            parts = [
-                queries.joined(_features(basis, X[rows]))(1.0) for basis, queries in self.bases
-            ]
-            yield rows, JoinedBases(parts, outputs, self.order, self.held)
+            parts = [queries.added(_features(basis, X[rows]))(1.0) for basis, queries in self.bases]
+            yield rows, AddedBases(parts, outputs, self.order, self.holdings)
 
-    def departed(self, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         for rows in self._blocks(X):
-            parts = [queries.departed(_features(basis, X[rows])) for basis, queries in self.bases]
+            parts = [
+                queries.without_each(_features(basis, X[rows])) for basis, queries in self.bases
+            ]
             yield rows, np.concatenate(parts, axis=2)[..., self.order]
 
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
@@ -62,43 +62,43 @@ class BasisQueries:
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedBases(JoinedBlock):
+class AddedBases(AddedBlock):
     """A block of queries against all bases; see `JoinedBlock`."""
 
-    parts: list[Joined]
+    parts: list[Added]
     outputs: Array
     order: Array
-    held: Holdings
+    holdings: Holdings
 
     @property
     def labels(self) -> Array:
-        return self.held.labels
+        return self.holdings.labels
 
     def decisions(self, label: int) -> Array:
-        y = np.where(self.outputs == self.held.classes[label], 1.0, -1.0)
+        y = np.where(self.outputs == self.holdings.classes[label], 1.0, -1.0)
         values, slope = self._all()
         return (values + slope * y)[..., self.order]
 
-    def lines(self) -> Joined:
+    def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
         return self.parts[0]  # the targets of a regression share one basis
 
-    def _all(self) -> Joined:
+    def _all(self) -> Added:
         slopes = [np.broadcast_to(part.slope, part.values.shape) for part in self.parts]
         values = [part.values for part in self.parts]
-        return Joined(np.concatenate(values, axis=2), np.concatenate(slopes, axis=2))
+        return Added(np.concatenate(values, axis=2), np.concatenate(slopes, axis=2))
 
 
 def _features(basis: FixedBasis, X: Any) -> Array:
     return to_host(basis_features(basis.live.U, basis.centres.rows(X)))
 
 
-def _opened(basis: FixedBasis, held: Holdings, targets: Array) -> RowQueries:
-    live, centres, samples = basis.live, basis.centres, held.rows.samples()
+def _opened(basis: FixedBasis, holdings: Holdings, targets: Array) -> RowQueries:
+    live, centres, samples = basis.live, basis.centres, holdings.rows.samples()
 
     def blocks() -> Iterator[tuple[slice, Array]]:
-        for rows, values in centres.blocks(samples, np.arange(len(held))):
+        for rows, values in centres.blocks(samples, np.arange(len(holdings))):
             yield rows, to_host(basis_features(live.U, values))
 
     found = live.normal.present_inverse(), live.orthogonal_weights
-    return RowQueries.of(blocks, *found, targets, held.weight)
+    return RowQueries.of(blocks, *found, targets, holdings.weight)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.core.arrays import Array, beside, to_host
+from gramian.core.arrays import Array, placed_like, to_host
 from gramian.orthogonal._columns import leave_out
 from gramian.orthogonal._normal_equations import Sums
 from gramian.orthogonal._stopping import Shrinkage
@@ -71,7 +71,7 @@ class Axes:
         moments = sums.moments[free:] - cross.T @ sums.moments[:free]
         squares = float(sums.squares.sum() - np.einsum("jk,jk->", means, sums.moments[:free]))
         schur = G[free:, free:] - cross.T @ G[:free, free:]
-        values, V = (to_host(part) for part in np.linalg.eigh(beside(schur, like)))
+        values, V = (to_host(part) for part in np.linalg.eigh(placed_like(schur, like)))
         # Directions that the rows do not determine have eigenvalues of rounding-error size.
         known = values > len(G) * np.finfo(float).eps * values.max(initial=0.0)
         s, V = values[known], V[:, known]

@@ -13,7 +13,7 @@ from gramian.core.arrays import to_host
 from gramian.core.engines import Holdings
 from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
 from gramian.core.estimators import (
-    KernelSettings,
+    KernelSpec,
     LiveEstimator,
     check_choice,
     check_positive,
@@ -43,19 +43,19 @@ class BasisChoice:
     gamma: Any
     ridge: str | float
     plan: BasisPlan
-    seen_by: tuple[str, ...]
+    chosen_on_data: tuple[str, ...]
 
-    def engine(self, held: Holdings, history: tuple = ()) -> BasisEngine:
+    def engine(self, holdings: Holdings, history: tuple = ()) -> BasisEngine:
         """Select bases on these holdings and return their engine."""
-        return BasisEngine(self.plan, self.plan.bases(held, self.ridge), held, history)
+        return BasisEngine(self.plan, self.plan.bases(holdings, self.ridge), holdings, history)
 
-    def engine_apart(self, tuning: Holdings, held: Holdings) -> BasisEngine:
+    def engine_apart(self, tuning: Holdings, holdings: Holdings) -> BasisEngine:
         """Select bases on other holdings; these are learned on them."""
-        return self.engine(tuning).apart(held)
+        return self.engine(tuning).apart(holdings)
 
 
 @dataclass(frozen=True, eq=False)
-class BasisSettings:
+class BasisSpec:
     """The parameters of orthogonal least squares, as `fit` read them.
 
     Parameters
@@ -68,7 +68,7 @@ class BasisSettings:
         Its kernels are filled in once the widths are chosen.
     """
 
-    widths: tuple[KernelSettings, ...]
+    widths: tuple[KernelSpec, ...]
     listed: bool
     plan: BasisPlan
 
@@ -78,7 +78,7 @@ class BasisSettings:
         return self.widths[0].samples
 
     @classmethod
-    def of(cls, model: Any, **own: Any) -> BasisSettings:
+    def of(cls, model: Any, **own: Any) -> BasisSpec:
         """Return the checked parameters of an estimator."""
         for name in ("tol", "epsilon", "patience"):
             if not is_number(getattr(model, name)):
@@ -92,49 +92,51 @@ class BasisSettings:
         listed = isinstance(model.gamma, list | tuple)
         return cls(_widths(model, listed), listed, replace(plan, **own))
 
-    def choose(self, held: Holdings, past: BasisChoice | None) -> BasisChoice:
+    def choose(self, holdings: Holdings, past: BasisChoice | None) -> BasisChoice:
         """Choose width and λ for these holdings; trials choose those that are "cv"."""
         first = self.widths[0]
         searched = isinstance(first.gamma, str) and first.gamma == "cv"
         widths = (replace(first, gamma="scale"),) if searched else self.widths
-        found = [width.resolve(held) for width in widths]
+        found = [width.resolve(holdings) for width in widths]
         gamma = found if self.listed else found[0]
         plan = self.chosen(gamma).plan
         if gamma is None or not searched:
-            return self.chosen(gamma, plan.tuned_ridge(held))
-        trials, found = Trials(plan, held), []
-        for width in self._candidates(held, gamma):
+            return self.chosen(gamma, plan.tuned_ridge(holdings))
+        trials, found = Trials(plan, holdings), []
+        for width in self._candidates(holdings, gamma):
             error, ridge = trials.run(self.kernels(width))
             found.append((error, ridge, float(width)))
         _, ridge, gamma = min(found, key=lambda trial: trial[0])
-        rule = plan.ridge_rule(held)
+        rule = plan.ridge_rule(holdings)
         return self.chosen(gamma, ridge if rule == "cv" else rule)
 
-    def _candidates(self, held: Holdings, scale: Any) -> Any:
+    def _candidates(self, holdings: Holdings, scale: Any) -> Any:
         """Return the widths that trials compare."""
-        kernel, X, weight = self.widths[0].base, to_host(held.rows.samples()), held.weight
+        kernel, X, weight = self.widths[0].base, to_host(holdings.rows.samples()), holdings.weight
         if not kernel.has_width:
             return scale * _FAR
-        targets: Targets = Responses(held.y.reshape(len(held), -1), weight)
-        if held.classes is not None:
-            targets = ClassTargets(held.labels, len(held.classes), weight=weight)
+        targets: Targets = Responses(holdings.y.reshape(len(holdings), -1), weight)
+        if holdings.classes is not None:
+            targets = ClassTargets(holdings.labels, len(holdings.classes), weight=weight)
         problem = subsample(Problem(LS_SVM, targets, X, kernel), _SEARCHED)
         return select(problem).gamma * _NEIGHBOURS
 
-    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[BasisChoice, BasisEngine]:
+    def restore(
+        self, holdings: Holdings, public: Any, state: Any
+    ) -> tuple[BasisChoice, BasisEngine]:
         """Return the choice and the engine stored in a model file."""
         choice = self.chosen(public["gamma_"])
         pairs = zip(state["bases"], state["weights"], strict=True)
-        bases = tuple(FixedBasis.from_state(choice.plan.kernels, held, *pair) for pair in pairs)
+        bases = tuple(FixedBasis.from_state(choice.plan.kernels, holdings, *pair) for pair in pairs)
         calibration = state.get("calibration")
         scale = calibration and float(calibration[0])
-        return choice, BasisEngine(choice.plan, bases, held, calibration=scale)
+        return choice, BasisEngine(choice.plan, bases, holdings, calibration=scale)
 
     def chosen(self, gamma: Any, ridge: str | float = "cv") -> BasisChoice:
         """The choice with this gamma and λ."""
         searched = ("ridge",) if isinstance(self.plan.ridge, str) else ()
         plan = replace(self.plan, kernels=self.kernels(gamma))
-        return BasisChoice(gamma, ridge, plan, (*self.widths[0].seen_by, *searched))
+        return BasisChoice(gamma, ridge, plan, (*self.widths[0].chosen_on_data, *searched))
 
     def kernels(self, gamma: Any) -> tuple[Kernel, ...]:
         """One kernel for each width."""
@@ -148,7 +150,7 @@ def _ridge_on_the_way(model: Any) -> str | float:
     return "loo" if "loo" in (model.ridge, model.stopping) else "gcv"
 
 
-def _widths(model: Any, listed: bool) -> tuple[KernelSettings, ...]:
+def _widths(model: Any, listed: bool) -> tuple[KernelSpec, ...]:
     if isinstance(model.kernel, str) and model.kernel == "precomputed":
         raise ValueError(
             f'kernel="precomputed" is not for {type(model).__name__}, which computes the columns '
@@ -164,7 +166,7 @@ def _widths(model: Any, listed: bool) -> tuple[KernelSettings, ...]:
         raise ValueError(f"gamma must be > 0 in every entry of a list, got {model.gamma!r}.")
     other = (model.degree, model.coef0, model.kernel_params, ("cv",), model.device)
     gammas = model.gamma if listed else [model.gamma]
-    return tuple(KernelSettings(model.kernel, gamma, *other) for gamma in gammas)
+    return tuple(KernelSpec(model.kernel, gamma, *other) for gamma in gammas)
 
 
 # -- reads --------------------------------------------------------------------------------------
@@ -226,14 +228,14 @@ def basis_(model):
     now = model._fitted()
     centres = [to_host(basis.centres.points) for basis in now.engine.bases]
     found = (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
-    return now.held.rows.answer(found) if now.held.rows.answer else found
+    return now.holdings.rows.answer(found) if now.holdings.rows.answer else found
 
 
 def basis_ids_(model):
     """Ids of the centres that the model still holds as samples."""
     now = model._fitted()
     samples = np.concatenate([basis.centres.samples for basis in now.engine.bases])
-    return now.held.ids[samples[samples >= 0]]
+    return now.holdings.ids[samples[samples >= 0]]
 
 
 def dual_coef_(model):
@@ -250,7 +252,7 @@ def intercept_(model):
 def _shown(model: Any, values: Any) -> Any:
     """Select and order the columns of the outputs as the public attributes show them."""
     now = model._fitted()
-    shown = values[:, now.engine.order()].astype(now.held.rows.dtype)
+    shown = values[:, now.engine.order()].astype(now.holdings.rows.dtype)
     return shown[:, 0] if shown.shape[1] == 1 else shown
 
 
@@ -274,14 +276,14 @@ def grow(self, k=None):
     -------
     self
     """
-    now, plan = _holding_all(self, "grow"), self._settings().plan
+    now, plan = _holding_all(self, "grow"), self._spec().plan
     if any((basis.centres.samples < 0).any() for basis in now.engine.bases):
         raise ValueError(
             "grow starts from centres that the model holds, and these were chosen on samples that "
             "`tune_on` set aside. Call reselect, or fit with more samples to tune on."
         )
     k = plan.rules.max_basis if k is None else k
-    self._now = now.moved(now.held, now.engine.grown(now.held, plan, k))
+    self._now = now.moved(now.holdings, now.engine.grown(now.holdings, plan, k))
     return self
 
 
@@ -304,12 +306,18 @@ def reselect(self, *, fresh=False):
     return LiveEstimator.reselect(self, fresh=fresh)
 
 
+def holds_all(model: Any) -> bool:
+    """Whether the model holds all samples that it has learned."""
+    now = model._fitted()
+    return bool(now.engine.holds_all(now.holdings))
+
+
 def _holding_all(model: Any, method: str) -> Any:
     """Return the fitted state; raise ValueError if some learned samples are not held."""
     now = model._fitted()
-    if not now.engine.holds_all(now.held):
+    if not holds_all(model):
         raise ValueError(
-            f"{method} needs the samples, and the model holds {len(now.held)} of the "
+            f"{method} needs the samples, and the model holds {len(now.holdings)} of the "
             f"{now.engine.n_rows} that it has learned: those of Dask arrays and of "
             f"learn_rows are not held. Fit anew."
         )

@@ -47,16 +47,16 @@ def reliability(probability: Array, true: Array, n_bins: int) -> Reliability:
 def _bins(probability: Array, n_bins: int) -> Array:
     """Number of each sample's bin: from below, a bin is closed when it has enough samples."""
     narrow = np.minimum((probability * n_bins).astype(int), n_bins - 1)
-    joined = np.zeros(n_bins, dtype=int)
-    current = held = 0
+    added = np.zeros(n_bins, dtype=int)
+    current = holdings = 0
     for k, count in enumerate(np.bincount(narrow, minlength=n_bins)):
-        joined[k] = current
-        held += count
-        if held >= _ENOUGH:
-            current, held = current + 1, 0
+        added[k] = current
+        holdings += count
+        if holdings >= _ENOUGH:
+            current, holdings = current + 1, 0
     if current > 0:  # what is left over goes to the last one that is closed
-        joined = np.minimum(joined, current - 1)
-    return joined[narrow]
+        added = np.minimum(added, current - 1)
+    return added[narrow]
 
 
 class CalibrationDisplay(Display):

@@ -150,7 +150,7 @@ class IntervalDisplay(Display):
     intervals : ndarray of shape (m, 2)
     held : tuple of ndarray
         Feature and target of the held samples.
-    confidence : float
+    confidence_level : float
     feature : str
         Name of the feature.
 
@@ -160,17 +160,25 @@ class IntervalDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, x, prediction, intervals, held, confidence, feature):
+    def __init__(self, x, prediction, intervals, holdings, confidence_level, feature):
         self.x = x
         self.prediction = prediction
         self.intervals = intervals
-        self.held = held
-        self.confidence = confidence
+        self.holdings = holdings
+        self.confidence_level = confidence_level
         self.feature = feature
 
     @classmethod
     def from_estimator(
-        cls, model, X=None, *, feature=0, confidence=0.9, method="full", resolution=200, ax=None
+        cls,
+        model,
+        X=None,
+        *,
+        feature=0,
+        confidence_level=0.9,
+        method="full",
+        resolution=200,
+        ax=None,
     ):
         """Draw intervals at samples, or along the feature with the others at their medians.
 
@@ -180,31 +188,31 @@ class IntervalDisplay(Display):
         X : array-like of shape (m, n_features), optional
             Queries. By default ``resolution`` steps across the held samples and a fifth beyond.
         feature : int
-        confidence : float
+        confidence_level : float
         method : {"full", "jackknife+"}
         resolution : int
         ax : matplotlib Axes, optional
         """
-        held = model.X_fit_
+        holdings = model.X_fit_
         if X is None:
-            low, high = held[:, feature].min(), held[:, feature].max()
-            X = np.tile(np.median(held, axis=0), (resolution, 1))
+            low, high = holdings[:, feature].min(), holdings[:, feature].max()
+            X = np.tile(np.median(holdings, axis=0), (resolution, 1))
             X[:, feature] = np.linspace(
                 low - 0.2 * (high - low), high + 0.2 * (high - low), resolution
             )
         X = np.asarray(X)[np.argsort(np.asarray(X)[:, feature])]
-        ends = model.predict_interval(X, confidence, method)
+        ends = model.predict_interval(X, confidence_level, method)
         names = getattr(model, "feature_names_in_", None)
         name = f"feature {feature}" if names is None else str(names[feature])
-        pairs = held[:, feature], model.y_fit_
-        display = cls(X[:, feature], model.predict(X), ends, pairs, confidence, name)
+        pairs = holdings[:, feature], model.y_fit_
+        display = cls(X[:, feature], model.predict(X), ends, pairs, confidence_level, name)
         return display.plot(ax=ax)
 
     def plot(self, ax=None):
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
-        ax.plot(*self.held, ".", color=GREY, markersize=3, label="samples")
-        label = f"holds {self.confidence:.0%} of new samples"
+        ax.plot(*self.holdings, ".", color=GREY, markersize=3, label="samples")
+        label = f"holds {self.confidence_level:.0%} of new samples"
         ax.fill_between(
             self.x, *self.intervals.T, color=ORANGE, alpha=0.3, linewidth=0, label=label
         )

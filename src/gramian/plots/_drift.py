@@ -53,7 +53,7 @@ class DriftRecorder:
         self.model = model
         self._edits = [0]
         self._drift = [model.drift()]
-        self._known = len(model.refactorizations_)
+        self._known = len(model.rebuilds_)
         self.rebuilt: list[tuple[int, str]] = []
 
     def partial_fit(self, X: Any, y: Any, **options: Any) -> None:
@@ -72,7 +72,7 @@ class DriftRecorder:
         """Measure after ``edits`` edits that were made directly on the model."""
         self._edits.append(self._edits[-1] + edits)
         self._drift.append(self.model.drift())
-        events = self.model.refactorizations_
+        events = self.model.rebuilds_
         self.rebuilt += [(self._edits[-1], event.reason) for event in events[self._known :]]
         self._known = len(events)
 

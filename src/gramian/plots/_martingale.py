@@ -16,7 +16,7 @@ class MartingaleDisplay(Display):
     Parameters
     ----------
     result : Prequential
-        Of `gramian.stream.prequential` with a ``confidence``.
+        Of `gramian.stream.prequential` with a ``confidence_level``.
     level : float
         Where the alarm goes off.
 
@@ -55,9 +55,9 @@ class MartingaleDisplay(Display):
         ax.plot([], [], color=ORANGE, linewidth=1.0, label=f"coverage, last {result.window}")
         right = ax.twinx()
         right.plot(result.steps, result.windowed_coverage, color=ORANGE, linewidth=1.0)
-        right.axhline(result.confidence, color=GREY, linewidth=0.8, linestyle=":")
+        right.axhline(result.confidence_level, color=GREY, linewidth=0.8, linestyle=":")
         right.set_ylim(0.0, 1.05)
-        right.set_ylabel(f"coverage of sets at {result.confidence:g}")
+        right.set_ylabel(f"coverage of sets at {result.confidence_level:g}")
         ax.set_xlabel("samples seen")
         ax.set_ylabel("log₁₀ of the martingale")
         self._legend_above()

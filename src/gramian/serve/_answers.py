@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve._live_store import Shown
 
 LIVE = frozenset({"sets", "lower", "upper"})
@@ -41,20 +41,20 @@ def outputs(model: Any, rows: Any, names: list[str], confidence: float) -> dict[
 
 def _sets(model: Any, rows: Any, confidence: float) -> Array:
     if not hasattr(model, "predict_set"):
-        raise ValueError(f"a {type(machine_of(model)).__name__} has no sets with a guarantee.")
+        raise ValueError(f"a {type(estimator_of(model)).__name__} has no sets with a guarantee.")
     return np.asarray(model.predict_set(rows, confidence=confidence))
 
 
 def _interval(model: Any, rows: Any, confidence: float) -> tuple[Array, Array]:
     if not hasattr(model, "predict_interval"):
-        raise ValueError(f"a {type(machine_of(model)).__name__} has no intervals.")
+        raise ValueError(f"a {type(estimator_of(model)).__name__} has no intervals.")
     found = np.asarray(model.predict_interval(rows, confidence=confidence))
     return np.ascontiguousarray(found[..., 0]), np.ascontiguousarray(found[..., 1])
 
 
 def left_out_error(shown: Shown) -> float:
     """The exact leave-one-out error: a rate, or of numbers the root mean square."""
-    machine = machine_of(shown.model)
+    machine = estimator_of(shown.model)
     predicted, y = machine.loo_predict(), machine.y_fit_
     if is_classifier(machine):
         return float(np.mean(predicted != y))
@@ -67,7 +67,7 @@ def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
     A label is in the set of a sample, or a number in its interval, unless it fits less well than
     all but a share of 1 − confidence of the samples fit, each left out.
     """
-    machine = machine_of(shown.model)
+    machine = estimator_of(shown.model)
     y = machine.y_fit_
     if is_classifier(machine):
         F, own = machine.loo_decision_function().reshape(len(y), -1), machine.classes_
@@ -89,7 +89,7 @@ def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
 
 def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
     """Leave-one-out error and score, and the prediction of each sample if asked for."""
-    machine = machine_of(shown.model)
+    machine = estimator_of(shown.model)
     facts: dict[str, Any] = {
         "version": shown.version,
         "n": len(machine.ids_),
@@ -104,19 +104,19 @@ def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
 
 def doubtful(shown: Shown, count: int) -> dict[str, Any]:
     """The samples whose own target is least likely to the model without them."""
-    held = len(machine_of(shown.model).ids_)
-    return {"version": shown.version, "n": held, "samples": data.doubtful(shown.model, count)}
+    holdings = len(estimator_of(shown.model).ids_)
+    return {"version": shown.version, "n": holdings, "samples": data.doubtful(shown.model, count)}
 
 
 def drift(store: Any) -> dict[str, Any]:
     """The measured residual, and what was rebuilt since the last fit."""
 
     def read(model: Any) -> dict[str, Any]:
-        machine = machine_of(model)
+        machine = estimator_of(model)
         rebuilt = [
             {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-            for event in machine.refactorizations_
+            for event in machine.rebuilds_
         ]
-        return {"version": store.version, "drift": machine.drift(), "refactorizations": rebuilt}
+        return {"version": store.version, "drift": machine.drift(), "rebuilds": rebuilt}
 
     return store.read(read)

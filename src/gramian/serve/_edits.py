@@ -40,7 +40,7 @@ class Learn:
         return self.rows.shape[1:], kind, None if self.ids is None else type(self.ids[0])
 
     @staticmethod
-    def joined(edits: Sequence[Learn]) -> Learn:
+    def added(edits: Sequence[Learn]) -> Learn:
         """Edits of one form as one."""
         rows = [edit.rows for edit in edits]
         if edits[0].targets is None:

@@ -143,7 +143,7 @@ class LiveStore:
     def _answer(self, block: list[tuple[Edit, Future[Done]]]) -> None:
         """Apply a block as one; a request that is refused spoils no other: all are tried alone."""
         edits = [edit for edit, _ in block]
-        whole = edits[0] if len(edits) == 1 else Learn.joined(edits)  # type: ignore[arg-type]
+        whole = edits[0] if len(edits) == 1 else Learn.added(edits)  # type: ignore[arg-type]
         try:
             receipt = whole.apply(self.store)
         except Exception as error:

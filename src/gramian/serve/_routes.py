@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gramian import __version__
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve import _answers, _bodies, _documents, _metrics, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._limits import Limits
@@ -159,7 +159,7 @@ class Routes:
         body, tail = await _read(request, _bodies.Infer)
         shown = self._live.shown
         rows = read_rows(shown.model, body, tail, self._limits.rows)
-        names = wanted_outputs(body, machine_of(shown.model))
+        names = wanted_outputs(body, estimator_of(shown.model))
         if not _answers.LIVE.isdisjoint(names):
             confidence = (body.parameters or _bodies.PLAIN).confidence
             made, version = await asyncio.to_thread(
@@ -173,7 +173,7 @@ class Routes:
 
     async def _outputs(self, shown: Any, rows: Any, names: list[str]) -> dict[str, Any]:
         """Outputs of a snapshot: few rows at once, many in a thread, so that others are served."""
-        machine = machine_of(shown.model)
+        machine = estimator_of(shown.model)
         size = len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
         if size * len(machine.ids_) * machine.n_features_in_ <= _FEW:
             return _answers.outputs(shown.model, rows, names, 0.0)
@@ -294,7 +294,7 @@ async def _threaded(function: Callable[[], Any]) -> Response:
 
 def _add_gauges(metrics: Any, live: LiveStore) -> None:
     def machine() -> Any:
-        return machine_of(live.shown.model)
+        return estimator_of(live.shown.model)
 
     def left_out_error() -> float:
         alone = len(machine().ids_) < 2  # nothing is left without it
@@ -312,6 +312,6 @@ def _add_gauges(metrics: Any, live: LiveStore) -> None:
         lambda: _answers.drift(live.store)["drift"],
     )  # fmt: skip
     metrics.gauge(
-        "refactorizations", "What was rebuilt since the last fit.",
-        lambda: len(machine().refactorizations_),
+        "rebuilds", "What was rebuilt since the last fit.",
+        lambda: len(machine().rebuilds_),
     )  # fmt: skip

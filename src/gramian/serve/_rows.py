@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
 from gramian.serve._edits import Learn
 from gramian.serve._tensors import datatype, read_tensors
@@ -20,7 +20,7 @@ FEATURES = "X"
 
 def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
     """The model, its inputs and outputs, as the protocol describes them."""
-    machine = machine_of(model)
+    machine = estimator_of(model)
     if isinstance(model, TableModel):
         inputs = [
             {

@@ -68,11 +68,11 @@ class Session:
         if "data" in request:
             rows = [Row(*row) for row in toy(request["data"])]
             first = STREAMED.get(request["data"], len(rows))
-            held, facts = dict(enumerate(rows[:first])), {"stream": rows[first:]}
-            facts["rows"] = [[name, *row] for name, row in held.items()]
+            holdings, facts = dict(enumerate(rows[:first])), {"stream": rows[first:]}
+            facts["rows"] = [[name, *row] for name, row in holdings.items()]
         else:
-            held = _rows(request.get("rows"))
-        self._begin(choice, held)
+            holdings = _rows(request.get("rows"))
+        self._begin(choice, holdings)
         return self._picture(facts)
 
     def edit(self, request: dict[str, Any]) -> Reply:

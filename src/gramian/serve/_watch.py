@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from gramian.core.arrays import Array
 from gramian.core.estimators import positions_of
 from gramian.estimators import ESTIMATORS
-from gramian.files.parts import machine_of
+from gramian.files.parts import estimator_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._live_store import LiveStore, Shown
@@ -78,7 +78,7 @@ class Watch:
 
     def _welcome(self, scopes: list[str]) -> dict[str, Any]:
         model = self._live.shown.model
-        machine = machine_of(model)
+        machine = estimator_of(model)
         classes = machine.classes_.tolist() if is_classifier(machine) else None
         return {
             "kind": "welcome",
@@ -107,7 +107,7 @@ class Watch:
 
 def samples(shown: Shown, ids: list[Any]) -> dict[str, Any]:
     """Held samples: their values, targets, and what the model without each of them says."""
-    machine = machine_of(shown.model)
+    machine = estimator_of(shown.model)
     places = positions_of(machine.ids_, ids)
     predicted, y = machine.loo_predict(), machine.y_fit_
     table = _table(shown.model, machine)
@@ -148,7 +148,7 @@ def _projected(shown: Shown) -> dict[str, Any]:
     classes: their discriminant, and the probability of the own label to the model without the
     sample. Numbers: the left-out prediction and the target.
     """
-    machine = machine_of(shown.model)
+    machine = estimator_of(shown.model)
     ids, y = machine.ids_, machine.y_fit_
     some = np.sort(np.random.default_rng(0).permutation(len(ids))[:DRAWN])
     if not is_classifier(machine):

@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, home_of
-from gramian.core.engines import Engine, GramPlan, Holdings, JoinedBlock, Reader, Unbuilt, noted
-from gramian.core.equations import Joined
-from gramian.core.gram import NotPositiveDefiniteError, Refactorization, require_memory
+from gramian.core.arrays import Array, device_like
+from gramian.core.engines import (
+    AddedBlock,
+    DensePlan,
+    Engine,
+    Holdings,
+    Predictor,
+    Unbuilt,
+    record_rebuild,
+)
+from gramian.core.equations import Added
+from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,43 +39,43 @@ class StackPlan:
         Engines of the parts that the choice has built, for the first call of `engine`.
     """
 
-    parts: tuple[GramPlan, ...]
+    parts: tuple[DensePlan, ...]
     weights: Array
     offset: Any = 0.0
-    seen_by: tuple[str, ...] = ()
+    chosen_on_data: tuple[str, ...] = ()
     ready: list[Any] = field(default_factory=list)
 
-    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> StackEngine:
+    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> StackEngine:
         """Return an engine for these holdings: of the parts that are ready, or from scratch."""
         parts = tuple(self.ready)
         self.ready.clear()  # an engine changes with its samples, so that one model alone has it
-        if not parts or any(part.serves is not held.version for part in parts):
-            require_stack(len(self.parts), held)
-            parts = tuple(part.engine(held) for part in self.parts)
+        if not parts or any(part.serves is not holdings.version for part in parts):
+            require_stack(len(self.parts), holdings)
+            parts = tuple(part.engine(holdings) for part in self.parts)
         return StackEngine(self, parts, history)
 
-    def reader(self, held: Holdings, state: Mapping[str, Any]) -> StackReader:
+    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> StackPredictor:
         """Return the reader from the `state` of an engine."""
         parts = zip(self.parts, state["parts"], strict=True)
-        return self.read(tuple(part.reader(held, kept) for part, kept in parts))
+        return self.read(tuple(part.predictor(holdings, kept) for part, kept in parts))
 
-    def read(self, readers: tuple[Reader, ...]) -> StackReader:
+    def read(self, readers: tuple[Predictor, ...]) -> StackPredictor:
         """Return the reader that adds up these; a part of weight 0 is left out."""
         used = np.flatnonzero(self.weights) if self.weights.any() else np.array([0])
-        return StackReader(tuple(readers[s] for s in used), self.weights[used], self.offset)
+        return StackPredictor(tuple(readers[s] for s in used), self.weights[used], self.offset)
 
 
 @dataclass(frozen=True, eq=False)
-class StackReader:
+class StackPredictor:
     """``f(x) = Σ_s a_s f_s(x) + b``."""
 
-    parts: tuple[Reader, ...]
+    parts: tuple[Predictor, ...]
     weights: Array
     offset: Any
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t)."""
-        return added([part.outputs(X) for part in self.parts], self.weights, self.offset)
+        return weighted_sum([part.outputs(X) for part in self.parts], self.weights, self.offset)
 
 
 class StackEngine:
@@ -81,7 +89,7 @@ class StackEngine:
         self,
         plan: StackPlan,
         parts: tuple[Any, ...],
-        history: tuple[Refactorization, ...] = (),
+        history: tuple[Rebuild, ...] = (),
     ) -> None:
         self.plan, self.parts, self.past = plan, parts, history
 
@@ -92,7 +100,7 @@ class StackEngine:
         return first if all(other is first for other in others) else None
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return (*self.past, *(record for part in self.parts for record in part.history))
 
     @property
@@ -121,13 +129,13 @@ class StackEngine:
         self.parts = tuple(part.remove(before, after, positions) for part in self.parts)
         return self
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Rebuild one part after the other, so that one more than before is in memory at most."""
         history = self.history
         for s, plan in enumerate(self.plan.parts):
-            self.parts = (*self.parts[:s], plan.engine(held), *self.parts[s + 1 :])
+            self.parts = (*self.parts[:s], plan.engine(holdings), *self.parts[s + 1 :])
         self.past = history
-        return noted(self, reason, len(held))
+        return record_rebuild(self, reason, len(holdings))
 
     def settle(self) -> None:
         for part in self.parts:
@@ -135,46 +143,46 @@ class StackEngine:
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> StackReader:
-        return self.plan.read(tuple(part.reader(held) for part in self.parts))
+    def predictor(self, holdings: Holdings) -> StackPredictor:
+        return self.plan.read(tuple(part.predictor(holdings) for part in self.parts))
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs with the weights held: the same sum, of those of the parts."""
-        left_out = [part.loo(held) for part in self.parts]
-        return added(left_out, self.plan.weights, self.plan.offset)
+        left_out = [part.loo(holdings) for part in self.parts]
+        return weighted_sum(left_out, self.plan.weights, self.plan.offset)
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out outputs of all samples if one joined."""
-        for blocks in zip(*(part.joined(held, X) for part in self.parts), strict=True):
-            yield blocks[0][0], JoinedStack(tuple(block for _, block in blocks), self.plan)
+        for blocks in zip(*(part.added(holdings, X) for part in self.parts), strict=True):
+            yield blocks[0][0], AddedStack(tuple(block for _, block in blocks), self.plan)
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
-        for blocks in zip(*(part.departed(held, X) for part in self.parts), strict=True):
+        for blocks in zip(*(part.without_each(holdings, X) for part in self.parts), strict=True):
             outputs = [values for _, values in blocks]
-            yield blocks[0][0], added(outputs, self.plan.weights, self.plan.offset)
+            yield blocks[0][0], weighted_sum(outputs, self.plan.weights, self.plan.offset)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """The largest drift of a part."""
-        return max(part.drift(held) for part in self.parts)
+        return max(part.drift(holdings) for part in self.parts)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return the same stack built from scratch."""
-        return noted(self.plan.engine(held, self.history), reason, len(held))
+        return record_rebuild(self.plan.engine(holdings, self.history), reason, len(holdings))
 
-    def frozen(self, held: Holdings) -> Unbuilt:
+    def frozen(self, holdings: Holdings) -> Unbuilt:
         """Return what a pickle stores: coefficients without matrices."""
-        return Unbuilt(self.plan, self.state(held), self.history)
+        return Unbuilt(self.plan, self.state(holdings), self.history)
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         return ()
 
-    def state(self, held: Holdings) -> dict[str, Any]:
-        return {"parts": [part.state(held) for part in self.parts]}
+    def state(self, holdings: Holdings) -> dict[str, Any]:
+        return {"parts": [part.state(holdings) for part in self.parts]}
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedStack(JoinedBlock):
+class AddedStack(AddedBlock):
     """Queries that join every part; what they change is added up with the weights held."""
 
     parts: tuple[Any, ...]
@@ -186,23 +194,25 @@ class JoinedStack(JoinedBlock):
 
     def decisions(self, label: int) -> Array:
         left_out = [part.decisions(label) for part in self.parts]
-        return added(left_out, self.plan.weights, self.plan.offset)
+        return weighted_sum(left_out, self.plan.weights, self.plan.offset)
 
-    def lines(self) -> Joined:
+    def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
         values, slopes = zip(*(part.lines() for part in self.parts), strict=True)
         weights = self.plan.weights
-        return Joined(added(values, weights, self.plan.offset), added(slopes, weights, 0.0))
+        return Added(
+            weighted_sum(values, weights, self.plan.offset), weighted_sum(slopes, weights, 0.0)
+        )
 
 
-def added(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
+def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
     """Σ_s a_s F_s + b, in the precision of the outputs."""
     total = offset + sum(a * F for a, F in zip(weights.tolist(), outputs, strict=True))
     return np.asarray(total, dtype=outputs[0].dtype)
 
 
-def require_stack(parts: int, held: Holdings) -> None:
+def require_stack(parts: int, holdings: Holdings) -> None:
     """Raise MemoryError if there is no memory for the Gram matrices of so many parts."""
-    size = parts * len(held) ** 2 * held.rows.dtype.itemsize
-    what = f"Holding {parts} Gram matrices of {len(held)} samples"
-    require_memory(size, what, home_of(held.rows.samples()))
+    size = parts * len(holdings) ** 2 * holdings.rows.dtype.itemsize
+    what = f"Holding {parts} Gram matrices of {len(holdings)} samples"
+    require_memory(size, what, device_like(holdings.rows.samples()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gramian.core.estimators import LiveClassifier, LiveRegressor, learned
-from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS, learned_parts, stack_settings
+from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS, learned_parts, stack_spec
 
 parts = property(learned_parts)
 weights = learned("weights", "Weight of each part's outputs, ≥ 0, of shape (n_parts,).")
@@ -64,7 +64,7 @@ class StackedKernelClassifier(LiveClassifier):
         ``kernel``, ``gamma``, ``C``, ``metric`` and ``selection`` of each part.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
         When and why a part was rebuilt.
 
     Examples
@@ -114,8 +114,8 @@ class StackedKernelClassifier(LiveClassifier):
         self.verbose = verbose
         self.device = device
 
-    def _settings(self):
-        return stack_settings(self)
+    def _spec(self):
+        return stack_spec(self)
 
 
 class StackedKernelRegressor(LiveRegressor):
@@ -167,7 +167,7 @@ class StackedKernelRegressor(LiveRegressor):
         ``kernel``, ``gamma``, ``C``, ``metric`` and ``selection`` of each part.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
-    refactorizations_ : list
+    rebuilds_ : list
         When and why a part was rebuilt.
 
     Examples
@@ -215,5 +215,5 @@ class StackedKernelRegressor(LiveRegressor):
         self.verbose = verbose
         self.device = device
 
-    def _settings(self):
-        return stack_settings(self)
+    def _spec(self):
+        return stack_spec(self)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.engines import GramPlan, Holdings, Unbuilt
+from gramian.core.engines import DensePlan, Holdings, Unbuilt
 from gramian.core.equations import LS_SVM, ClassTargets
-from gramian.core.estimators import GramSettings, KernelSettings, check_positive
+from gramian.core.estimators import DenseSpec, KernelSpec, check_positive
 from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS
 from gramian.stack._engine import StackPlan, require_stack
 from gramian.stack._weights import class_weights, response_weights
@@ -22,7 +22,7 @@ LEARNED = ("kernel", "gamma", "C", "metric", "selection")
 
 
 @dataclass(frozen=True, eq=False)
-class StackSettings:
+class StackSpec:
     """The parameters of a stack, as `fit` read them.
 
     Parameters
@@ -31,7 +31,7 @@ class StackSettings:
     weights : ndarray of shape (S,) or "loo"
     """
 
-    parts: tuple[GramSettings, ...]
+    parts: tuple[DenseSpec, ...]
     weights: Any
 
     @property
@@ -39,66 +39,68 @@ class StackSettings:
         """How samples are read, and where they are held."""
         return self.parts[0].samples
 
-    def choose(self, held: Holdings, past: StackPlan | None) -> StackPlan:
+    def choose(self, holdings: Holdings, past: StackPlan | None) -> StackPlan:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
         part without one are those of its engine.
         """
-        require_stack(len(self.parts), held)
-        tuned: dict[Any, GramPlan] = {}
+        require_stack(len(self.parts), holdings)
+        tuned: dict[Any, DensePlan] = {}
         built: dict[Any, Any] = {}
-        plans: list[GramPlan] = []
+        plans: list[DensePlan] = []
         engines: list[Any] = []
         for i, part in enumerate(self.parts):
             known = past is not None and len(past.parts) == len(self.parts)
             before = past.parts[i] if past is not None and known else None
             key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
             if key not in tuned:
-                tuned[key] = replace(part, metric=None).choose(held, before)
+                tuned[key] = replace(part, metric=None).choose(holdings, before)
             plan = tuned[key]
             if part.metric is not None:
-                plan = part.stretch(held, plan, built.get(key))
+                plan = part.with_metric(holdings, plan, built.get(key))
             plans.append(plan)
-            engines.append(plan.engine(held))
+            engines.append(plan.engine(holdings))
             if part.metric is None:
                 built[key] = engines[-1]
-        weights = self._weighted(plans[0].targets(held), engines, held)
+        weights = self._weighted(plans[0].targets(holdings), engines, holdings)
         return replace(self._plan(tuple(plans), *weights), ready=engines)
 
-    def heard(self, hear: Any) -> StackSettings:
+    def recording(self, record_trial: Any) -> StackSpec:
         """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
-        return replace(self, parts=tuple(part.heard(hear) for part in self.parts))
+        return replace(self, parts=tuple(part.recording(record_trial) for part in self.parts))
 
-    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
+    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
         """Return the plan and an engine stored in a model file; the engine is built on demand."""
         told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]
         parts = zip(self.parts, told, state["parts"], strict=True)
-        plans = tuple(part.restore(held, *others)[0] for part, *others in parts)
+        plans = tuple(part.restore(holdings, *others)[0] for part, *others in parts)
         plan = self._plan(plans, public["weights_"], public["offset_"])
         return plan, Unbuilt(plan, {"parts": state["parts"]})
 
-    def _plan(self, parts: tuple[GramPlan, ...], weights: Any, offset: Any) -> StackPlan:
-        chosen = dict.fromkeys(name for part in self.parts for name in part.seen_by)
-        seen_by = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
-        return StackPlan(parts, weights, offset, seen_by)
+    def _plan(self, parts: tuple[DensePlan, ...], weights: Any, offset: Any) -> StackPlan:
+        chosen = dict.fromkeys(name for part in self.parts for name in part.chosen_on_data)
+        chosen_on_data = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
+        return StackPlan(parts, weights, offset, chosen_on_data)
 
-    def _weighted(self, targets: Any, engines: list[Any], held: Holdings) -> tuple[Any, Any]:
+    def _weighted(self, targets: Any, engines: list[Any], holdings: Holdings) -> tuple[Any, Any]:
         """Weights and offset, given or fitted to the left-out values of the parts."""
         if not isinstance(self.weights, str):
-            return self.weights, np.zeros(1 if held.classes is not None else len(targets.own[0]))
-        if len(held) < 2:
+            return self.weights, np.zeros(
+                1 if holdings.classes is not None else len(targets.own[0])
+            )
+        if len(holdings) < 2:
             raise ValueError(
                 "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
                 "`weights` as numbers."
             )
-        F = np.stack([engine.loo(held) for engine in engines])
+        F = np.stack([engine.loo(holdings) for engine in engines])
         if isinstance(targets, ClassTargets):
             return class_weights(F, targets), np.zeros(1)
-        return response_weights(F, targets.columns, held.weight)
+        return response_weights(F, targets.columns, holdings.weight)
 
 
-def stack_settings(model: Any) -> StackSettings:
+def stack_spec(model: Any) -> StackSpec:
     """Read and check the parameters of a stack."""
     kernel = model.kernel
     names = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
@@ -106,22 +108,22 @@ def stack_settings(model: Any) -> StackSettings:
         raise ValueError("kernel must have at least one name, got none.")
     gammas, strengths = _each("gamma", model.gamma, names), _each("C", model.C, names)
     parts = tuple(_part(model, *words) for words in zip(names, gammas, strengths, strict=True))
-    return StackSettings(parts, _check_weights(model.weights, names))
+    return StackSpec(parts, _check_weights(model.weights, names))
 
 
 def learned_parts(model: Any) -> list[dict[str, Any]]:
     """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
     now = model._fitted()
-    pairs = zip(now.settings.parts, now.choice.parts, strict=True)
+    pairs = zip(now.spec.parts, now.choice.parts, strict=True)
     found = []
-    for settings, plan in pairs:
-        C = 1.0 / plan.ridge if isinstance(settings.C, str) else settings.C
+    for spec, plan in pairs:
+        C = 1.0 / plan.ridge if isinstance(spec.C, str) else spec.C
         values = (plan.kernel.name, plan.gamma, C, plan.metric, plan.selection)
         found.append(dict(zip(LEARNED, values, strict=True)))
     return found
 
 
-def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
+def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
     """The settings of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
     name, plus, more = kernel, "", ""
     if isinstance(name, str):
@@ -135,8 +137,8 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> GramSettings:
         gamma = "loo-ard"
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
-    return GramSettings(
-        KernelSettings(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
+    return DenseSpec(
+        KernelSpec(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
         C if isinstance(C, str) else 1.0 / C,
         C=C,

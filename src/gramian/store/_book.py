@@ -60,13 +60,13 @@ class Opened:
     book: Book
     receipts: list[StoreReceipt]
     parts: Parts
-    held: Held
+    holdings: Held
     known: dict[str, Any] | None
     """The snapshot, if there is one of this version."""
 
     def model(self) -> Any:
         """The model that the rows and settings are."""
-        return self.parts.model(self.held, self.book.last.next_id, self.known)
+        return self.parts.model(self.holdings, self.book.last.next_id, self.known)
 
 
 def open_contents(contents: Contents, path: StrPath) -> Opened:
@@ -79,13 +79,13 @@ def open_contents(contents: Contents, path: StrPath) -> Opened:
         if book.settings_digest != book.last.settings:
             raise ValueError("its settings are not those of the last receipt")
         parts = Parts(contents.settings[1])
-        held = held_from(rows, parts)
+        holdings = held_from(rows, parts)
         known = read_snapshot(contents, book.last)
     except (ValueError, TypeError, KeyError) as error:
         raise StoreError(
             f"{os.fspath(path)} is damaged: {error}. `gramian audit` says more."
         ) from (error)
-    return Opened(book, receipts, parts, held, known)
+    return Opened(book, receipts, parts, holdings, known)
 
 
 def read_rows(contents: Contents, last: StoreReceipt) -> tuple[Book, list[Row]]:

@@ -11,8 +11,8 @@ from typing import Any
 import gramian
 from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder, user_name
 from gramian.files.parts import (
+    estimator_of,
     following,
-    machine_of,
     next_id_of,
     rows_of,
     settings_of,
@@ -45,24 +45,24 @@ def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Conten
     rows = [pack(row) for row in rows_from(rows_of(model), 0, 0)]
     for content in rows:
         commitment.add(content)
-    machine = machine_of(model)
+    estimator = estimator_of(model)
     receipt = signed(
         StoreReceipt(
             number=0,
             action="create",
             time=now(),
             user=user_name(),
-            model=type(machine).__name__,
+            model=type(estimator).__name__,
             ids=(),
             count=len(rows),
             n_before=0,
             n_after=len(rows),
             next_id=next_id_of(model),
-            drift=float(machine.drift()),
+            drift=float(estimator.drift()),
             difference=None,
             tolerance=None,
             verified=None,
-            seen_by=tuple(model.seen_by_),
+            chosen_on_data=tuple(model.chosen_on_data_),
             commitment=commitment.digest(),
             settings=settings_digest(*settings),
             key_id=key_digest(id_key),

@@ -77,7 +77,7 @@ class StoreReceipt:
     difference: float | None
     tolerance: float | None
     verified: bool | None
-    seen_by: tuple[str, ...]
+    chosen_on_data: tuple[str, ...]
     commitment: str
     settings: str
     key_id: str
@@ -114,7 +114,7 @@ class StoreReceipt:
             found = json.loads(content)
             if set(found) != {field.name for field in fields(cls)}:
                 raise ValueError("it has other fields")
-            lists = {name: tuple(found[name]) for name in ("ids", "seen_by")}
+            lists = {name: tuple(found[name]) for name in ("ids", "chosen_on_data")}
             receipt = cls(**{**found, **lists})
             same = receipt.content() == bytes(content)
         except (TypeError, AttributeError, KeyError) as error:

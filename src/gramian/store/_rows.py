@@ -69,14 +69,16 @@ def unpack(content: bytes) -> Row:
     return Row(arrival, name, target, weight, cells, features)
 
 
-def rows_from(held: Held, start: int, arrival: int) -> Iterator[Row]:
+def rows_from(holdings: Held, start: int, arrival: int) -> Iterator[Row]:
     """The rows from position ``start`` on, of which the first has this arrival number."""
-    targets, weights, ids = (part[start:].tolist() for part in (held.y, held.weight, held.ids))
-    if held.table is None:
-        features = _features(held.X[start:])
+    targets, weights, ids = (
+        part[start:].tolist() for part in (holdings.y, holdings.weight, holdings.ids)
+    )
+    if holdings.table is None:
+        features = _features(holdings.X[start:])
         cells: Any = [None] * len(ids)
     else:
-        columns = [_cells(values[start:]) for values in held.table.values()]
+        columns = [_cells(values[start:]) for values in holdings.table.values()]
         features, cells = [b""] * len(ids), list(map(list, zip(*columns, strict=True)))
     for i, parts in enumerate(zip(ids, targets, weights, cells, features, strict=True)):
         yield Row(arrival + i, *parts)

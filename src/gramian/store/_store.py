@@ -230,13 +230,13 @@ class Store:
         """Class probabilities of each row."""
         return self.read(lambda model: model.predict_proba(X))
 
-    def predict_set(self, X: Any, confidence: float) -> Any:
+    def predict_set(self, X: Any, confidence_level: float) -> Any:
         """The labels that cannot be excluded, as the model says."""
-        return self.read(lambda model: model.predict_set(X, confidence))
+        return self.read(lambda model: model.predict_set(X, confidence_level))
 
-    def predict_interval(self, X: Any, confidence: float) -> Any:
+    def predict_interval(self, X: Any, confidence_level: float) -> Any:
         """The interval of each row's target, as the model says."""
-        return self.read(lambda model: model.predict_interval(X, confidence))
+        return self.read(lambda model: model.predict_interval(X, confidence_level))
 
     def refresh(self) -> bool:
         """Bring a store that is open for reading up to date; returns whether it changed."""

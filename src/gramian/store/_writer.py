@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import gramian
 from gramian.files import default_tolerance, difference_to_refit, user_name
-from gramian.files.parts import following, follows_from_rows, machine_of, rows_of, write_values
+from gramian.files.parts import estimator_of, following, follows_from_rows, rows_of, write_values
 from gramian.store._book import Book, Opened, settings_digest, snapshot_checksum
 from gramian.store._create import new_settings, write_whole
 from gramian.store._database import Database, reach, read_all
@@ -137,11 +137,11 @@ class Writer:
             verified = bool(difference <= tolerance)
         due = (last.number + 1) % MEASURED_EVERY == 0 or last.n_after <= MEASURED_UP_TO
         return {
-            "drift": float(machine_of(model).drift()) if verify or due else None,
+            "drift": float(estimator_of(model).drift()) if verify or due else None,
             "difference": difference,
             "tolerance": tolerance,
             "verified": verified,
-            "seen_by": tuple(model.seen_by_),
+            "chosen_on_data": tuple(model.chosen_on_data_),
         }
 
     def _receipt(self, names: list[Any], facts: dict[str, Any]) -> StoreReceipt:

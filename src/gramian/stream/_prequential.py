@@ -43,7 +43,7 @@ class Prequential:
     y_true, y_pred : ndarray of shape (m,) or (m, n_targets)
     scores : ndarray of shape (m,)
         The metric of each prediction.
-    confidence : float or None
+    confidence_level : float or None
         That of the prediction sets or intervals, if any were asked for.
     p_values : ndarray of shape (m,), or None
         Smoothed conformal p-value of each sample: uniform while the stream stays as it was.
@@ -60,7 +60,7 @@ class Prequential:
     y_pred: Array
     scores: Array
     no_change: Array = field(default_factory=lambda: np.empty(0))
-    confidence: float | None = None
+    confidence_level: float | None = None
     p_values: Any = None
 
     @property
@@ -76,7 +76,7 @@ class Prequential:
     @property
     def covered(self) -> Array:
         """Whether the smoothed set or region of each sample held the truth, of shape (m,)."""
-        return accepted(self._asked(), self.confidence or 0.0)
+        return accepted(self._asked(), self.confidence_level or 0.0)
 
     @property
     def coverage(self) -> float:
@@ -104,7 +104,7 @@ class Prequential:
 
     def _asked(self) -> Array:
         if self.p_values is None:
-            raise ValueError("no sets were asked for; give `confidence` to prequential.")
+            raise ValueError("no sets were asked for; give `confidence_level` to prequential.")
         return self.p_values
 
     @property
@@ -131,7 +131,7 @@ def prequential(
     *,
     metric: str | Callable[[Any, Any], float] | None = None,
     window: int = 200,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     random_state: Any = 0,
 ) -> Prequential:
     """Predict each sample of a stream, then learn it.
@@ -149,7 +149,7 @@ def prequential(
         for classifiers and the absolute error for regressors.
     window : int, default=200
         Number of predictions that `Prequential.windowed` averages over.
-    confidence : float, optional
+    confidence_level : float, optional
         Also ask for the prediction set or region of each sample, which costs one more pass over the
         model, and report whether it held the truth, the p-value of each sample, and the martingale
         that grows when the stream changes. For one target.
@@ -184,7 +184,7 @@ def prequential(
             msg="prequential needs a %(name)s that is fitted to some first samples. Or wrap it in "
             "a SlidingWindow, which handles the start.",
         )
-    confidence = None if confidence is None else check_confidence(confidence)
+    confidence_level = None if confidence_level is None else check_confidence(confidence_level)
     random = check_random_state(random_state)
     n_seen, steps, predictions, last = 0, [], [], None
     ranks: list[float] = []
@@ -194,7 +194,7 @@ def prequential(
         if predicted is not None:
             steps.append(n_seen)
             predictions.append((y, predicted, np.nan if n_seen == 0 else score(y, last)))
-            if confidence is not None:
+            if confidence_level is not None:
                 ranks.append(_ranked(model, X, y, random))
         model.partial_fit(X, np.asarray([y]), **({"times": time} if time else {}))
         n_seen, last = n_seen + 1, y
@@ -207,8 +207,8 @@ def prequential(
         y_pred=np.array([prediction for _, prediction, _ in predictions]),
         scores=np.array([score(y, prediction) for y, prediction, _ in predictions]),
         no_change=np.array([baseline for _, _, baseline in predictions]),
-        confidence=confidence,
-        p_values=None if confidence is None else np.array(ranks, dtype=float),
+        confidence_level=confidence_level,
+        p_values=None if confidence_level is None else np.array(ranks, dtype=float),
     )
 
 

@@ -95,9 +95,9 @@ class _River:
             window = self._new_window()
         elif features.width > self._features.width:
             window = self._widened(window, features.width)
-        held = 0 if self._window is None else len(self._window.ids_)
+        holdings = 0 if self._window is None else len(self._window.ids_)
         self._window, self._features = window.partial_fit(vector, [target]), features
-        if len(self._window.ids_) <= held:  # one has left
+        if len(self._window.ids_) <= holdings:  # one has left
             self._drop_names(self._window)
 
     def _forget(self, x: dict[Any, Any], target: Any) -> None:
@@ -223,9 +223,9 @@ class RiverClassifier(_River, base.Classifier):
 
     def _drop_labels(self) -> None:
         """Forget the labels that no held sample has."""
-        held = set(np.unique(self._held_targets()).tolist())
-        if len(held) < len(self._codes):
-            self._codes = {label: code for label, code in self._codes.items() if code in held}
+        holdings = set(np.unique(self._held_targets()).tolist())
+        if len(holdings) < len(self._codes):
+            self._codes = {label: code for label, code in self._codes.items() if code in holdings}
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The label; None before the first sample."""
@@ -257,9 +257,9 @@ class RiverClassifier(_River, base.Classifier):
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
-        held = set(np.unique(self._held_targets()).tolist())
+        holdings = set(np.unique(self._held_targets()).tolist())
         labels = enumerate(state["labels"])
-        self._codes = {label: code for code, label in labels if code in held}
+        self._codes = {label: code for code, label in labels if code in holdings}
 
     def _default_estimator(self) -> KernelDiscriminant:
         return KernelDiscriminant(random_state=0)

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from gramian.core.arrays import Array
 from gramian.core.estimators import positions_of
 from gramian.stream._alarm import LOOKS, Alarm
-from gramian.stream._held import Held, check_age, check_times
+from gramian.stream._holdings import Held, check_age, check_times
 
 ALARM = "alarm"
 
@@ -37,7 +37,7 @@ class _Window(NamedTuple):
     than `held`, and is brought there before it is used again.
     """
 
-    held: Held
+    holdings: Held
     model: Any
     now: Any
     next_id: int
@@ -151,14 +151,14 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             raise ValueError("advance needs a window by age; set `max_age`.")
         (time,) = check_times(time, 1, check_age(self.max_age))
         if "_state" in vars(self) and time > self._state.now:
-            self._hold(self._within(self._state.held, time), time, self._state.next_id)
+            self._hold(self._within(self._state.holdings, time), time, self._state.next_id)
         return self
 
     def forget(self, ids):
         """Forget samples by id, before they leave the window. Returns self."""
-        held = self._require_samples()
-        stay = np.delete(np.arange(len(held)), positions_of(held.ids, ids))
-        self._hold(held.take(stay), self._state.now, self._state.next_id)
+        holdings = self._require_samples()
+        stay = np.delete(np.arange(len(holdings)), positions_of(holdings.ids, ids))
+        self._hold(holdings.take(stay), self._state.now, self._state.next_id)
         return self
 
     # -- reading --------------------------------------------------------------------------------
@@ -178,14 +178,14 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return self._model().predict_proba(self._check_queries(X))
 
     @available_if(_estimator_has("predict_set"))
-    def predict_set(self, X, confidence=0.9, **options):
+    def predict_set(self, X, confidence_level=0.9, **options):
         """Sets of classes by the window's model; see `LiveClassifier.predict_set`."""
-        return self._model().predict_set(self._check_queries(X), confidence, **options)
+        return self._model().predict_set(self._check_queries(X), confidence_level, **options)
 
     @available_if(_estimator_has("predict_interval"))
-    def predict_interval(self, X, confidence=0.9, method="full"):
+    def predict_interval(self, X, confidence_level=0.9, method="full"):
         """Intervals by the window's model; see `LiveRegressor.predict_interval`."""
-        return self._model().predict_interval(self._check_queries(X), confidence, method)
+        return self._model().predict_interval(self._check_queries(X), confidence_level, method)
 
     def score(self, X, y):
         """Accuracy or R² of the window's model."""
@@ -218,7 +218,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         if state is None:
             raise AttributeError("the window has seen no samples yet; call partial_fit first.")
         if state.model is not None:
-            _follow(state.model, state.held)
+            _follow(state.model, state.holdings)
         return state.model
 
     @property
@@ -245,17 +245,17 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     def _get_state(self):
         """What a model file stores: the samples, and the model of them."""
         state = self._state
-        times, now = np.asarray(state.held.times), np.asarray(state.now)
+        times, now = np.asarray(state.holdings.times), np.asarray(state.now)
         dated = times.dtype.kind == "M"
         return {
             "estimator_": self.estimator_,
-            "X": state.held.X,
-            "y": state.held.y,
-            "ids": state.held.ids,
+            "X": state.holdings.X,
+            "y": state.holdings.y,
+            "ids": state.holdings.ids,
             "times": times.astype("datetime64[us]").astype(np.int64) if dated else times,
             "now": int(now.astype("datetime64[us]").astype(np.int64)) if dated else now.item(),
             "dated": dated,
-            "names": state.held.names,
+            "names": state.holdings.names,
             "next_id": state.next_id,
             "selected_at": state.selected_at,
         }
@@ -264,9 +264,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         times, now = np.asarray(state["times"]), np.asarray(state["now"])
         if state["dated"]:
             times, now = times.astype("datetime64[us]"), now.astype("datetime64[us]")
-        held = Held(state["X"], state["y"], state["ids"], times, state["names"])
+        holdings = Held(state["X"], state["y"], state["ids"], times, state["names"])
         self._state = _Window(
-            held,
+            holdings,
             state["estimator_"],
             now[()],
             state["next_id"],
@@ -281,32 +281,34 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         if before is None:
             return self._within(new, now)
         if self.max_age is not None or len(new) != 1:
-            return self._within(before.held.join(new), now)
-        full = self.max_samples is not None and len(before.held) >= self.max_samples
-        return before.held.join(new, len(before.held) + 1 - self.max_samples if full else 0)
+            return self._within(before.holdings.join(new), now)
+        full = self.max_samples is not None and len(before.holdings) >= self.max_samples
+        return before.holdings.join(new, len(before.holdings) + 1 - self.max_samples if full else 0)
 
-    def _within(self, held: Held, now: Any) -> Held:
+    def _within(self, holdings: Held, now: Any) -> Held:
         """Those of the samples that are in the window."""
-        stay = np.arange(len(held))
+        stay = np.arange(len(holdings))
         if self.max_age is not None:
-            stay = np.flatnonzero(now - held.times <= check_age(self.max_age))
-        return held.take(stay if self.max_samples is None else stay[-self.max_samples :])
+            stay = np.flatnonzero(now - holdings.times <= check_age(self.max_age))
+        return holdings.take(stay if self.max_samples is None else stay[-self.max_samples :])
 
-    def _hold(self, held: Held, now: Any, next_id: int) -> None:
+    def _hold(self, holdings: Held, now: Any, next_id: int) -> None:
         """Hold these samples: bring the model there, then put all in place at once."""
         before = vars(self).get("_state")
         model = None if before is None else before.model
         selected_at = next_id if before is None else before.selected_at
         classifies = is_classifier(self.estimator) if before is None else before.classifies
-        if len(held) < self.min_samples or (classifies and (held.y == held.y[0]).all()):
+        if len(holdings) < self.min_samples or (classifies and (holdings.y == holdings.y[0]).all()):
             model = None
         elif model is not None:
-            _follow(model, held)
+            _follow(model, holdings)
         else:
-            model = clone(self.estimator).fit(held.X, held.y, ids=held.ids)
+            model = clone(self.estimator).fit(holdings.X, holdings.y, ids=holdings.ids)
             selected_at = next_id
         alarm, looked_at = (None, 0) if before is None else (before.alarm, before.looked_at)
-        self._state = _Window(held, model, now, next_id, selected_at, classifies, alarm, looked_at)
+        self._state = _Window(
+            holdings, model, now, next_id, selected_at, classifies, alarm, looked_at
+        )
 
     def _reselect_if_due(self) -> None:
         state = self._state
@@ -322,12 +324,14 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """Look at the leave-one-out error from time to time, and choose again if it rings."""
         if state.alarm is None or state.selected_at == state.next_id:  # a new model
             alarm = Alarm.set(state.model)
-        elif LOOKS * (state.next_id - state.looked_at) < len(state.held):
+        elif LOOKS * (state.next_id - state.looked_at) < len(state.holdings):
             return
         else:
             alarm = state.alarm
             new = state.next_id - state.selected_at
-            if state.model.seen_by_ and alarm.rings(state.model, new):  # else nothing was chosen
+            if state.model.chosen_on_data_ and alarm.rings(
+                state.model, new
+            ):  # else nothing was chosen
                 state.model.reselect()
                 alarm = Alarm.set(state.model)
                 state = state._replace(selected_at=state.next_id)
@@ -337,23 +341,27 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         model = getattr(self, "estimator_", None)
         if model is not None:
             return model
-        held = len(self._state.held) if "_state" in vars(self) else 0
+        holdings = len(self._state.holdings) if "_state" in vars(self) else 0
         classes = " of two classes or more" if is_classifier(self.estimator) else ""
         raise NotFittedError(
-            f"the window has no model: it holds {held} samples, and a model needs "
+            f"the window has no model: it holds {holdings} samples, and a model needs "
             f"{self.min_samples}{classes}. Learn more samples, or lower `min_samples`."
         )
 
     def _require_samples(self) -> Held:
         if "_state" not in vars(self):
             raise NotFittedError("the window has seen no samples yet; call partial_fit first.")
-        return self._state.held
+        return self._state.holdings
 
     # -- validation -----------------------------------------------------------------------------
 
     def _check_samples(self, X, y, times) -> Held:
         before = vars(self).get("_state")
-        if before is not None and before.held.accepts(X) and before.held.accepts_targets(y, len(X)):
+        if (
+            before is not None
+            and before.holdings.accepts(X)
+            and before.holdings.accepts_targets(y, len(X))
+        ):
             ids = np.arange(before.next_id, before.next_id + len(X))
             return Held(X, y, ids, self._check_times(times, ids), None)
         classifies = is_classifier(self.estimator)
@@ -367,11 +375,11 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             dtype = [np.float64, np.float32]
             X, y = check_X_y(X, y, dtype=dtype, estimator=self, **options)
         else:
-            names = before.held.names
-            dtype = before.held.X.dtype
+            names = before.holdings.names
+            dtype = before.holdings.X.dtype
             X, y = validate_data(self, X, y, reset=False, dtype=dtype, **options)
         y = column_or_1d(y, warn=True) if classifies else y
-        if before is not None and sparse.issparse(X) != sparse.issparse(before.held.X):
+        if before is not None and sparse.issparse(X) != sparse.issparse(before.holdings.X):
             raise ValueError("X must stay sparse or stay dense for as long as the window lives.")
         start = 0 if before is None else before.next_id
         ids = np.arange(start, start + len(y))
@@ -385,10 +393,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return ids if times is None else check_times(times, len(ids), check_age(self.max_age))
 
     def _check_queries(self, X):
-        held = self._require_samples()
-        if held.accepts(X):
+        holdings = self._require_samples()
+        if holdings.accepts(X):
             return X
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=held.X.dtype)
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=holdings.X.dtype)
 
     def _check_parameters(self):
         """Parameters may have been set anew since the last call."""
@@ -406,22 +414,22 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             check_age(self.max_age)
 
 
-def _follow(model: Any, held: Held) -> None:
+def _follow(model: Any, holdings: Held) -> None:
     """Bring a model to hold these samples: learn the new ones, forget those that are gone.
 
     In one edit, so that a call that fails leaves the model where it was.
     """
     ids = model.ids_
-    if ids.shape == held.ids.shape and (ids == held.ids).all():
+    if ids.shape == holdings.ids.shape and (ids == holdings.ids).all():
         return
-    if ids.shape == held.ids.shape and (ids[1:] == held.ids[:-1]).all():  # a step by one
+    if ids.shape == holdings.ids.shape and (ids[1:] == holdings.ids[:-1]).all():  # a step by one
         new, gone = np.array([len(ids) - 1]), ids[:1]
     else:
-        new, gone = _absent(held.ids, ids), ids[_absent(ids, held.ids)]
+        new, gone = _absent(holdings.ids, ids), ids[_absent(ids, holdings.ids)]
     if len(new) == 0:
         model.forget(gone)
     else:
-        rows = held.take(new)
+        rows = holdings.take(new)
         model.exchange(gone, rows.X, rows.y, new_ids=rows.ids)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.engines import SUMS, Holdings, LinearPlan
+from gramian.core.engines import PRIMAL, Holdings, PrimalPlan
 from gramian.core.equations import KERNEL_RIDGE, LS_SVM
 from gramian.core.estimators import (
-    GramSettings,
-    KernelSettings,
+    DenseSpec,
+    KernelSpec,
     LiveClassifier,
     check_choice,
     check_positive,
@@ -38,7 +38,7 @@ SOLVERS = ("pivot", "lagrangian")
 
 
 @dataclass(frozen=True, eq=False)
-class LagrangianSettings(GramSettings):
+class LagrangianSpec(DenseSpec):
     """The parameters as `fit` read them.
 
     The machine is kernel ridge regression on its support vectors, and leave-one-out has no closed
@@ -51,11 +51,11 @@ class LagrangianSettings(GramSettings):
     def _plan(self, gamma: Any, ridge: float, found: Any = None) -> LagrangianPlan:
         plan = super()._plan(gamma, ridge, found)
         fields = vars(plan) | {"kernel": augmented_kernel(plan.kernel)}
-        linear = isinstance(plan, LinearPlan)
+        linear = isinstance(plan, PrimalPlan)
         return LagrangianPlan(**fields, linear=linear, iteration=self.iteration)
 
-    def _problem(self, held: Holdings) -> Problem:
-        return replace(super()._problem(held), machine=LS_SVM)
+    def _problem(self, holdings: Holdings) -> Problem:
+        return replace(super()._problem(holdings), equations=LS_SVM)
 
 
 def augmented_kernel(kernel: Kernel) -> Kernel:
@@ -115,8 +115,8 @@ class LagrangianSVC(LiveClassifier):
         The iteration stops when α changes by no more than this.
     max_iter : int, default=10000
         The iteration stops with a warning after this many steps.
-    factor : {"auto", "inverse", "cholesky", "qr", "woodbury"}, default="auto"
-        How the inverse is stored. ``"woodbury"``, for the linear kernel with d features, stores
+    factor : {"auto", "inverse", "cholesky", "qr", "primal"}, default="auto"
+        How the inverse is stored. ``"primal"``, for the linear kernel with d features, stores
         (d+1)×(d+1) sums in place of the n×n matrix and makes passes over the samples; ``"auto"``
         uses it for more than 2 (d+1) samples.
     class_weight : dict or "balanced", optional
@@ -150,7 +150,7 @@ class LagrangianSVC(LiveClassifier):
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
     factor_ : str
-    refactorizations_ : list
+    rebuilds_ : list
         When and why a factor was rebuilt.
 
     References
@@ -221,7 +221,7 @@ class LagrangianSVC(LiveClassifier):
     def support_ids_(self):
         """Ids of the support vectors."""
         with self._lock:
-            return self._fitted().held.ids[self.support_]
+            return self._fitted().holdings.ids[self.support_]
 
     @property
     def intercept_(self):
@@ -235,7 +235,7 @@ class LagrangianSVC(LiveClassifier):
         """Number of exchanges or iterations that led to the present solution."""
         return self._serving().engine.n_iter
 
-    def _settings(self):
+    def _spec(self):
         if not (is_number(self.step) and 0 < self.step < 2):
             raise ValueError(
                 f"step must be between 0 and 2, in units of 1/C, for the iteration to converge; "
@@ -247,12 +247,12 @@ class LagrangianSVC(LiveClassifier):
             raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
         C, solver = check_positive("C", self.C, "loo"), check_choice("solver", self.solver, SOLVERS)
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        return LagrangianSettings(
-            KernelSettings(*words, words=SEARCHED_GAMMAS),
+        return LagrangianSpec(
+            KernelSpec(*words, words=SEARCHED_GAMMAS),
             KERNEL_RIDGE,
             C if isinstance(C, str) else 1.0 / C,
             C=C,
-            factor=check_choice("factor", self.factor, (*FACTORS, SUMS)),
+            factor=check_choice("factor", self.factor, (*FACTORS, PRIMAL)),
             class_weight=self.class_weight,
             sums=True,
             iteration=None if solver == "pivot" else (self.step, self.tol, int(self.max_iter)),

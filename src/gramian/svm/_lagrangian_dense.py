@@ -9,11 +9,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from gramian.core.arrays import Array
-from gramian.core.engines import GramPlan, Holdings, check_semidefinite
+from gramian.core.engines import DensePlan, Holdings, check_semidefinite
 from gramian.core.gram import (
     LiveSystem,
     NotPositiveDefiniteError,
-    Refactorization,
+    Rebuild,
     SlotMatrix,
     spare_capacity,
 )
@@ -35,8 +35,8 @@ class GramSpace:
         λ_i.
     """
 
-    def __init__(self, plan: GramPlan, held: Holdings, ridges: Array) -> None:
-        X, self._kernel, self.factor = held.rows.samples(), plan.kernel, plan.factor
+    def __init__(self, plan: DensePlan, holdings: Holdings, ridges: Array) -> None:
+        X, self._kernel, self.factor = holdings.rows.samples(), plan.kernel, plan.factor
         self.diagonal = self._kernel.diagonal(X)
         self.ridges = ridges.astype(self.dtype)
         self._matrix = SlotMatrix(
@@ -108,12 +108,12 @@ class GramPart:
     def __init__(self) -> None:
         self._system: LiveSystem | None = None
         self._members = np.empty(0, dtype=int)  # positions, in the order of the system
-        self._past: list[Refactorization] = []
+        self._past: list[Rebuild] = []
 
     @property
-    def events(self) -> list[Refactorization]:
+    def events(self) -> list[Rebuild]:
         """Records of rebuilds that accumulated updates made necessary."""
-        return self._past + (self._system.refactorizations if self._system else [])
+        return self._past + (self._system.rebuilds if self._system else [])
 
     def settle(self) -> None:
         """Add pending updates to the inverse."""

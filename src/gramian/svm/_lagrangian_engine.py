@@ -12,16 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramian.core.arrays import Array
 from gramian.core.engines import (
+    AddedBlock,
+    AddedByEdits,
     Holdings,
-    JoinedBlock,
-    JoinedByEdits,
-    LinearPlan,
-    LinearReader,
+    PrimalPlan,
+    PrimalPredictor,
     Unbuilt,
-    noted,
     query_blocks,
+    record_rebuild,
 )
-from gramian.core.gram import Refactorization
+from gramian.core.gram import Rebuild
 from gramian.core.kernels import KernelExpansion
 from gramian.svm._lagrangian_dense import GramPart, GramSpace
 from gramian.svm._lagrangian_equations import (
@@ -43,7 +43,7 @@ _ALL = None
 
 
 @dataclass(frozen=True, eq=False)
-class LagrangianPlan(LinearPlan):
+class LagrangianPlan(PrimalPlan):
     """The settings from which the engine is built; the kernel includes the bias.
 
     Parameters
@@ -58,21 +58,21 @@ class LagrangianPlan(LinearPlan):
     linear: bool = False
     iteration: tuple[float, float, int] | None = None
 
-    def sums_up(self, n: int, d: int) -> bool:
+    def uses_primal(self, n: int, d: int) -> bool:
         """Whether to store sums for n samples of d features."""
-        return self.linear and super().sums_up(n, d)
+        return self.linear and super().uses_primal(n, d)
 
-    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> LagrangianEngine:
+    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> LagrangianEngine:
         """Build an engine for these holdings from scratch."""
-        return LagrangianEngine(self, held, history)
+        return LagrangianEngine(self, holdings, history)
 
-    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> Any:
         """Return the reader of predictions, from weights of features or from support vectors."""
         if state.get("weights") is not None:
-            return LinearReader(*state["weights"])
+            return PrimalPredictor(*state["weights"])
         intercept, Z = state["coefficients"]
         support = np.flatnonzero(Z.any(axis=1))
-        return KernelExpansion(self.kernel, held.rows.take(support), Z[support], intercept)
+        return KernelExpansion(self.kernel, holdings.rows.take(support), Z[support], intercept)
 
 
 class LagrangianEngine:
@@ -86,7 +86,7 @@ class LagrangianEngine:
     ----------
     plan : LagrangianPlan
     held : Holdings
-    history : tuple of Refactorization
+    history : tuple of Rebuild
         Records of earlier rebuilds.
     sums : bool
         Whether to store sums over features even if the number of samples does not require it.
@@ -97,28 +97,28 @@ class LagrangianEngine:
     def __init__(
         self,
         plan: LagrangianPlan,
-        held: Holdings,
-        history: tuple[Refactorization, ...] = (),
+        holdings: Holdings,
+        history: tuple[Rebuild, ...] = (),
         sums: bool = False,
     ) -> None:
         self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
-        self.sums = sums or plan.sums_up(len(held), held.rows.width)
-        ridges, d = plan.ridge / plan.weights(held), held.rows.width
+        self.sums = sums or plan.uses_primal(len(holdings), holdings.rows.width)
+        ridges, d = plan.ridge / plan.weights(holdings), holdings.rows.width
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
-        self._labels, n = _labels(held), len(held)
+        self._labels, n = _labels(holdings), len(holdings)
         self._space: Any = (
-            LinearSpace(held.rows, ridges) if self.sums else GramSpace(plan, held, ridges)
+            LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(plan, holdings, ridges)
         )
         shape = n, len(self._labels)
         self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
         self._B = np.zeros((d + 1, shape[1])) if self.sums else None
         some = np.arange(max(_FEW, n // 4)) * 0.6180339887498949 % 1.0 * n
         self._inside[some.astype(int) if n > _FEW else slice(None)] = True
-        self._follow(held, np.ones(shape[1], dtype=bool))
+        self._follow(holdings, np.ones(shape[1], dtype=bool))
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return (*self.past, *(event for live in self._live.values() for event in live.events))
 
     # -- edits ----------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class LagrangianEngine:
         n, k = len(before), len(after) - len(before)
         if isinstance(self.plan.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        if not self.sums and self.plan.sums_up(n + k, after.rows.width):
+        if not self.sums and self.plan.uses_primal(n + k, after.rows.width):
             return self.fresh(after, "more than 2 (d + 1) samples")
         met, values = self._space.meet(after, self._Z, self._B)
         own = after.y[n:, None] == np.asarray(self._labels)
@@ -161,7 +161,7 @@ class LagrangianEngine:
         self._follow(after, stale)
         return self._sharp(after, rounding)
 
-    def _sharp(self, held: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
+    def _sharp(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
         """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
 
         There, as beside an outlier in an unbounded kernel, the support that is found depends on
@@ -174,7 +174,7 @@ class LagrangianEngine:
         reason = "slacks are lost in rounding error"
         noted_before = any(event.reason == reason for event in self.history)
         try:
-            return self.fresh(held, None if noted_before else reason)
+            return self.fresh(holdings, None if noted_before else reason)
         except np.linalg.LinAlgError:  # it serves as well as it can
             return self
 
@@ -183,72 +183,76 @@ class LagrangianEngine:
         for part in self._live.values():
             part.settle()
 
-    def refactor(self, held: Holdings, reason: str) -> LagrangianEngine:
+    def rebuild(self, holdings: Holdings, reason: str) -> LagrangianEngine:
         """Rebuild everything from the samples."""
-        return self.fresh(held, reason)
+        return self.fresh(holdings, reason)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> LagrangianEngine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> LagrangianEngine:
         """Return the same machine built from scratch."""
-        engine = LagrangianEngine(self.plan, held, self.history, self.sums)
-        return noted(engine, reason, len(held))
+        engine = LagrangianEngine(self.plan, holdings, self.history, self.sums)
+        return record_rebuild(engine, reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> Any:
-        return self.plan.reader(held, self.state(held))
+    def predictor(self, holdings: Holdings) -> Any:
+        return self.plan.predictor(holdings, self.state(holdings))
 
-    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
         if self._B is None:
-            return self._Z.sum(axis=0), held.rows.samples().T @ self._Z
-        B = np.ascontiguousarray(self._B, dtype=held.rows.dtype)
+            return self._Z.sum(axis=0), holdings.rows.samples().T @ self._Z
+        B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
         return B[-1], B[:-1]
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        values = [left_out_values(*tableau) for tableau in self._tableaus(held)]
-        return np.column_stack(values).astype(held.rows.dtype)
+        values = [left_out_values(*tableau) for tableau in self._tableaus(holdings)]
+        return np.column_stack(values).astype(holdings.rows.dtype)
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
-        return JoinedByEdits.blocks(self.fresh, held, X)
+        return AddedByEdits.blocks(self.fresh, holdings, X)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """Violation of the optimality conditions: ``|ρ|`` on the support, ``(y ρ)₊`` outside."""
-        Y = self._signs(held)
+        Y = self._signs(holdings)
         rho = Y * (Y - self._space.multiply(self._Z))
         return float(np.where(self._inside, np.abs(rho), rho).max())
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample.
 
         Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
         other sample changes nothing.
         """
-        outputs, left = self.reader(held).outputs, []
-        for tableau in self._tableaus(held):
+        outputs, left = self.predictor(holdings).outputs, []
+        for tableau in self._tableaus(holdings):
             found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]
-            Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(held)).T
+            Z = (
+                np.array([z for _, z in found], dtype=self._space.dtype)
+                .reshape(-1, len(holdings))
+                .T
+            )
             left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
-        for rows in query_blocks(X.shape[0], len(held), len(left)):
-            F = np.repeat(outputs(X[rows])[:, None, :], len(held), axis=1)
-            K = X[rows] if self.sums else self.plan.kernel(X[rows], held.rows.samples())
+        for rows in query_blocks(X.shape[0], len(holdings), len(left)):
+            F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
+            K = X[rows] if self.sums else self.plan.kernel(X[rows], holdings.rows.samples())
             for j, (members, Z) in enumerate(left):
                 F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
             yield rows, F
 
-    def frozen(self, held: Holdings) -> Unbuilt:
+    def frozen(self, holdings: Holdings) -> Unbuilt:
         """Return what a pickle stores: coefficients without a matrix."""
-        return Unbuilt(self.plan, self.state(held), self.history)
+        return Unbuilt(self.plan, self.state(holdings), self.history)
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         return ()
 
-    def state(self, held: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> dict[str, Any]:
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
-        Z = np.ascontiguousarray(self._Z, dtype=held.rows.dtype)
-        weights = {"weights": self.feature_weights(held)} if self.sums else {}
+        Z = np.ascontiguousarray(self._Z, dtype=holdings.rows.dtype)
+        weights = {"weights": self.feature_weights(holdings)} if self.sums else {}
         return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
 
     # -- solving --------------------------------------------------------------------------------
@@ -330,10 +334,10 @@ class LagrangianEngine:
                 stacklevel=2,
             )
 
-    def _tableaus(self, held: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
+    def _tableaus(self, holdings: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
         """Yield, for each output, the arguments of `left_out_solutions`."""
         space = self._space
-        for j, y in enumerate(self._signs(held).T):
+        for j, y in enumerate(self._signs(holdings).T):
             tableau = space.tableau(self._inside[:, j])
             z = tableau.solve(y[tableau.support, None])
             q = y - tableau.multiply(z)[:, 0]
@@ -344,12 +348,12 @@ class LagrangianEngine:
         """Return the least-squares system of an output's support, or of all samples."""
         return self._live.setdefault(label, LinearPart() if self.sums else GramPart())
 
-    def _signs(self, held: Holdings) -> Array:
+    def _signs(self, holdings: Holdings) -> Array:
         """Targets ±1, of shape (n, t)."""
-        return self.plan.targets(held).own.astype(self._space.dtype)
+        return self.plan.targets(holdings).own.astype(self._space.dtype)
 
 
-def _labels(held: Holdings) -> list[Any]:
+def _labels(holdings: Holdings) -> list[Any]:
     """The class that each output separates from the rest; for two classes, the second."""
-    assert held.classes is not None
-    return held.classes[1 if len(held.classes) == 2 else 0 :].tolist()
+    assert holdings.classes is not None
+    return holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from gramian.core.arrays import Array, row_blocks
-from gramian.core.engines import SUMS, Holdings, Rows
+from gramian.core.engines import PRIMAL, Holdings, Rows
 from gramian.core.engines._primal import augmented
-from gramian.core.gram import LiveNormal, Refactorization
+from gramian.core.gram import LiveNormal, Rebuild
 from gramian.svm._lagrangian_equations import Solved, Tableau, slack_tolerance
 
 
@@ -120,7 +120,7 @@ class LinearPart:
     With the weights ``B = Σ z_i x̃_i`` of f, ``z_i = (y_i − x̃ᵢᵀB) / λ_i``.
     """
 
-    factor = SUMS
+    factor = PRIMAL
     weights: Array
     """B of the last `solve`, of shape (d + 1,)."""
 
@@ -130,7 +130,7 @@ class LinearPart:
     def __init__(self) -> None:
         self._part, self._y = np.empty((2, 0), dtype=bool)
         self._normal: LiveNormal | None = None
-        self.events: list[Refactorization] = []
+        self.events: list[Rebuild] = []
 
     def solve(self, space: LinearSpace, part: Array, y: Array) -> Solved:
         """Solve on a part, O(d²) per sample that changed sides, and one pass over the samples."""
@@ -160,7 +160,7 @@ class LinearPart:
             space.pass_through(normal.remove, np.flatnonzero(here & ~part), y)
             if normal.worn():
                 reason = "most of what the sums held has left"
-                self.events.append(Refactorization(reason, int(part.sum()), 0, SUMS))
+                self.events.append(Rebuild(reason, int(part.sum()), 0, PRIMAL))
                 normal = None
         self._normal = space.summed(part, y) if normal is None else normal
         self._part, self._y = part, y

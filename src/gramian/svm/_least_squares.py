@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gramian.core.engines import SUMS
+from gramian.core.engines import PRIMAL
 from gramian.core.equations import LS_SVM
 from gramian.core.estimators import (
-    GramSettings,
-    KernelSettings,
+    DenseSpec,
+    KernelSpec,
     LiveClassifier,
     LiveRegressor,
     check_choice,
@@ -52,11 +52,12 @@ class LeastSquaresSVC(LiveClassifier):
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        The factors are all 1 unless they clearly help on samples that they were not fitted to.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
-    factor : {"auto", "inverse", "single", "cholesky", "qr", "woodbury"}, default="auto"
+    factor : {"auto", "inverse", "single", "cholesky", "qr", "primal"}, default="auto"
         How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
-        condition number of K + I/C is too large. ``"woodbury"``, for the linear kernel, stores
+        condition number of K + I/C is too large. ``"primal"``, for the linear kernel, stores
         (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
         2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
         ``"single"`` stores the inverse in single precision, half the memory, and refines what it
@@ -96,7 +97,7 @@ class LeastSquaresSVC(LiveClassifier):
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
     factor_ : str
-    refactorizations_ : list
+    rebuilds_ : list
         When and why the factor was rebuilt.
 
     References
@@ -158,8 +159,8 @@ class LeastSquaresSVC(LiveClassifier):
         self.verbose = verbose
         self.device = device
 
-    def _settings(self):
-        return _settings(self, class_weight=self.class_weight)
+    def _spec(self):
+        return _spec(self, class_weight=self.class_weight)
 
 
 class LeastSquaresSVR(LiveRegressor):
@@ -182,11 +183,12 @@ class LeastSquaresSVR(LiveRegressor):
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        The factors are all 1 unless they clearly help on samples that they were not fitted to.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
-    factor : {"auto", "inverse", "single", "cholesky", "qr", "woodbury"}, default="auto"
+    factor : {"auto", "inverse", "single", "cholesky", "qr", "primal"}, default="auto"
         How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
-        condition number of K + I/C is too large. ``"woodbury"``, for the linear kernel, stores
+        condition number of K + I/C is too large. ``"primal"``, for the linear kernel, stores
         (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
         2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
         ``"single"`` stores the inverse in single precision, half the memory, and refines what it
@@ -223,7 +225,7 @@ class LeastSquaresSVR(LiveRegressor):
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
     factor_ : str
-    refactorizations_ : list
+    rebuilds_ : list
         When and why the factor was rebuilt.
 
     References
@@ -282,19 +284,19 @@ class LeastSquaresSVR(LiveRegressor):
         self.verbose = verbose
         self.device = device
 
-    def _settings(self):
-        return _settings(self)
+    def _spec(self):
+        return _spec(self)
 
 
-def _settings(model, **own):
+def _spec(model, **own):
     words = (model.kernel, model.gamma, model.degree, model.coef0, model.kernel_params)
     C = check_positive("C", model.C, "loo")
-    return GramSettings(
-        KernelSettings(*words, words=SEARCHED_GAMMAS, device=model.device),
+    return DenseSpec(
+        KernelSpec(*words, words=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
         C if isinstance(C, str) else 1.0 / C,
         C=C,
-        factor=check_choice("factor", model.factor, (*FACTORS, SINGLE, SUMS)),
+        factor=check_choice("factor", model.factor, (*FACTORS, SINGLE, PRIMAL)),
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,

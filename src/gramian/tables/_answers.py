@@ -57,10 +57,10 @@ class TableAnswers:
 
     def score(self, table, y=None):
         """Accuracy, or R² of numbers, on a table that has the target, or with ``y``."""
-        held = self._agreed()
-        table, cells = self._with_target(table, y, held)
+        holdings = self._agreed()
+        table, cells = self._with_target(table, y, holdings)
         estimator, X = self._encoded(table)
-        return estimator.score(X, held.target.read(cells))
+        return estimator.score(X, holdings.target.read(cells))
 
     loo_predict = _tells(
         "loo_predict", "Prediction for each held row by the model without it, in order of `ids_`."
@@ -103,8 +103,8 @@ class TableAnswers:
     @property
     def n_features_in_(self):
         """Number of columns of the table that were there to predict from."""
-        held = self._agreed()
-        return len(held.columns) + len(held.ignored)
+        holdings = self._agreed()
+        return len(holdings.columns) + len(holdings.ignored)
 
     @property
     def target_(self):
@@ -136,6 +136,6 @@ class TableAnswers:
         return (*scales, *levels)
 
     @property
-    def seen_by_(self):
+    def chosen_on_data_(self):
         """Names of what was chosen on the rows and stays when they are forgotten."""
-        return (*self.estimator_.seen_by_, *self.column_choices_)
+        return (*self.estimator_.chosen_on_data_, *self.column_choices_)

@@ -60,7 +60,7 @@ class NumberColumn:
         scaled = np.where(missing, 0.0, (values - self.mean) / self.deviation)
         return np.column_stack([scaled, missing] if self.marks_missing else [scaled])
 
-    def forget(self, held: Array) -> NumberColumn:
+    def forget(self, holdings: Array) -> NumberColumn:
         """Mean and deviation stay as they were fitted."""
         return self
 
@@ -95,12 +95,12 @@ class CategoryColumn:
         """The texts that have no feature of their own."""
         return sorted(set(values.tolist()) - set(self.levels))
 
-    def forget(self, held: Array) -> CategoryColumn:
+    def forget(self, holdings: Array) -> CategoryColumn:
         """Without the names of levels that no held row has.
 
         Their features stay, and are 0 for every row: no prediction for held texts changes.
         """
-        there = set(held.tolist())
+        there = set(holdings.tolist())
         return replace(
             self, levels=tuple(level if level in there else None for level in self.levels)
         )

@@ -89,7 +89,7 @@ class DateColumn:
         )
         return np.column_stack([features, missing]) if self.marks_missing else features
 
-    def forget(self, held: Array) -> DateColumn:
+    def forget(self, holdings: Array) -> DateColumn:
         """Mean and deviation stay as they were fitted."""
         return self
 

@@ -145,7 +145,7 @@ def read_columns(table: Any, columns: Sequence[Column]) -> dict[str, Array]:
     return {column.name: column.read(read_cells(table, column.name)) for column in columns}
 
 
-def read_ids(table: Any, column: str, held: Array | None = None) -> Array:
+def read_ids(table: Any, column: str, holdings: Array | None = None) -> Array:
     """Integers where all are and where the held ones are, else text.
 
     Raises
@@ -154,9 +154,11 @@ def read_ids(table: Any, column: str, held: Array | None = None) -> Array:
         At the first id that is missing, held already, or there twice.
     """
     ids = texts(read_cells(table, column))
-    _check_ids(ids.tolist(), column, set() if held is None else set(held.astype(str).tolist()))
+    _check_ids(
+        ids.tolist(), column, set() if holdings is None else set(holdings.astype(str).tolist())
+    )
     whole = all(_INTEGER.fullmatch(name) for name in ids.tolist())
-    wanted = held is None or held.dtype.kind == "i"
+    wanted = holdings is None or holdings.dtype.kind == "i"
     return ids.astype(np.int64) if whole and wanted else ids.astype(str)
 
 
@@ -165,12 +167,12 @@ def encode(columns: Sequence[Column], values: Mapping[str, Array]) -> Array:
     return np.hstack([column.encode(values[column.name]) for column in columns])
 
 
-def _check_ids(ids: list[str], column: str, held: set[str]) -> None:
+def _check_ids(ids: list[str], column: str, holdings: set[str]) -> None:
     first: dict[str, int] = {}
     for row, name in enumerate(ids):
         if not name:
             raise fault(column, row, "the id is missing.")
-        if name in held:
+        if name in holdings:
             raise fault(column, row, f"the model holds id {name} already.")
         if first.setdefault(name, row) != row:
             raise fault(column, row, f"row {first[name] + 1} has the same id, {name}.")

@@ -17,7 +17,7 @@ from gramian.tables._columns import Column, TargetColumn
 
 
 @dataclass(frozen=True, eq=False)
-class HeldTable:
+class TableHoldings:
     """An estimator with the rows that it holds, and perhaps rows that it does not hold.
 
     Parameters
@@ -51,18 +51,18 @@ class HeldTable:
         some = self.ids.dtype.kind == "i" and len(self.ids) > 0
         return max(self.given, int(self.ids.max()) + 1) if some else self.given
 
-    def agreed(self) -> HeldTable:
+    def agreed(self) -> TableHoldings:
         """With the rows of the estimator alone, and the levels that they have."""
-        held = self.estimator.ids_
-        if held.shape == self.ids.shape and (held == self.ids).all():
+        holdings = self.estimator.ids_
+        if holdings.shape == self.ids.shape and (holdings == self.ids).all():
             return self
         place = {name: row for row, name in enumerate(self.ids.tolist())}
-        rows = np.array([place[name] for name in held.tolist()], dtype=int)
+        rows = np.array([place[name] for name in holdings.tolist()], dtype=int)
         table = {name: values[rows] for name, values in self.table.items()}
         columns = tuple(column.forget(table[column.name]) for column in self.columns)
-        return replace(self, ids=held, table=table, columns=columns)
+        return replace(self, ids=holdings, table=table, columns=columns)
 
-    def with_rows(self, ids: Array, new: dict[str, Array]) -> HeldTable:
+    def with_rows(self, ids: Array, new: dict[str, Array]) -> TableHoldings:
         """With rows that the estimator is about to learn; texts beside numbers it will refuse."""
         if len(self.ids) and (ids.dtype.kind == "U") != (self.ids.dtype.kind == "U"):
             return self

@@ -31,7 +31,7 @@ from gramian.tables._reading import (
     read_columns,
     read_ids,
 )
-from gramian.tables._rows import HeldTable
+from gramian.tables._rows import TableHoldings
 
 _TRIES = 100
 _TARGET = "y"  # what a target is called that came beside the table
@@ -100,7 +100,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     [0, 1, 2, 4, 5]
     """
 
-    _held: HeldTable  # all that an edit changes, assigned once at the end of it
+    _holdings: TableHoldings  # all that an edit changes, assigned once at the end of it
 
     def __init__(
         self,
@@ -158,10 +158,12 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         if self.id_column is not None:
             ids = read_ids(table, self.id_column)
         ids = np.arange(len(cells)) if ids is None else np.asarray(ids)
-        held, remarks = self._learned(table, cells, ids, dict.fromkeys(self.ignore, "asked for"))
+        holdings, remarks = self._learned(
+            table, cells, ids, dict.fromkeys(self.ignore, "asked for")
+        )
         for remark in remarks:
             warnings.warn(remark, TableWarning, stacklevel=2)
-        self._held = replace(held, by_position=by_position)
+        self._holdings = replace(holdings, by_position=by_position)
         return self
 
     def partial_fit(self, table, y=None, ids=None, classes=None):
@@ -172,19 +174,19 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(table, y, ids)
-        held = self._agreed()
-        table, cells = self._with_target(table, y, held)
-        y, new = held.target.read(cells), read_columns(table, held.columns)
+        holdings = self._agreed()
+        table, cells = self._with_target(table, y, holdings)
+        y, new = holdings.target.read(cells), read_columns(table, holdings.columns)
         if self.id_column is not None:
-            ids = read_ids(table, self.id_column, held.ids)
-        ids = held.new_ids(len(y)) if ids is None else np.asarray(ids)
-        X = self._features(held.columns, new)
+            ids = read_ids(table, self.id_column, holdings.ids)
+        ids = holdings.new_ids(len(y)) if ids is None else np.asarray(ids)
+        X = self._features(holdings.columns, new)
         options = {} if classes is None else {"classes": classes}
-        self._held = held.with_rows(ids, new)
+        self._holdings = holdings.with_rows(ids, new)
         try:
-            held.estimator.partial_fit(X, y, ids=ids, **options)
+            holdings.estimator.partial_fit(X, y, ids=ids, **options)
         except BaseException:
-            self._held = self._agreed()  # the rows that were not learned
+            self._holdings = self._agreed()  # the rows that were not learned
             raise
         return self
 
@@ -193,12 +195,12 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
         Means and deviations of columns were computed with them and stay until `reselect`.
         """
-        held = self._agreed()
-        self._held = replace(held, given=held.next_id)  # a number is never given twice
+        holdings = self._agreed()
+        self._holdings = replace(holdings, given=holdings.next_id)  # a number is never given twice
         try:
-            held.estimator.forget(ids)
+            holdings.estimator.forget(ids)
         finally:
-            self._held = self._agreed()
+            self._holdings = self._agreed()
         return self
 
     def settle(self):
@@ -214,13 +216,13 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         ids : id or array-like of ids
         y : cell of the target column, or sequence of them
         """
-        held = self._agreed()
+        holdings = self._agreed()
         cells = [y] if np.ndim(ids) == 0 else list(y)
-        targets = held.target.read(cells)
+        targets = holdings.target.read(cells)
         try:
-            held.estimator.relabel(np.atleast_1d(ids), targets)
+            holdings.estimator.relabel(np.atleast_1d(ids), targets)
         finally:
-            self._held = self._agreed()
+            self._holdings = self._agreed()
         return self
 
     def reselect(self, *, fresh=True):
@@ -237,13 +239,13 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        held = self._agreed()
+        holdings = self._agreed()
         if fresh:
-            y = held.estimator.y_fit_.tolist()
-            found, _ = self._learned(held.table, y, held.ids, held.ignored, held)
-            self._held = replace(found, by_position=held.by_position)
+            y = holdings.estimator.y_fit_.tolist()
+            found, _ = self._learned(holdings.table, y, holdings.ids, holdings.ignored, holdings)
+            self._holdings = replace(found, by_position=holdings.by_position)
         else:
-            held.estimator.reselect()
+            holdings.estimator.reselect()
         return self
 
     def read_targets(self, table):
@@ -252,14 +254,14 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def refitted(self):
         """A model with the same columns and choices, its estimator built from scratch."""
-        held, twin = self._agreed(), clone(self)
-        twin._held = replace(held, estimator=held.estimator.refitted())
+        holdings, twin = self._agreed(), clone(self)
+        twin._holdings = replace(holdings, estimator=holdings.estimator.refitted())
         return twin
 
     def snapshot(self, *, loo=False):
         """A copy that goes on predicting as this model does now, for readers beside edits."""
-        held, twin = self._agreed(), clone(self)
-        twin._held = replace(held, estimator=held.estimator.snapshot(loo=loo))
+        holdings, twin = self._agreed(), clone(self)
+        twin._holdings = replace(holdings, estimator=holdings.estimator.snapshot(loo=loo))
         return twin
 
     def __sklearn_is_fitted__(self):
@@ -276,15 +278,15 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     # -- state ----------------------------------------------------------------------------------
 
     def _get_state(self):
-        held = self._agreed()
+        holdings = self._agreed()
         return {
-            "estimator_": held.estimator,
-            "target_": held.target,
-            "columns_": list(held.columns),
-            "ignored_": held.ignored,
-            "table_": held.table,
-            "next_id": held.next_id,
-            "by_position": held.by_position,
+            "estimator_": holdings.estimator,
+            "target_": holdings.target,
+            "columns_": list(holdings.columns),
+            "ignored_": holdings.ignored,
+            "table_": holdings.table,
+            "next_id": holdings.next_id,
+            "by_position": holdings.by_position,
         }
 
     def _set_state(self, state):
@@ -294,7 +296,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             given = estimator._get_state()["held"]["_next_id"]
         table = {column.name: state["table_"][column.name] for column in columns}
         ignored = dict(state["ignored_"])
-        self._held = HeldTable(
+        self._holdings = TableHoldings(
             estimator, state["target_"], columns, ignored, estimator.ids_, table, given,
             state.get("by_position", False),
         )  # fmt: skip
@@ -305,29 +307,31 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _agreed(self) -> HeldTable:
+    def _agreed(self) -> TableHoldings:
         check_is_fitted(self)
         for _ in range(_TRIES):
             try:
-                return self._held.agreed()
+                return self._holdings.agreed()
             except KeyError:  # another thread is learning: its rows are there a moment later
                 continue
         raise RuntimeError("the model is edited by another thread all the time; use a lock.")
 
     def _encoded(self, table):
         """The estimator, and features of rows that are made for it."""
-        held = self._agreed()
-        _check_width(table, held)
+        holdings = self._agreed()
+        _check_width(table, holdings)
         table = as_table(table)
-        return held.estimator, self._features(held.columns, read_columns(table, held.columns))
+        return holdings.estimator, self._features(
+            holdings.columns, read_columns(table, holdings.columns)
+        )
 
     def _features(self, columns, values):
         return encode(columns, values).astype(self.dtype, copy=False)
 
-    def _with_target(self, table, y, held=None):
+    def _with_target(self, table, y, holdings=None):
         """The table, and the cells of the target, in it or beside it."""
-        if held is not None:
-            _check_width(table, held)
+        if holdings is not None:
+            _check_width(table, holdings)
         table = as_table(table)
         if y is not None:
             y = column_or_1d(y, warn=True)
@@ -361,7 +365,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         if past is None and target.kind == "text" and name not in reading.categorical:
             check_texts(target, cells)
         X, y = self._features(found.columns, found.values), target.read(cells)
-        held = HeldTable(
+        holdings = TableHoldings(
             clone(self.estimator).fit(X, y, ids=ids),
             target,
             found.columns,
@@ -370,14 +374,14 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             found.values,
             0 if past is None else past.next_id,
         )
-        return held, found.remarks
+        return holdings, found.remarks
 
 
-def _check_width(table: Any, held: HeldTable) -> None:
+def _check_width(table: Any, holdings: TableHoldings) -> None:
     """An array is taken by position if the model was fitted on one, of as many columns."""
-    if not held.by_position or is_named(table):
+    if not holdings.by_position or is_named(table):
         return
-    width, known = len(column_names(as_table(table))), len(held.columns) + len(held.ignored)
+    width, known = len(column_names(as_table(table))), len(holdings.columns) + len(holdings.ignored)
     if width != known:
         raise TableError(
             f"X has {width} features, but TableModel is expecting {known} features as input."

@@ -185,7 +185,7 @@ def test_functions_for_the_choice_of_centres():
     same(np.divide(1.0, B, out=np.full_like(B, np.inf), where=B > 0), expected)
     same(np.array(B.T, order="C", like=B), A.T)
     same(pickle.loads(pickle.dumps(B)), A)
-    assert arrays.beside(A, A) is A
-    assert arrays.on_device(arrays.beside(A, B))
-    assert arrays.home_of(A) is None
-    assert arrays.home_of(B) is B
+    assert arrays.placed_like(A, A) is A
+    assert arrays.on_device(arrays.placed_like(A, B))
+    assert arrays.device_like(A) is None
+    assert arrays.device_like(B) is B

@@ -129,6 +129,22 @@ def test_a_removed_row_is_overwritten_where_it_stood():
     np.testing.assert_array_equal(buffer[4], 0.0)
 
 
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_two_stores_that_follow_one_do_not_share_its_spare_room(precomputed):
+    K = samples(12) @ samples(12).T
+    rows = make_rows(K[:4, :4] if precomputed else K[:4], precomputed=precomputed)
+    rows = rows.appended(K[[4]][:, :5] if precomputed else K[[4]])  # with spare room
+    stores = {}
+    for new in (5, 6):
+        holdings = np.array([0, 1, 2, 3, 4, new])
+        stores[new] = rows.appended(K[[new]][:, holdings] if precomputed else K[[new]])
+    for new, store in stores.items():
+        holdings = np.array([0, 1, 2, 3, 4, new])
+        np.testing.assert_array_equal(
+            store.shown(), K[np.ix_(holdings, holdings)] if precomputed else K[holdings]
+        )
+
+
 # -- kernel matrices ----------------------------------------------------------------------------
 
 
@@ -142,28 +158,30 @@ def matrix(rows):
 )
 def test_random_edits_of_a_kernel_matrix(script):
     K = samples(200) @ samples(200).T
-    rows, held, used = make_rows(K[:5, :5], precomputed=True), np.arange(5), 5
+    rows, holdings, used = make_rows(K[:5, :5], precomputed=True), np.arange(5), 5
     assert isinstance(rows, GramRows)
     assert rows.adopt(K) is K
     for appends, k, seed in script:
         if appends:
             new, used = np.arange(used, min(used + k, 200)), min(used + k, 200)
-            held = np.concatenate([held, new])
-            rows = rows.appended(K[np.ix_(new, held)])
+            holdings = np.concatenate([holdings, new])
+            rows = rows.appended(K[np.ix_(new, holdings)])
         else:
-            k = min(k, len(held) - 1)
-            gone = np.sort(np.random.default_rng(seed).permutation(len(held))[:k])
+            k = min(k, len(holdings) - 1)
+            gone = np.sort(np.random.default_rng(seed).permutation(len(holdings))[:k])
             lent = rows.samples(lend=bool(seed % 2))
             before = matrix(rows)
             rows = rows.without(gone)
             rows.scrub()
             if seed % 2:
                 np.testing.assert_array_equal(lent.K[np.ix_(lent.index, lent.index)], before)
-            held = np.delete(held, gone)
-        np.testing.assert_array_equal(matrix(rows), K[np.ix_(held, held)])
-        assert rows.width == len(rows) == len(held)
+            holdings = np.delete(holdings, gone)
+        np.testing.assert_array_equal(matrix(rows), K[np.ix_(holdings, holdings)])
+        assert rows.width == len(rows) == len(holdings)
     part = rows.samples()
-    np.testing.assert_array_equal(part.K[np.ix_(part.index, part.index)], K[np.ix_(held, held)])
+    np.testing.assert_array_equal(
+        part.K[np.ix_(part.index, part.index)], K[np.ix_(holdings, holdings)]
+    )
 
 
 def test_a_removed_sample_leaves_the_kernel_matrix():

@@ -15,10 +15,10 @@ def problem(n=20, d=3, seed=0):
     return X, K, rng.standard_normal((n, 2))
 
 
-def solve(machine, K, Y, ridge, weight):
+def solve(equations, K, Y, ridge, weight):
     A = K + ridge * np.diag(1 / weight)
     R, s = np.linalg.solve(A, Y), np.linalg.solve(A, np.ones(len(K)))
-    return machine.coefficients(R, s, 1 / weight, ridge)
+    return equations.coefficients(R, s, 1 / weight, ridge)
 
 
 def close(found, expected, cond=300.0):

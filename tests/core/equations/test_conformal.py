@@ -6,12 +6,12 @@ import pytest
 from gramian.core.equations import (
     Rivals,
     accepted,
+    added_rows,
     conformal_regions,
-    departed_rows,
     jackknife_plus,
-    joined_rows,
     nonconformity,
     p_values,
+    rows_without_each,
 )
 
 STEEP = [0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0]
@@ -19,12 +19,12 @@ STEEP = [0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0]
 
 @pytest.mark.parametrize("confidence", [0.3, 0.6, 0.8])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_region_is_where_enough_samples_count(seed, confidence):
+def test_a_region_is_where_enough_samples_count(seed, confidence_level):
     """Lines of all slopes: samples that count between two numbers, beyond one, or outside two."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(1, 9)), rng.choice(STEEP, size=(1, 9))
     weight, f = rng.choice([0.5, 1.0, 2.0], size=9), rng.normal(size=1)
-    (region,) = conformal_regions(a, b, f, weight, confidence)
+    (region,) = conformal_regions(a, b, f, weight, confidence_level)
     assert np.all(region[:, 0] <= region[:, 1])
     assert np.all(region[1:, 0] > region[:-1, 1])
     ends = region[np.isfinite(region)]
@@ -33,7 +33,7 @@ def test_a_region_is_where_enough_samples_count(seed, confidence):
         counted = np.abs(a[0] - b[0] * y) >= abs(y - f[0])
         p = (1.0 + weight @ counted) / (1.0 + weight.sum())
         inside = np.any((region[:, 0] <= y) & (y <= region[:, 1]))
-        assert inside == (p > 1 - confidence + 1e-9)
+        assert inside == (p > 1 - confidence_level + 1e-9)
 
 
 def test_regions_may_be_in_pieces_or_points():
@@ -78,11 +78,11 @@ def test_rows_that_are_fitted_whatever_they_are():
     """A row with 1 − h = 0 has an infinite left-out residual, and widens every interval."""
     residuals, room = np.array([[0.0], [1.0]]), np.array([0.0, 0.5])
     g, one = np.array([[0.0, 0.5]]), np.ones(1)
-    joined = joined_rows(residuals, room, np.ones(2), g, one, np.zeros((1, 1)), np.ones((2, 1)))
-    assert np.isneginf(joined.values[0, 0, 0])
-    assert np.isfinite(joined.values[0, 1:]).all()
-    assert np.isfinite(joined.slope).all()
-    left = departed_rows(residuals, room, np.ones(2), g, np.zeros((1, 1)))
+    added = added_rows(residuals, room, np.ones(2), g, one, np.zeros((1, 1)), np.ones((2, 1)))
+    assert np.isneginf(added.values[0, 0, 0])
+    assert np.isfinite(added.values[0, 1:]).all()
+    assert np.isfinite(added.slope).all()
+    left = rows_without_each(residuals, room, np.ones(2), g, np.zeros((1, 1)))
     assert left[0, :, 0].tolist() == [0.0, -1.0]
     low, high = jackknife_plus(left[..., 0], np.array([np.inf, 2.0]), np.ones(2), 0.5)
     assert (low[0], high[0]) == (-np.inf, np.inf)

@@ -36,9 +36,9 @@ def make_targets(kind, n, weighted):
     return ClassTargets(rng.permutation(np.arange(n) % n_classes), n_classes, kind, weight)
 
 
-def value(machine, criterion, K, targets, ridge):
+def value(equations, criterion, K, targets, ridge):
     spectrum = decompose(K.copy(), targets.weight)
-    F = machine.loo_path(spectrum, targets.fitted, np.array([ridge]))
+    F = equations.loo_path(spectrum, targets.fitted, np.array([ridge]))
     return criterion.value(targets.decisions(F), targets)[0]
 
 
@@ -47,7 +47,7 @@ def central(function, x):
     return (function(x * np.exp(STEP)) - function(x * np.exp(-STEP))) / (2 * STEP)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -59,26 +59,28 @@ def central(function, x):
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_derivatives_equal_central_differences(machine, kind, name, weighted):
+def test_derivatives_equal_central_differences(equations, kind, name, weighted):
     n, d, ridge = 20, 3, 0.3
     X, gamma = np.random.default_rng(0).standard_normal((n, d)), np.array([0.2, 0.5, 0.1])
     targets, criterion = make_targets(kind, n, weighted), CRITERIA[name]
     K = gram(X, gamma)
     before = K.copy()
 
-    found = differentiate(machine, criterion, K, targets, ridge)
+    found = differentiate(equations, criterion, K, targets, ridge)
     np.testing.assert_array_equal(K, before)
     scale = np.abs(found.gram).max()
     np.testing.assert_allclose(found.gram, found.gram.T, rtol=0, atol=tolerance(n) * scale)
-    np.testing.assert_allclose(found.value, value(machine, criterion, K, targets, ridge), rtol=1e-9)
+    np.testing.assert_allclose(
+        found.value, value(equations, criterion, K, targets, ridge), rtol=1e-9
+    )
 
-    by_ridge = central(lambda x: value(machine, criterion, K, targets, x), ridge)
+    by_ridge = central(lambda x: value(equations, criterion, K, targets, x), ridge)
     np.testing.assert_allclose(ridge * found.ridge, by_ridge, rtol=RTOL, atol=1e-9)
 
     def at_width(scale, feature=slice(None)):
         widths = gamma.copy()
         widths[feature] *= scale
-        return value(machine, criterion, gram(X, widths), targets, ridge)
+        return value(equations, criterion, gram(X, widths), targets, ridge)
 
     np.testing.assert_allclose(
         RBF().gamma_gradient(K, found.gram, X)[0], central(at_width, 1.0), rtol=RTOL, atol=1e-9

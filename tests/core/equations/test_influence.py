@@ -17,7 +17,7 @@ MACHINES = {
 }
 
 
-def changes(machine, K, Y, ridge, weight, at):
+def changes(equations, K, Y, ridge, weight, at):
     """Δ at samples ``at`` by the closed form, from an inverse computed directly."""
     D = 1.0 / weight
     P = np.linalg.inv(K + ridge * np.diag(D))
@@ -27,7 +27,7 @@ def changes(machine, K, Y, ridge, weight, at):
         1: Moments(P @ Y, P @ ones, np.diagonal(P)),
         2: Moments(second @ Y, second @ ones, np.diagonal(second)),
     }
-    leaving = machine.departures(Y, moments.get, ridge)
+    leaving = equations.removals(Y, moments.get, ridge)
     return decision_changes(leaving, at, P[at], P @ ones, ridge * D)
 
 
@@ -64,9 +64,9 @@ def test_changes_of_the_fisher_discriminant_equal_refits(name, n):
     X, Y, ridge = rng.standard_normal((n, 2)), rng.standard_normal((n, 2)), 0.1
     K, ones = gram(X, X), np.ones(n)
     P = np.linalg.inv(K + 1j * np.sqrt(ridge) * np.eye(n))
-    machine = Fisher(name, float(name == "kfd-penalized"))
+    equations = Fisher(name, float(name == "kfd-penalized"))
     moments = Moments(P @ Y, P @ ones, np.diagonal(P))
-    leaving = machine.departures(Y, lambda power: moments, ridge)
+    leaving = equations.removals(Y, lambda power: moments, ridge)
     delta = decision_changes(leaving, np.arange(n), P, P @ ones, 1j * np.sqrt(ridge) * ones)
     assert delta.dtype == float
     everyone = np.arange(n)

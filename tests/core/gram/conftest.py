@@ -116,35 +116,35 @@ def assert_factors(factor, A, updates=0):
 class Edited:
     """A factor of some samples of a pool, and which samples they are."""
 
-    def __init__(self, build, pool, held):
-        self.pool, self.held, self.updates = pool, list(held), 0
+    def __init__(self, build, pool, holdings):
+        self.pool, self.holdings, self.updates = pool, list(holdings), 0
         self.factor = build(self.A)
 
     @property
     def A(self):
-        return self.pool[np.ix_(self.held, self.held)]
+        return self.pool[np.ix_(self.holdings, self.holdings)]
 
     @property
     def missing(self):
-        return [i for i in range(len(self.pool)) if i not in self.held]
+        return [i for i in range(len(self.pool)) if i not in self.holdings]
 
     def append(self, samples):
         samples = list(samples)
         cross, corner = self.blocks(samples)
         W = self.factor.append(cross, corner)
-        self.held += samples
+        self.holdings += samples
         self.updates += len(samples)
         return W
 
     def remove(self, positions):
         positions = np.asarray(positions, dtype=int)
         W = self.factor.remove(positions)
-        self.held = list(np.delete(self.held, positions))
+        self.holdings = list(np.delete(self.holdings, positions))
         self.updates += len(positions)
         return W
 
     def blocks(self, samples):
-        return self.pool[np.ix_(self.held, samples)], self.pool[np.ix_(samples, samples)]
+        return self.pool[np.ix_(self.holdings, samples)], self.pool[np.ix_(samples, samples)]
 
     def check(self):
         assert_factors(self.factor, self.A, self.updates)

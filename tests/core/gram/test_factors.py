@@ -51,7 +51,7 @@ def test_refactor_from_the_held_matrix(build):
     edited = Edited(build, gram(30), range(20))
     edited.append(range(20, 30))
     edited.remove([0, 5, 9])
-    edited.factor.refactor()
+    edited.factor.rebuild()
     edited.check()
 
 
@@ -152,10 +152,10 @@ def test_any_order_of_the_same_edits_gives_the_same_inverse(build):
         edited = Edited(build, pool, range(15))
         for sample in rng.permutation(30):
             if sample < 15:
-                edited.remove([edited.held.index(sample)])
+                edited.remove([edited.holdings.index(sample)])
             else:
                 edited.append([sample])
-        order = np.argsort(edited.held)
+        order = np.argsort(edited.holdings)
         found.append(inverse(edited.factor)[np.ix_(order, order)])
     for other in found[1:]:
         tol = inverse_tolerance(pool[15:, 15:], 30)
@@ -175,7 +175,7 @@ def test_any_edit_script_equals_a_refit(build, script, seed, dtype):
         if appending and edited.missing:
             edited.append(rng.permutation(edited.missing)[:k])
         elif not appending:
-            edited.remove(rng.permutation(len(edited.held))[:k])
+            edited.remove(rng.permutation(len(edited.holdings))[:k])
     edited.check()
 
 
@@ -234,7 +234,7 @@ def test_edits_within_the_capacity_move_no_data(build_in_slots):
         lambda: edited.remove([3]),
         lambda: edited.append([41, 42, 43]),
         lambda: edited.remove([1, 30, 7]),
-        edited.factor.refactor,
+        edited.factor.rebuild,
     ):
         edit()
         assert edited.factor._matrix.buffer is buffer
@@ -277,7 +277,7 @@ def test_a_copy_is_whole_and_independent(build, duplicate):
     edited.remove([4, 2])
     second = copy.copy(edited)
     second.factor = duplicate(edited.factor)
-    second.held = list(edited.held)
+    second.holdings = list(edited.holdings)
     before = public_reads(edited.factor)
     second.append(range(25, 30))
     second.remove([0, 1, 2])
@@ -294,9 +294,9 @@ def test_inputs_are_read_only_and_of_any_layout(build):
     reversed_pool = pool[::-1, ::-1]  # neither C nor Fortran order
     edited = Edited(build, reversed_pool, range(20))
     for block in (slice(20, 21), slice(21, 30)):
-        held = slice(0, block.start)
-        edited.factor.append(reversed_pool[held, block], reversed_pool[block, block])
-        edited.held += range(block.start, block.stop)
+        holdings = slice(0, block.start)
+        edited.factor.append(reversed_pool[holdings, block], reversed_pool[block, block])
+        edited.holdings += range(block.start, block.stop)
     edited.check()
     positions = np.array([8, 3])
     positions.flags.writeable = False

@@ -173,4 +173,4 @@ def test_peak_of_edits_and_reads(traced):
 def test_peak_of_refactoring(traced):
     n = 1000
     system = LiveSystem(*ridge_only(n), np.ones((n, 1)), "auto")
-    assert peak(system.refactor) <= LIMIT * 8 * n**2
+    assert peak(system.rebuild) <= LIMIT * 8 * n**2

@@ -77,8 +77,10 @@ def test_thousands_of_edits_leave_no_trace():
         old, new = [i % 400], [(i + 100) % 400]
         normal.remove(X[old], Y[old], weight[old])
         normal.append(X[new], Y[new], weight[new])
-    held = np.arange(3000, 3100) % 400
-    assert_solves(normal, X[held], Y[held], weight[held])  # no allowance for the 6,000 updates
+    holdings = np.arange(3000, 3100) % 400
+    assert_solves(
+        normal, X[holdings], Y[holdings], weight[holdings]
+    )  # no allowance for the 6,000 updates
 
 
 def test_a_drifted_inverse_is_rebuilt():

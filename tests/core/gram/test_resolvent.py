@@ -176,7 +176,7 @@ def test_any_edit_script_equals_a_refit(script, seed, dtype):
         if appending and edited.missing:
             edited.append(rng.permutation(edited.missing)[:k])
         elif not appending:
-            edited.remove(rng.permutation(len(edited.held))[:k])
+            edited.remove(rng.permutation(len(edited.holdings))[:k])
     check(edited)
 
 
@@ -241,19 +241,19 @@ def test_not_a_number_is_refused():
 # -- as a system --------------------------------------------------------------------------------
 
 
-def follow(system, A, Y, held, steps, rng):
+def follow(system, A, Y, holdings, steps, rng):
     """Random single edits; what is held at the end."""
     for _ in range(steps):
-        missing = [i for i in range(len(A)) if i not in held]
-        if missing and (rng.random() < 0.5 or len(held) < 5):
+        missing = [i for i in range(len(A)) if i not in holdings]
+        if missing and (rng.random() < 0.5 or len(holdings) < 5):
             new = [rng.choice(missing)]
-            system.append(A[np.ix_(held, new)], A[np.ix_(new, new)], Y[new])
-            held = held + new
+            system.append(A[np.ix_(holdings, new)], A[np.ix_(new, new)], Y[new])
+            holdings = holdings + new
         else:
-            gone = rng.integers(len(held))
+            gone = rng.integers(len(holdings))
             system.remove(np.array([gone]))
-            held = held[:gone] + held[gone + 1 :]
-    return held
+            holdings = holdings[:gone] + holdings[gone + 1 :]
+    return holdings
 
 
 @pytest.mark.parametrize("sigma", [1.0, 1e-2, 1e-4, 1e-6])
@@ -261,12 +261,12 @@ def test_solutions_after_many_edits(sigma):
     rng = np.random.default_rng(0)
     A = gram(60, ridge=0.0, gamma=0.3, features=4) + 1j * sigma * np.eye(60)
     Y = rng.standard_normal((60, 2))
-    held = list(range(40))
+    holdings = list(range(40))
     start = A[:40, :40]
     system = LiveSystem(np.diagonal(start).copy(), row_block(start), Y[:40], "resolvent")
-    held = follow(system, A, Y, held, 400, rng)
-    final = A[np.ix_(held, held)]
-    expected = np.linalg.solve(final, Y[held])
+    holdings = follow(system, A, Y, holdings, 400, rng)
+    final = A[np.ix_(holdings, holdings)]
+    expected = np.linalg.solve(final, Y[holdings])
     # 2¹² eps is the residual, relative to B, that the system is asked for.
     rtol = 2**12 * np.finfo(float).eps * np.linalg.cond(final)
     np.testing.assert_allclose(
@@ -282,7 +282,7 @@ def test_a_damaged_resolvent_is_rebuilt():
     system.factor._diagonal += 1.0
     system.append(A[:29, 29:], A[29:, 29:], np.ones((1, 1)))
     close(system.solution(), np.linalg.solve(A, np.ones((30, 1))), A, 1)
-    (event,) = system.refactorizations
+    (event,) = system.rebuilds
     assert event.factor == "resolvent"
     assert event.reason.startswith("the inverse drifted")
 
@@ -297,4 +297,4 @@ def test_weights_over_many_orders_of_magnitude_are_followed_by_a_rebuild():
     stay = np.delete(np.arange(40), 3)
     exact = np.linalg.solve(A[np.ix_(stay, stay)], np.ones((39, 1)))
     assert np.abs(system.solution() - exact).max() < 1e-5 * np.abs(exact).max()
-    assert "cannot follow" in system.refactorizations[-1].reason
+    assert "cannot follow" in system.rebuilds[-1].reason

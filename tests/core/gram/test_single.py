@@ -10,31 +10,33 @@ from tests.core.gram.conftest import gram
 class Samples:
     """A live system over some samples of a pool, and the blocks of A that follow its edits."""
 
-    def __init__(self, n, held, *, ridge=0.1, outputs=2, **shape):
+    def __init__(self, n, holdings, *, ridge=0.1, outputs=2, **shape):
         self.pool = gram(n, ridge=ridge, **shape)
         self.Y = np.random.default_rng(7).standard_normal((n, outputs))
-        self.held = np.array(held)
+        self.holdings = np.array(holdings)
         diagonal = self.A.diagonal().copy()
-        self.system = LiveSystem(diagonal, self.rows, self.Y[self.held], SINGLE)
+        self.system = LiveSystem(diagonal, self.rows, self.Y[self.holdings], SINGLE)
 
     @property
     def A(self):
-        return self.pool[np.ix_(self.held, self.held)]
+        return self.pool[np.ix_(self.holdings, self.holdings)]
 
     def rows(self, rows, columns):
-        return self.pool[np.ix_(self.held[rows], self.held[columns])]
+        return self.pool[np.ix_(self.holdings[rows], self.holdings[columns])]
 
     def append(self, samples):
-        cross, corner = (self.pool[np.ix_(held, samples)] for held in (self.held, samples))
+        cross, corner = (
+            self.pool[np.ix_(holdings, samples)] for holdings in (self.holdings, samples)
+        )
         self.system.append(cross, corner, self.Y[samples])
-        self.held = np.append(self.held, samples)
+        self.holdings = np.append(self.holdings, samples)
 
     def remove(self, positions):
         self.system.remove(np.asarray(positions))
-        self.held = np.delete(self.held, positions)
+        self.holdings = np.delete(self.holdings, positions)
 
     def check(self):
-        X, expected = self.system.solution(), np.linalg.solve(self.A, self.Y[self.held])
+        X, expected = self.system.solution(), np.linalg.solve(self.A, self.Y[self.holdings])
         assert X.dtype == np.float64
         atol = 2**14 * np.finfo(float).eps * np.linalg.cond(self.A) * np.abs(expected).max()
         np.testing.assert_allclose(X, expected, rtol=0, atol=atol)
@@ -49,7 +51,7 @@ def test_edits_keep_double_precision(ridge):
     samples.append(np.arange(30, 70))  # grows the buffer
     samples.check()
     for _ in range(40):
-        samples.remove([rng.integers(len(samples.held))])
+        samples.remove([rng.integers(len(samples.holdings))])
         samples.check()
     samples.remove(np.arange(20))  # more than half: factored again
     samples.append(np.arange(70, 80))
@@ -79,7 +81,7 @@ def test_moments_of_the_inverse_have_single_precision():
 def test_a_rebuild_keeps_the_precision():
     samples = Samples(40, range(30))
     samples.append(np.arange(30, 40))
-    samples.system.refactor()
+    samples.system.rebuild()
     samples.check()
     assert samples.system.factor.name == SINGLE
 

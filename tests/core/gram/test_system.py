@@ -18,36 +18,36 @@ EPS = np.finfo(float).eps
 class Following:
     """A live system over some samples of a pool, and which samples they are."""
 
-    def __init__(self, pool, Y, held, factor="auto"):
-        self.pool, self.Y, self.held = pool, Y, list(held)
+    def __init__(self, pool, Y, holdings, factor="auto"):
+        self.pool, self.Y, self.holdings = pool, Y, list(holdings)
         self.system = LiveSystem(np.diagonal(self.A).copy(), row_block(self.A), self.B, factor)
 
     @property
     def A(self):
-        return self.pool[np.ix_(self.held, self.held)]
+        return self.pool[np.ix_(self.holdings, self.holdings)]
 
     @property
     def B(self):
-        return self.Y[self.held]
+        return self.Y[self.holdings]
 
     def append(self, samples):
         samples = list(samples)
-        cross = self.pool[np.ix_(self.held, samples)]
+        cross = self.pool[np.ix_(self.holdings, samples)]
         corner = self.pool[np.ix_(samples, samples)]
         self.system.append(cross, corner, self.Y[samples])
-        self.held += samples
+        self.holdings += samples
 
     def remove(self, positions):
         self.system.remove(np.asarray(positions, dtype=int))
-        self.held = list(np.delete(self.held, positions))
+        self.holdings = list(np.delete(self.holdings, positions))
 
     def edit(self, rng, k=1):
         """Append k that are out, or remove k that are in, as the coin says and as is possible."""
-        missing = [i for i in range(len(self.pool)) if i not in self.held]
-        if (rng.random() < 0.5 and missing) or len(self.held) <= k:
+        missing = [i for i in range(len(self.pool)) if i not in self.holdings]
+        if (rng.random() < 0.5 and missing) or len(self.holdings) <= k:
             self.append(rng.permutation(missing)[:k])
         else:
-            self.remove(rng.permutation(len(self.held))[:k])
+            self.remove(rng.permutation(len(self.holdings))[:k])
 
     def check(self):
         A, B, dtype = self.A.astype(float), self.B, self.pool.dtype
@@ -63,7 +63,7 @@ class Following:
 
     def decision_error(self, ridge):
         """Largest error of K X against a direct solve, relative to the largest decision value."""
-        K = self.A - ridge * np.eye(len(self.held))
+        K = self.A - ridge * np.eye(len(self.holdings))
         expected = K @ np.linalg.solve(self.A, self.B)
         return np.abs(K @ self.system.solution() - expected).max() / np.abs(expected).max()
 
@@ -88,7 +88,7 @@ def test_fresh_system(factor, n, dtype):
     following.check()
     assert following.system.n == n
     assert following.system.edits == 0
-    assert following.system.refactorizations == []
+    assert following.system.rebuilds == []
 
 
 @settings(max_examples=15)
@@ -253,7 +253,7 @@ def test_a_little_damage_is_refined_away(factor):
     damage(following.system, 1e-12)
     following.append([30])
     following.check()
-    assert following.system.refactorizations == []
+    assert following.system.rebuilds == []
 
 
 def test_great_damage_is_measured_and_repaired(factor):
@@ -262,7 +262,7 @@ def test_great_damage_is_measured_and_repaired(factor):
     damage(following.system, 0.5)
     following.remove([30])
     following.check()
-    (event,) = following.system.refactorizations
+    (event,) = following.system.rebuilds
     assert "drifted" in event.reason or "stalled" in event.reason
     assert (event.n_samples, event.edits) == (30, 2)
     assert event.factor == following.system.factor.name
@@ -271,11 +271,11 @@ def test_great_damage_is_measured_and_repaired(factor):
 def test_refactor_is_recorded_with_its_reason(factor):
     following = Following(*pool_of(30), range(20), factor)
     following.append(range(20, 25))
-    following.system.refactor("because")
-    following.system.refactor()
-    reasons = [event.reason for event in following.system.refactorizations]
+    following.system.rebuild("because")
+    following.system.rebuild()
+    reasons = [event.reason for event in following.system.rebuilds]
     assert reasons == ["because", "asked for"]
-    event = following.system.refactorizations[0]
+    event = following.system.rebuilds[0]
     assert (event.n_samples, event.edits, event.factor) == (25, 5, following.system.factor.name)
     following.check()
 
@@ -283,7 +283,7 @@ def test_refactor_is_recorded_with_its_reason(factor):
 def test_condition_is_that_of_the_last_factorisation(factor):
     following = Following(*pool_of(40), range(3), factor)
     following.append(range(3, 40))
-    following.system.refactor()
+    following.system.rebuild()
     exact = np.linalg.cond(following.A, 1)
     # LAPACK's estimate is a lower bound, and rarely off by more than a factor of three.
     assert exact / 3 <= following.system.condition <= exact * (1 + tolerance(40))
@@ -294,7 +294,7 @@ def test_growing_does_not_refactor_at_every_step():
     for sample in range(1, 150):
         following.append([sample])
         following.system.solution()
-    assert len(following.system.refactorizations) <= 10
+    assert len(following.system.rebuilds) <= 10
 
 
 # -- factor="auto" ------------------------------------------------------------------------------
@@ -321,14 +321,14 @@ def test_auto_switches_at_a_refactorisation():
     following = Following(pool, Y, range(2))
     assert following.system.factor.name == "inverse"
     following.append(range(2, 60))
-    following.system.refactor("grown")
+    following.system.rebuild("grown")
     assert following.system.factor.name == "cholesky"
     following.check()
     following.remove(range(2, 60))
-    following.system.refactor("shrunk")
+    following.system.rebuild("shrunk")
     assert following.system.factor.name == "inverse"
     following.check()
-    assert [event.factor for event in following.system.refactorizations][-1] == "inverse"
+    assert [event.factor for event in following.system.rebuilds][-1] == "inverse"
 
 
 # -- errors -------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ def test_a_duplicate_is_refused_without_a_rebuild(factor):
     following.append([19])
     with pytest.raises(NotPositiveDefiniteError, match="failed at new sample 0"):
         following.append([20])
-    assert following.system.refactorizations == []
+    assert following.system.rebuilds == []
     following.check()
 
 
@@ -367,7 +367,7 @@ def test_an_edit_that_a_damaged_factor_refuses_is_tried_again_after_a_rebuild():
     following = Following(*pool_of(20), range(19), "inverse")
     following.system.factor._diagonal += 1e3  # every Schur complement is far below zero now
     following.append([19])
-    (event,) = following.system.refactorizations
+    (event,) = following.system.rebuilds
     assert event.reason.startswith("an edit failed: factoring failed at new sample 0")
     following.check()
 
@@ -382,7 +382,7 @@ def test_a_copy_is_whole_and_independent(factor, duplicate):
     for _ in range(10):
         following.edit(rng)
     second = copy.copy(following)
-    second.system, second.held = duplicate(following.system), list(following.held)
+    second.system, second.holdings = duplicate(following.system), list(following.holdings)
     for _ in range(10):
         second.edit(rng)
     second.check()
@@ -401,7 +401,7 @@ def test_a_sample_that_dominated_the_others_is_rebuilt_around():
     system.remove(np.array([5]))
     rest = np.delete(np.delete(A, 5, axis=0), 5, axis=1)
     np.testing.assert_allclose(rest @ system.solution(), 1.0, atol=1e-12)  # a fresh solve's
-    (event,) = system.refactorizations
+    (event,) = system.rebuilds
     assert event.reason == "a sample that dominated the others has left"
 
 
@@ -410,7 +410,7 @@ def test_refinement_that_stalls_rebuilds_the_factor():
     system = LiveSystem(np.diagonal(A).copy(), row_block(A), np.ones((20, 1)), "inverse")
     system.factor.apply_inverse = np.zeros_like
     np.testing.assert_allclose(A @ system.solution(), 1.0, atol=1e-12)
-    (event,) = system.refactorizations
+    (event,) = system.rebuilds
     assert event.reason.startswith("refinement stalled at a residual of 1")
 
 
@@ -431,6 +431,6 @@ def test_a_sample_that_almost_repeats_another_needs_the_cholesky_factor():
     following.append([12])
     following.check()
     assert following.system.factor.name == "cholesky"
-    assert following.system.refactorizations[-1].reason == "a new sample almost repeats a held one"
+    assert following.system.rebuilds[-1].reason == "a new sample almost repeats a held one"
     following.remove([3])
     following.check()

@@ -44,10 +44,10 @@ def test_outputs_equal_a_sum(name, layout, dtype):
 
 def test_outputs_for_a_precomputed_kernel():
     K, new = CENTRES @ CENTRES.T, QUERIES @ CENTRES.T
-    held = GramSamples(K)[::2]
-    f = KernelExpansion(Precomputed(), held, Z[::2], INTERCEPT)
+    holdings = GramSamples(K)[::2]
+    f = KernelExpansion(Precomputed(), holdings, Z[::2], INTERCEPT)
     np.testing.assert_allclose(f.outputs(new), new[:, ::2] @ Z[::2] + INTERCEPT)
-    np.testing.assert_allclose(f.outputs(held), K[::2, ::2] @ Z[::2] + INTERCEPT)
+    np.testing.assert_allclose(f.outputs(holdings), K[::2, ::2] @ Z[::2] + INTERCEPT)
 
 
 def test_without_centres_the_intercept_remains():

@@ -32,8 +32,8 @@ def columns(request):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_blocks_are_those_of_the_matrix(rows, columns, dtype):
-    held = GramSamples(K.astype(dtype))
-    got = Precomputed()(held[rows], held[columns])
+    holdings = GramSamples(K.astype(dtype))
+    got = Precomputed()(holdings[rows], holdings[columns])
     assert got.dtype == dtype
     np.testing.assert_array_equal(got, K[rows][:, columns])
 
@@ -45,21 +45,21 @@ def test_new_samples_are_rows_of_kernel_values(columns):
 
 
 def test_samples_behave_as_rows_of_an_array(rows):
-    held = GramSamples(K)
-    some = held[rows]
+    holdings = GramSamples(K)
+    some = holdings[rows]
     assert some.shape == K[rows].shape
     assert some.dtype == K.dtype
     assert len(some) == len(K[rows])
     assert some.ndim == 2
     np.testing.assert_array_equal(Precomputed().diagonal(some), np.diagonal(K)[rows])
-    np.testing.assert_array_equal(Precomputed()(some[:2], held), K[rows][:2])
+    np.testing.assert_array_equal(Precomputed()(some[:2], holdings), K[rows][:2])
     assert some.K is K
 
 
 @pytest.mark.parametrize(("first", "second"), [(slice(0, 7), slice(0, 7)), ([2, 3], [4, 5, 6])])
 def test_neighbours_are_a_view_that_cannot_be_written(first, second):
-    held = GramSamples(K)
-    block = Precomputed()(held[first], held[second])
+    holdings = GramSamples(K)
+    block = Precomputed()(holdings[first], holdings[second])
     assert np.shares_memory(block, K)
     assert K.flags.writeable
     with pytest.raises(ValueError, match="read-only"):

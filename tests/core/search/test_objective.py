@@ -66,9 +66,9 @@ def test_derivatives_equal_central_differences(name, gamma):
     np.testing.assert_allclose(by_ridge, expected, rtol=1e-5, atol=1e-9)
 
 
-def ridge_path(values, machine=LS_SVM):
+def ridge_path(values, equations=LS_SVM):
     """The ridges that a path tries for a kernel matrix with these eigenvalues."""
-    problem = replace(make_problem(), machine=machine)
+    problem = replace(make_problem(), equations=equations)
     objective = Objective(problem, CRITERIA["log"], PRIOR, None, "all samples", Trace())
     values = np.asarray(values)
     return ridge_grid(*objective.ridge_range(Spectrum(values, np.eye(len(values)))))

@@ -35,9 +35,9 @@ def rings(n, n_classes=2, seed=0):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), labels
 
 
-def ring_problem(n, machine=KDA_RMSE, n_classes=2, kind="signs"):
+def ring_problem(n, equations=KDA_RMSE, n_classes=2, kind="signs"):
     X, labels = rings(n, n_classes)
-    return Problem(machine, ClassTargets(labels, n_classes, kind), X, rbf)
+    return Problem(equations, ClassTargets(labels, n_classes, kind), X, rbf)
 
 
 def criterion_by_refits(problem, gamma, ridge, name):
@@ -51,10 +51,10 @@ def criterion_by_refits(problem, gamma, ridge, name):
     return CRITERIA[name].value(F, problem.targets)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
-def test_rings_are_told_apart(machine, kind):
-    problem = ring_problem(90, machine, n_classes=3, kind=kind)
+def test_rings_are_told_apart(equations, kind):
+    problem = ring_problem(90, equations, n_classes=3, kind=kind)
     found = select(problem, random_state=0)
     F = problem.loo_path(problem.spectrum(found.gamma), np.array([found.ridge]))
     assert CRITERIA["error"].value(F, problem.targets) < 0.1
@@ -124,14 +124,14 @@ def responses(n):
     return Problem(LS_SVM, Responses(Y + 0.3 * np.cos(9.0 * X)), X, rbf)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("ridge", ["loo", 0.1])
-def test_the_ladder_is_as_good_as_the_path(machine, ridge):
-    problem = ring_problem(300, machine, n_classes=3)
+def test_the_ladder_is_as_good_as_the_path(equations, ridge):
+    problem = ring_problem(300, equations, n_classes=3)
     by_path = select(problem, ridge=ridge, search="path", random_state=0)
     found = select(problem, ridge=ridge, random_state=0)
     assert found.value < by_path.value + 1.0 / problem.n  # a nat in all
-    assert ("subsample" in found.stages) == machine.climbs
+    assert ("subsample" in found.stages) == equations.climbs
 
 
 def test_the_ladder_serves_regressions():
@@ -224,7 +224,7 @@ def test_a_selection_is_shown_in_one_line():
     )
     each = repr(select(problem, gamma="loo-ard"))
     assert each.startswith("Selection(gamma=2 widths around ")
-    linear = Problem(problem.machine, problem.targets, problem.samples, make_kernel("linear"))
+    linear = Problem(problem.equations, problem.targets, problem.samples, make_kernel("linear"))
     assert repr(select(linear, gamma=None)).startswith("Selection(ridge=")
 
 
@@ -249,19 +249,19 @@ def test_memory_is_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 9])
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
-def test_few_samples(n, machine, kind):
-    found = select(ring_problem(n, machine, kind=kind), random_state=0)
+def test_few_samples(n, equations, kind):
+    found = select(ring_problem(n, equations, kind=kind), random_state=0)
     assert np.isfinite([found.gamma, found.ridge, found.value]).all()
     assert found.ridge > 0
     assert found.gamma > 0
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("case", ["copies", "all equal", "constant feature", "singletons", "zero"])
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_awkward_samples(machine, case, criterion):
+def test_awkward_samples(equations, case, criterion):
     X, labels = rings(24, 3)
     if case == "copies":
         X, labels = np.repeat(X[:6], 4, axis=0), np.repeat(labels[:6], 4)
@@ -273,16 +273,16 @@ def test_awkward_samples(machine, case, criterion):
         labels = np.where(np.arange(24) < 22, 0, np.arange(24) - 21)
     else:
         X = np.zeros_like(X)
-    problem = Problem(machine, ClassTargets(labels, 3, "fisher"), X, rbf)
+    problem = Problem(equations, ClassTargets(labels, 3, "fisher"), X, rbf)
     found = select(problem, criterion=criterion, random_state=0)
     assert np.isfinite([found.gamma, found.ridge, found.value]).all()
     assert np.isfinite(found.values).all()
 
 
 @pytest.mark.parametrize("search", ["nelder-mead", "gradient"])
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
-def test_other_searches_agree_with_the_path(search, machine):
-    problem = ring_problem(60, machine)
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+def test_other_searches_agree_with_the_path(search, equations):
+    problem = ring_problem(60, equations)
     by_path = select(problem, random_state=0)
     found = select(problem, search=search, random_state=0)
     assert found.value < by_path.value + 1.0 / problem.n  # less than a nat in all
@@ -393,7 +393,7 @@ def test_precomputed_kernels_tune_the_ridge():
 def test_precomputed_kernels_are_subsampled_on_both_sides():
     problem = ring_problem(20)
     K = problem.gram(0.5)
-    taken = Problem(problem.machine, problem.targets, GramSamples(K), Precomputed()).take(
+    taken = Problem(problem.equations, problem.targets, GramSamples(K), Precomputed()).take(
         np.array([1, 5, 6])
     )
     np.testing.assert_array_equal(taken.gram(None), K[np.ix_([1, 5, 6], [1, 5, 6])])
@@ -438,7 +438,7 @@ def test_errors_say_what_to_do():
     with pytest.raises(ValueError, match="gamma='loo' needs a kernel with a width"):
         select(
             Problem(
-                problem.machine, problem.targets, GramSamples(problem.gram(1.0)), Precomputed()
+                problem.equations, problem.targets, GramSamples(problem.gram(1.0)), Precomputed()
             ),
             gamma="loo",
         )

@@ -152,7 +152,7 @@ def test_reselect_chooses_on_what_is_held(model):
     np.testing.assert_array_equal(model.ids_, ids)
     np.testing.assert_array_equal(model.X_fit_, X)
     np.testing.assert_array_equal(model.y_fit_, y)
-    assert model.refactorizations_[-1].reason == "the hyper-parameters were chosen anew"
+    assert model.rebuilds_[-1].reason == "the hyper-parameters were chosen anew"
 
 
 def test_reselect_solves_with_what_it_chose(model):

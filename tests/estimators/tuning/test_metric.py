@@ -6,8 +6,14 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 import gramian
-from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVC, LeastSquaresSVR
-from gramian.core.engines import GramPlan
+from gramian import (
+    ChoiceWarning,
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    LeastSquaresSVR,
+)
+from gramian.core.engines import DensePlan
 from gramian.core.equations import feature_scales
 from tests.estimators.conftest import values
 from tests.estimators.tuning.conftest import strength, strength_name
@@ -22,7 +28,7 @@ MODELS = {
 KERNELS = ("rbf", "laplacian", "exponential")
 
 
-def samples(model, n=40, d=4, seed=0):
+def samples(model, n=100, d=8, seed=0):
     """Only the first two features say something."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
@@ -46,7 +52,7 @@ def test_the_metric_multiplies_the_features(model):
     model.fit(X, y)
     assert np.all(model.metric_[:2] > 1.1 * model.metric_[2:].max())
     assert model.gamma_ == 0.2
-    assert model.seen_by_ == ("metric",)
+    assert model.chosen_on_data_ == ("metric",)
     scaled = plain(model).fit(X * model.metric_, y)
     queries, _ = samples(model, seed=1)
     np.testing.assert_allclose(values(model, queries), values(scaled, queries * model.metric_))
@@ -62,15 +68,15 @@ def test_the_metric_is_that_of_the_machine_without_one(model):
 
 def test_the_metric_stays_under_edits_and_in_files(model, tmp_path):
     X, y = samples(model)
-    model.fit(X[:30], y[:30])
+    model.fit(X[:90], y[:90])
     metric = model.metric_
-    model.partial_fit(X[30:], y[30:]).forget([3, 7, 31])
+    model.partial_fit(X[90:], y[90:]).forget([3, 7, 91])
     gramian.save(model, tmp_path / "model")
     loaded = gramian.load(tmp_path / "model")
     expected = plain(model).fit(model.X_fit_ * metric, model.y_fit_)
     for one in (model, loaded):
         np.testing.assert_array_equal(one.metric_, metric)
-        assert one.seen_by_ == ("metric",)
+        assert one.chosen_on_data_ == ("metric",)
         got, wanted = values(one, one.X_fit_), values(expected, model.X_fit_ * metric)
         np.testing.assert_allclose(got, wanted, atol=1e-9)
         loo = expected.loo_decision_function()
@@ -84,7 +90,7 @@ def test_the_metric_stays_under_edits_and_in_files(model, tmp_path):
 
 def test_sparse_samples_have_the_same_metric(model):
     X, y = samples(model)
-    X[X < 0] = 0.0
+    X[:, 2:][X[:, 2:] < 0] = 0.0
     dense, csr = clone(model).fit(X, y), model.fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(csr.metric_, dense.metric_, rtol=1e-9)
     np.testing.assert_allclose(values(csr, sparse.csr_array(X)), values(dense, X), atol=1e-9)
@@ -97,11 +103,40 @@ def test_precision_is_that_of_the_samples(dtype):
     assert values(model.fit(X.astype(dtype), y), X.astype(dtype)).dtype == dtype
 
 
+@pytest.mark.filterwarnings("ignore::gramian.ChoiceWarning")
+@pytest.mark.parametrize("one", [LeastSquaresSVC, LeastSquaresSVR, KernelDiscriminant])
+def test_a_metric_that_noise_has_bought_is_dropped(one):
+    """The factors alone make the leave-one-out error of coin flips what one likes."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((60, 150))
+        y = rng.integers(0, 2, 60) if is_classifier(one()) else rng.standard_normal(60)
+        model, plain = one(metric="diagonal").fit(X, y), one().fit(X, y)
+        bought = model._spec().with_metric(plain._now.holdings, plain._now.choice).selection.value
+        assert bought < 0.8 * plain.selection_.value
+        np.testing.assert_array_equal(model.metric_, np.ones(150))
+        assert model.loo_score() == pytest.approx(plain.loo_score())
+
+
+def test_dropping_a_metric_is_said_and_so_are_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 40)), rng.integers(0, 2, 30)
+    model = LeastSquaresSVC(gamma=0.1, C=1.0, metric="diagonal")
+    with (
+        pytest.warns(ChoiceWarning, match="fits 40 numbers, one for each feature, to 30 samples"),
+        pytest.warns(ChoiceWarning, match="the metric was dropped"),
+    ):
+        model.fit(X, y)
+    np.testing.assert_allclose(
+        values(model, X), values(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, y), X), atol=1e-12
+    )
+
+
 def test_everything_is_tuned_again_with_the_metric():
     model = LeastSquaresSVR(metric="diagonal", random_state=0)
     X, y = samples(model, 80, d=8)
     model.fit(X, y)
-    assert model.seen_by_ == ("gamma", "C", "metric")
+    assert model.chosen_on_data_ == ("gamma", "C", "metric")
     given = {"gamma": model.gamma_, "C": model.C_}
     unit = LeastSquaresSVR(random_state=0).fit(X, y)
     assert model.loo_score() > unit.loo_score()
@@ -142,16 +177,16 @@ def test_the_kernel_has_the_least_criterion(metric, tmp_path):
     each = [LeastSquaresSVC(kernel, random_state=0).fit(X, y) for kernel in KERNELS]
     best = min(each, key=lambda one: one.selection_.value)
     assert model.kernel_ == best.kernel_ == best.kernel
-    assert model.seen_by_[:3] == ("kernel", "gamma", "C")
+    assert model.chosen_on_data_[:3] == ("kernel", "gamma", "C")
     if metric is None:
         assert (model.gamma_, model.C_) == (best.gamma_, best.C_)
     gramian.save(model, tmp_path / "model")
     loaded = gramian.load(tmp_path / "model")
     assert loaded.kernel_ == model.kernel_
-    assert loaded.seen_by_ == model.seen_by_
+    assert loaded.chosen_on_data_ == model.chosen_on_data_
     np.testing.assert_array_equal(values(loaded, X), values(model, X))
     assert loaded.forget([1, 2]).kernel_ == model.kernel_
-    assert type(loaded._now.choice) is GramPlan
+    assert type(loaded._now.choice) is DensePlan
     loaded.reselect()
 
 
@@ -177,7 +212,7 @@ def test_other_searches_do_not_choose_the_kernel():
 @pytest.mark.parametrize("kernel", ["laplacian", "exponential"])
 def test_widths_of_features_are_for_every_kernel_of_a_distance(kernel):
     model = LeastSquaresSVR(kernel, gamma="loo-ard", random_state=0)
-    X, y = samples(model, 40)
+    X, y = samples(model, 40, d=4)
     common = LeastSquaresSVR(kernel, random_state=0).fit(X, y)
     assert model.fit(X, y).gamma_.shape == (4,)
     assert model.gamma_[:2].min() > model.gamma_[2:].max()

@@ -27,12 +27,12 @@ def on_device(X: Any) -> bool:
     return hasattr(X, "tensor")
 
 
-def home_of(X: Any) -> Any:
+def device_like(X: Any) -> Any:
     """X if it is on a device, else None: ``np.zeros(n, like=home_of(X))`` is where X is."""
     return X if on_device(X) else None
 
 
-def beside(X: Any, other: Any) -> Any:
+def placed_like(X: Any, other: Any) -> Any:
     """X on the device of another array; as it is, if that one is in the memory of NumPy."""
     return np.asarray(X, like=other) if on_device(other) else X
 

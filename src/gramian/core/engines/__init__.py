@@ -1,43 +1,43 @@
 """The live state of a model: holdings, and the engines that follow them."""
 
-from gramian.core.engines._added import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
+from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._dense import (
-    GramEngine,
-    GramPlan,
+    DenseEngine,
+    DensePlan,
     MinimumNormEngine,
     Owed,
     Unbuilt,
     check_semidefinite,
 )
-from gramian.core.engines._engine import Engine, Reader, noted
+from gramian.core.engines._engine import Engine, Predictor, record_rebuild
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
-from gramian.core.engines._primal import SUMS, LinearPlan, LinearReader, SumsEngine
+from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPlan, PrimalPredictor
 from gramian.core.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 
 __all__ = [
-    "SUMS",
+    "PRIMAL",
+    "AddedBlock",
+    "AddedByEdits",
+    "AddedQueries",
+    "DenseEngine",
+    "DensePlan",
     "DenseRows",
     "Engine",
-    "GramEngine",
-    "GramPlan",
     "GramRows",
     "Holdings",
-    "JoinedBlock",
-    "JoinedByEdits",
-    "JoinedQueries",
-    "LinearPlan",
-    "LinearReader",
     "MinimumNormEngine",
     "Owed",
-    "Reader",
+    "Predictor",
+    "PrimalEngine",
+    "PrimalPlan",
+    "PrimalPredictor",
     "Rows",
     "SparseRows",
-    "SumsEngine",
     "Unbuilt",
     "check_semidefinite",
     "check_weight",
     "make_rows",
-    "noted",
     "query_blocks",
+    "record_rebuild",
     "trimmed",
 ]

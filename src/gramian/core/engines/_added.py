@@ -12,11 +12,11 @@ import numpy as np
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
-from gramian.core.equations import Joined, Rivals, nonconformity
+from gramian.core.equations import Added, Rivals, nonconformity
 from gramian.core.kernels import GramSamples, Kernel
 
 
-class JoinedBlock(ABC):
+class AddedBlock(ABC):
     """A block of queries, each of which is added alone; the last sample is the query."""
 
     labels: Any
@@ -32,7 +32,7 @@ class JoinedBlock(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedQueries(JoinedBlock):
+class AddedQueries(AddedBlock):
     """A `JoinedBlock` of a machine that is linear in its target columns.
 
     Parameters
@@ -45,7 +45,7 @@ class JoinedQueries(JoinedBlock):
         Weight of a query of each class; 1 by default.
     """
 
-    left_out: Callable[[float], Joined]
+    left_out: Callable[[float], Added]
     targets: Any
     weights: Array | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -54,16 +54,16 @@ class JoinedQueries(JoinedBlock):
     def labels(self) -> Array:
         return self.targets.labels
 
-    def lines(self) -> Joined:
+    def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
         return self._joined(1.0)
 
     def decisions(self, label: int) -> Array:
         weight = self._weight(label)
-        joined = self._joined(weight)
-        F = joined.values.copy()
-        F[..., label] += joined.slope[..., 0]
-        return self.targets.joined(label, weight).combine_left_out(F)
+        added = self._joined(weight)
+        F = added.values.copy()
+        F[..., label] += added.slope[..., 0]
+        return self.targets.added(label, weight).combine_left_out(F)
 
     def scores(self, label: int) -> Array:
         """Nonconformity, O(n) for each label if the targets are signs."""
@@ -77,14 +77,14 @@ class JoinedQueries(JoinedBlock):
     def _weight(self, label: int) -> float:
         return 1.0 if self.weights is None else float(self.weights[label])
 
-    def _joined(self, weight: float) -> Joined:
+    def _joined(self, weight: float) -> Added:
         if weight not in self.cache:
             self.cache[weight] = self.left_out(weight)
         return self.cache[weight]
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedByEdits(JoinedBlock):
+class AddedByEdits(AddedBlock):
     """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
@@ -98,35 +98,35 @@ class JoinedByEdits(JoinedBlock):
     """
 
     engine: Any
-    held: Holdings
+    holdings: Holdings
     X: Any
 
     @property
     def labels(self) -> Array:
-        return self.held.labels
+        return self.holdings.labels
 
     @classmethod
     def blocks(
-        cls, build: Callable[[Holdings], Any], held: Holdings, X: Any
-    ) -> Iterator[tuple[slice, JoinedByEdits]]:
+        cls, build: Callable[[Holdings], Any], holdings: Holdings, X: Any
+    ) -> Iterator[tuple[slice, AddedByEdits]]:
         """Yield queries in blocks; ``build`` returns a copy of the engine for given holdings."""
-        samples = held.rows.samples()
-        rows = make_rows(held.rows.shown(), precomputed=isinstance(samples, GramSamples))
-        own = replace(held, rows=rows, version=object())
+        samples = holdings.rows.samples()
+        rows = make_rows(holdings.rows.shown(), precomputed=isinstance(samples, GramSamples))
+        own = replace(holdings, rows=rows, version=object())
         engine = build(own)
-        for some in query_blocks(X.shape[0], len(held), 1 + len(held.classes)):
+        for some in query_blocks(X.shape[0], len(holdings), 1 + len(holdings.classes)):
             yield some, cls(engine, own, X[some])
 
     def decisions(self, label: int) -> Array:
-        assert self.held.classes is not None
-        n, engine, out = len(self.held), self.engine, []
+        assert self.holdings.classes is not None
+        n, engine, out = len(self.holdings), self.engine, []
         last = np.array([n])
         for i in range(self.X.shape[0]):
-            y, one = self.held.classes[[label]], np.ones(1)
-            after = self.held.appended(self.X[[i]], y, one, self.held.ids[:1], 0)
-            engine = engine.append(self.held, after)
+            y, one = self.holdings.classes[[label]], np.ones(1)
+            after = self.holdings.appended(self.X[[i]], y, one, self.holdings.ids[:1], 0)
+            engine = engine.append(self.holdings, after)
             out.append(engine.loo(after))
-            engine = engine.remove(after, self.held, last)
+            engine = engine.remove(after, self.holdings, last)
         return np.stack(out)
 
 

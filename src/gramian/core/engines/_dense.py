@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gramian.core.arrays import Array, factor_cholesky, without_rows
-from gramian.core.engines._added import JoinedBlock, JoinedByEdits
-from gramian.core.engines._dense_queries import GramQueries
-from gramian.core.engines._engine import Engine, noted
+from gramian.core.engines._added import AddedBlock, AddedByEdits
+from gramian.core.engines._dense_queries import DenseQueries
+from gramian.core.engines._engine import Engine, record_rebuild
 from gramian.core.engines._holdings import Holdings
-from gramian.core.engines._removed import departed_by_removal
+from gramian.core.engines._removed import without_each_by_removal
 from gramian.core.equations import (
     ClassTargets,
-    Machine,
+    Equations,
     Responses,
     Targets,
     minimum_norm,
@@ -29,7 +29,7 @@ from gramian.core.gram import (
     LiveSystem,
     Moments,
     NotPositiveDefiniteError,
-    Refactorization,
+    Rebuild,
     require_memory,
 )
 from gramian.core.kernels import Kernel, KernelExpansion, Precomputed
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class GramPlan:
+class DensePlan:
     """The hyper-parameters of a machine on the Gram matrix, from which engines are built.
 
     Parameters
@@ -61,7 +61,7 @@ class GramPlan:
         Factors of the features, which ``kernel`` has in its widths.
     """
 
-    machine: Machine
+    equations: Equations
     kernel: Kernel
     ridge: float
     factor: str = "auto"
@@ -69,52 +69,52 @@ class GramPlan:
     class_weight: Mapping[Any, float] | str | None = None
     gamma: Any = None
     selection: Any = None
-    seen_by: tuple[str, ...] = ()
+    chosen_on_data: tuple[str, ...] = ()
     metric: Any = None
 
-    def targets(self, held: Holdings) -> Targets:
+    def targets(self, holdings: Holdings) -> Targets:
         """Return the targets of the held samples, with sample weights times class weights."""
-        weight = held.weight if self.class_weight is None else self.weights(held)
-        if held.classes is None:
-            return Responses(held.y.reshape(len(held), -1), weight)
-        return ClassTargets(held.labels, len(held.classes), self.kind, weight)
+        weight = holdings.weight if self.class_weight is None else self.weights(holdings)
+        if holdings.classes is None:
+            return Responses(holdings.y.reshape(len(holdings), -1), weight)
+        return ClassTargets(holdings.labels, len(holdings.classes), self.kind, weight)
 
-    def weights(self, held: Holdings) -> Array:
+    def weights(self, holdings: Holdings) -> Array:
         """Sample weights times class weights."""
-        factors = self.class_factors(held)
-        return held.weight if factors is None else held.weight * factors[held.labels]
+        factors = self.class_factors(holdings)
+        return holdings.weight if factors is None else holdings.weight * factors[holdings.labels]
 
-    def class_factors(self, held: Holdings) -> Array | None:
+    def class_factors(self, holdings: Holdings) -> Array | None:
         """The class weights (n_classes,), or None if there are none."""
         if self.class_weight is None:
             return None
-        assert held.classes is not None
+        assert holdings.classes is not None
         if isinstance(self.class_weight, str):
-            sums = np.bincount(held.labels, held.weight, len(held.classes))
+            sums = np.bincount(holdings.labels, holdings.weight, len(holdings.classes))
             there = np.maximum(sums, np.finfo(float).tiny)
-            return held.weight.sum() / (np.count_nonzero(sums) * there)
-        labels = held.classes.tolist()
+            return holdings.weight.sum() / (np.count_nonzero(sums) * there)
+        labels = holdings.classes.tolist()
         return np.array([self.class_weight.get(label, 1.0) for label in labels])
 
-    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
+    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         """Build an engine for these holdings from scratch."""
         if self.ridge > 0:
-            return GramEngine(self, held, history)
-        size = 3 * len(held) ** 2 * held.rows.dtype.itemsize
-        require_memory(size, f"Decomposing the Gram matrix of {len(held)} samples")
-        return MinimumNormEngine(self, held, history)
+            return DenseEngine(self, holdings, history)
+        size = 3 * len(holdings) ** 2 * holdings.rows.dtype.itemsize
+        require_memory(size, f"Decomposing the Gram matrix of {len(holdings)} samples")
+        return MinimumNormEngine(self, holdings, history)
 
-    def engine_apart(self, tuning: Holdings, held: Holdings) -> Engine:
+    def engine_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
         """Build an engine with hyper-parameters that were chosen on other holdings."""
-        return self.engine(held)
+        return self.engine(holdings)
 
-    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> Any:
         """Return the reader of ``f(x) = k(x, held) Z + b`` from the `state` of an engine."""
         intercept, Z = state["coefficients"]
-        return KernelExpansion(self.kernel, held.rows.samples(lend=True), Z, intercept)
+        return KernelExpansion(self.kernel, holdings.rows.samples(lend=True), Z, intercept)
 
 
-class GramEngine:
+class DenseEngine:
     """Solves with ``A = K + shift``: a `LiveSystem` for a column of ones and the target columns.
 
     The columns of a classifier are the class indicators. Targets are linear combinations of them
@@ -122,29 +122,29 @@ class GramEngine:
     """
 
     def __init__(
-        self, plan: GramPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
+        self, plan: DensePlan, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
-        X, kernel, targets = held.rows.samples(), plan.kernel, plan.targets(held)
+        X, kernel, targets = holdings.rows.samples(), plan.kernel, plan.targets(holdings)
         weight = targets.weight.astype(X.dtype)
         self.plan, self.past = plan, history
         self._diagonal, self._weight = kernel.diagonal(X), weight
-        self._columns = held.classes
+        self._columns = holdings.classes
         # The samples, which follow the edits if the system reads them after these; else None.
         self._present = present = SimpleNamespace(X=X)
-        shift = plan.machine.shift(plan.ridge, weight)
+        shift = plan.equations.shift(plan.ridge, weight)
         self.system = LiveSystem(
             self._diagonal + shift,
             lambda rows, columns: kernel(present.X[rows], present.X[columns]),
             np.column_stack([np.ones(len(weight)), targets.columns]),
-            plan.machine.only_factor or plan.factor,
+            plan.equations.only_factor or plan.factor,
         )
         present.X = X if plan.factor == SINGLE else None
-        self.serves: object = held.version
+        self.serves: object = holdings.version
         self._known: tuple[object, Any] = (None, None)  # a version, and its moments
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
-        return (*self.past, *self.system.refactorizations)
+    def history(self) -> tuple[Rebuild, ...]:
+        return (*self.past, *self.system.rebuilds)
 
     @property
     def factor(self) -> str:
@@ -167,7 +167,7 @@ class GramEngine:
                 corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max()
             )
         diagonal = corner.diagonal().copy()
-        corner = corner + np.diag(self.plan.machine.shift(self.plan.ridge, weight))
+        corner = corner + np.diag(self.plan.equations.shift(self.plan.ridge, weight))
         columns, order = self._columns_of(after, n)
         serves, self.serves = self.serves, None
         try:
@@ -201,11 +201,11 @@ class GramEngine:
         self.serves = after.version
         return self
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Rebuild the factor from the stored A, O(n³)."""
         self.serves = None
-        self.system.refactor(reason)
-        self.serves = held.version
+        self.system.rebuild(reason)
+        self.serves = holdings.version
         return self
 
     def settle(self) -> None:
@@ -214,46 +214,46 @@ class GramEngine:
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> KernelExpansion:
-        intercept, Z = self.coefficients(held)
-        return KernelExpansion(self.plan.kernel, held.rows.samples(lend=True), Z, intercept)
+    def predictor(self, holdings: Holdings) -> KernelExpansion:
+        intercept, Z = self.coefficients(holdings)
+        return KernelExpansion(self.plan.kernel, holdings.rows.samples(lend=True), Z, intercept)
 
-    def coefficients(self, held: Holdings) -> tuple[Array, Array]:
+    def coefficients(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and coefficients (n, t) of the outputs, O(n t) after an edit."""
-        targets = self.plan.targets(held)
+        targets = self.plan.targets(holdings)
         X = self._reading(self.system.solution)
-        found = self.plan.machine.coefficients(
+        found = self.plan.equations.coefficients(
             X[:, 1:], X[:, 0], 1.0 / self._weight, self.plan.ridge
         )
-        dtype = held.rows.dtype
+        dtype = holdings.rows.dtype
         return targets.combine(found[0]).astype(dtype), targets.combine(found[1]).astype(dtype)
 
-    def loo(self, held: Holdings) -> Array:
-        targets = self.plan.targets(held)
+    def loo(self, holdings: Holdings) -> Array:
+        targets = self.plan.targets(holdings)
         Y = self.system.B[:, 1:].real
-        F = self._reading(lambda: self.plan.machine.loo(Y, self.moments, self.plan.ridge))
-        return np.asarray(targets.combine_left_out(F).astype(held.rows.dtype))
+        F = self._reading(lambda: self.plan.equations.loo(Y, self.moments, self.plan.ridge))
+        return np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined.
 
         One product with P for a block, then O(n t) for each query and weight. If class weights
         are "balanced", all weights change with every sample, and every query costs two fits.
         """
         if isinstance(self.plan.class_weight, str):
-            return JoinedByEdits.blocks(self.fresh, held, X)
-        return self._queries(held).joined(X)
+            return AddedByEdits.blocks(self.fresh, holdings, X)
+        return self._queries(holdings).added(X)
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample.
 
         One product with P for a block, then O(n t) for each query.
         """
-        return self._queries(held).departed(X)
+        return self._queries(holdings).without_each(X)
 
-    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""
-        return self._queries(held).variances(X)
+        return self._queries(holdings).variances(X)
 
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
@@ -263,54 +263,54 @@ class GramEngine:
         solved = self.system.solve(D[:, None] * X)
         return Moments(solved[:, 1:], solved[:, 0], self.system.inverse_square_diagonal(D))
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         return self._reading(self.system.drift)
 
     def solve(self, B: Array) -> Array:
         """``Re P B``."""
         return self._reading(lambda: self.system.solve(B)).real
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return the same machine built from scratch."""
-        return noted(self.plan.engine(held, self.history), reason, len(held))
+        return record_rebuild(self.plan.engine(holdings, self.history), reason, len(holdings))
 
-    def frozen(self, held: Holdings) -> Unbuilt:
+    def frozen(self, holdings: Holdings) -> Unbuilt:
         """Return what a pickle stores: coefficients without a matrix."""
-        return Unbuilt(self.plan, self.state(held), self.history)
+        return Unbuilt(self.plan, self.state(holdings), self.history)
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         return ()
 
-    def state(self, held: Holdings) -> dict[str, Any]:
-        intercept, Z = self.coefficients(held)
+    def state(self, holdings: Holdings) -> dict[str, Any]:
+        intercept, Z = self.coefficients(holdings)
         return {"coefficients": (np.asarray(intercept), np.asarray(Z))}
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _queries(self, held: Holdings) -> GramQueries:
+    def _queries(self, holdings: Holdings) -> DenseQueries:
         plan = self.plan
-        return GramQueries(
-            plan.machine,
+        return DenseQueries(
+            plan.equations,
             plan.kernel,
             plan.ridge,
-            held.rows.samples(),
-            plan.targets(held),
+            holdings.rows.samples(),
+            plan.targets(holdings),
             self._weight,
-            plan.class_factors(held),
+            plan.class_factors(holdings),
             np.asarray(self.system.B[:, 1:].real),
-            self._known_moments(held),
+            self._known_moments(holdings),
             lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
         )
 
-    def _known_moments(self, held: Holdings) -> Callable[[int], Moments]:
+    def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in the memory of NumPy."""
-        if self._known[0] is not held.version:
+        if self._known[0] is not holdings.version:
 
             @cache
             def known(power: int) -> Moments:
                 return Moments(*map(np.asarray, self._reading(lambda: self.moments(power))))
 
-            self._known = held.version, known
+            self._known = holdings.version, known
         return self._known[1]
 
     def _reading(self, read: Callable[[], T]) -> T:
@@ -337,16 +337,16 @@ class MinimumNormEngine:
     factor = "svd"
 
     def __init__(
-        self, plan: GramPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
+        self, plan: DensePlan, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
-        X = held.rows.samples()
-        self.plan, self.past, self.serves = plan, history, held.version
-        self._K, self._targets = plan.kernel(X, X), plan.targets(held)
+        X = holdings.rows.samples()
+        self.plan, self.past, self.serves = plan, history, holdings.version
+        self._K, self._targets = plan.kernel(X, X), plan.targets(holdings)
         _check_distinct(self._K)
         self._solution: tuple[Array, Array] | None = None
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return self.past
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
@@ -362,48 +362,50 @@ class MinimumNormEngine:
     def settle(self) -> None:
         """Do nothing: no update is deferred."""
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
-        return self.fresh(held, reason)
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
+        return self.fresh(holdings, reason)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> MinimumNormEngine:
-        return noted(MinimumNormEngine(self.plan, held, self.past), reason, len(held))
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> MinimumNormEngine:
+        return record_rebuild(
+            MinimumNormEngine(self.plan, holdings, self.past), reason, len(holdings)
+        )
 
-    def reader(self, held: Holdings) -> KernelExpansion:
-        return self.plan.reader(held, self.state(held))
+    def predictor(self, holdings: Holdings) -> KernelExpansion:
+        return self.plan.predictor(holdings, self.state(holdings))
 
-    def coefficients(self, held: Holdings) -> tuple[Array, Array]:
+    def coefficients(self, holdings: Holdings) -> tuple[Array, Array]:
         targets = self._targets
         intercept, Z = (targets.combine(part) for part in self._solved())
         return intercept.astype(self._K.dtype), Z.astype(self._K.dtype)
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         targets = self._targets
         F = minimum_norm_loo(self._K, targets.columns, targets.weight)
         return targets.combine_left_out(F).astype(self._K.dtype)
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; each costs n fits, as there is no closed form for ridge 0."""
-        return JoinedByEdits.blocks(self.fresh, held, X)
+        return AddedByEdits.blocks(self.fresh, holdings, X)
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each sample, by n fits."""
-        return departed_by_removal(self, held, X)
+        return without_each_by_removal(self, holdings, X)
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """Relative residual of the normal equations, which is zero for a least-squares solution."""
         G = np.column_stack([np.ones(len(self._K)), self._K])
         Y, weight = self._targets.columns, self._targets.weight
         residual = weight[:, None] * (Y - G @ np.vstack(self._solved()))
         return float(np.abs(G.T @ residual).max() / np.abs(G.T @ Y).max())
 
-    def frozen(self, held: Holdings) -> Unbuilt:
-        return Unbuilt(self.plan, self.state(held), self.history)
+    def frozen(self, holdings: Holdings) -> Unbuilt:
+        return Unbuilt(self.plan, self.state(holdings), self.history)
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         return ()
 
-    def state(self, held: Holdings) -> dict[str, Any]:
-        return {"coefficients": self.coefficients(held)}
+    def state(self, holdings: Holdings) -> dict[str, Any]:
+        return {"coefficients": self.coefficients(holdings)}
 
     def _solved(self) -> tuple[Array, Array]:
         if self._solution is None:
@@ -420,20 +422,20 @@ class Unbuilt:
 
     plan: Any
     saved: Mapping[str, Any]
-    history: tuple[Refactorization, ...] = ()
+    history: tuple[Rebuild, ...] = ()
     serves: object = None
 
-    def reader(self, held: Holdings) -> Any:
-        return self.plan.reader(held, self.saved)
+    def predictor(self, holdings: Holdings) -> Any:
+        return self.plan.predictor(holdings, self.saved)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Any:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Any:
         """Build the engine."""
-        return self.plan.engine(held, self.history)
+        return self.plan.engine(holdings, self.history)
 
-    def frozen(self, held: Holdings) -> Unbuilt:
+    def frozen(self, holdings: Holdings) -> Unbuilt:
         return self
 
-    def state(self, held: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> dict[str, Any]:
         return dict(self.saved)
 
 
@@ -445,16 +447,24 @@ class Owed:
     """
 
     plan: Any
-    history: tuple[Refactorization, ...] = ()
+    history: tuple[Rebuild, ...] = ()
     serves: object = None
 
-    def holds_all(self, held: Holdings) -> bool:
+    def holds_all(self, holdings: Holdings) -> bool:
         """Whether the samples held are all that there are: else it could not be built from them."""
         return True
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Any:
+    def append(self, before: Holdings, after: Holdings) -> Any:
+        """Build the engine with the samples that were added, which may determine it."""
+        return self.fresh(after, "it could not be built without the samples added now")
+
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Any:
+        """Build the engine without the samples that left."""
+        return self.fresh(after, "it could not be built with the samples removed now")
+
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Any:
         """Build the engine, and record that."""
-        return noted(self.plan.engine(held, self.history), reason, len(held))
+        return record_rebuild(self.plan.engine(holdings, self.history), reason, len(holdings))
 
 
 def _check_distinct(K: Array) -> None:

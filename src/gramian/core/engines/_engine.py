@@ -7,12 +7,12 @@ from dataclasses import is_dataclass, replace
 from typing import Any, Protocol
 
 from gramian.core.arrays import Array
-from gramian.core.engines._added import JoinedBlock
+from gramian.core.engines._added import AddedBlock
 from gramian.core.engines._holdings import Holdings
-from gramian.core.gram import Refactorization
+from gramian.core.gram import Rebuild
 
 
-class Reader(Protocol):
+class Predictor(Protocol):
     """Computes predictions of one version. It never changes, so threads may share it."""
 
     def outputs(self, X: Any) -> Array:
@@ -28,7 +28,7 @@ class Engine(Protocol):
     from its holdings. An edit that raises leaves the engine as it was.
     """
 
-    past: tuple[Refactorization, ...]
+    past: tuple[Rebuild, ...]
     """Records of rebuilds before this engine was created."""
 
     @property
@@ -36,7 +36,7 @@ class Engine(Protocol):
         """Version of the holdings that this engine is valid for, or None."""
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         """Records of when and why something was rebuilt."""
 
     @property
@@ -52,42 +52,42 @@ class Engine(Protocol):
     def settle(self) -> None:
         """Carry out updates that were deferred, so that nothing of a removed sample is left."""
 
-    def reader(self, held: Holdings) -> Reader:
+    def predictor(self, holdings: Holdings) -> Predictor:
         """Return an object that computes predictions."""
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Exact leave-one-out outputs of the held samples, of shape (n, t)."""
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined."""
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """Measured relative error of the present solution."""
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Rebuild the updated state from the holdings, and record why."""
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return a new engine with the same hyper-parameters, built from the holdings alone."""
 
-    def frozen(self, held: Holdings) -> Any:
+    def frozen(self, holdings: Holdings) -> Any:
         """Return the object that a pickle stores in place of the engine."""
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         """Names of what the engine itself chose on samples and keeps when they are removed."""
 
-    def state(self, held: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> dict[str, Any]:
         """Return what a model file stores besides the holdings, as plain values and arrays."""
 
 
-def noted(engine: Any, reason: str | None, n: int) -> Any:
+def record_rebuild(engine: Any, reason: str | None, n: int) -> Any:
     """Return a newly built engine with a record of the reason, if there is one."""
     if reason is None:
         return engine
-    past = (*engine.past, Refactorization(reason, n, getattr(engine, "edits", 0), engine.factor))
+    past = (*engine.past, Rebuild(reason, n, getattr(engine, "edits", 0), engine.factor))
     if is_dataclass(engine):
         return replace(engine, past=past)  # type: ignore[type-var]
     engine.past = past

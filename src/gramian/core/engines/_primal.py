@@ -18,19 +18,19 @@ import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array, row_blocks
-from gramian.core.engines._added import JoinedBlock, JoinedByEdits, JoinedQueries, query_blocks
-from gramian.core.engines._dense import GramEngine, GramPlan
-from gramian.core.engines._engine import Engine, noted
+from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
+from gramian.core.engines._dense import DenseEngine, DensePlan
+from gramian.core.engines._engine import Engine, record_rebuild
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Targets
-from gramian.core.gram import LiveNormal, Refactorization
+from gramian.core.gram import LiveNormal, Rebuild
 
-SUMS = "woodbury"
+PRIMAL = "primal"
 
 
 @dataclass(frozen=True, eq=False)
-class LinearReader:
+class PrimalPredictor:
     """``f(x) = x·W + b``."""
 
     intercept: Array
@@ -42,41 +42,45 @@ class LinearReader:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPlan(GramPlan):
+class PrimalPlan(DensePlan):
     """A plan for the linear kernel, which may store sums in place of the Gram matrix."""
 
-    def sums_up(self, n: int, d: int) -> bool:
+    def uses_primal(self, n: int, d: int) -> bool:
         """Whether to store sums for n samples of d features; "auto" does so for n > 2 (d + 1)."""
-        return self.factor == SUMS or (self.factor == "auto" and n > 2 * (d + 1))
+        return self.factor == PRIMAL or (self.factor == "auto" and n > 2 * (d + 1))
 
-    def engine(self, held: Holdings, history: tuple[Refactorization, ...] = ()) -> Engine:
+    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         """Build the engine that suits the number of samples."""
-        summed = self.sums_up(len(held), held.rows.width)
-        return SumsEngine(self, held, history) if summed else LinearGramEngine(self, held, history)
+        summed = self.uses_primal(len(holdings), holdings.rows.width)
+        return (
+            PrimalEngine(self, holdings, history)
+            if summed
+            else LinearDenseEngine(self, holdings, history)
+        )
 
-    def reader(self, held: Holdings, state: Mapping[str, Any]) -> Any:
+    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> Any:
         weights = state.get("weights")
-        return super().reader(held, state) if weights is None else LinearReader(*weights)
+        return super().predictor(holdings, state) if weights is None else PrimalPredictor(*weights)
 
 
-class LinearGramEngine(GramEngine):
+class LinearDenseEngine(DenseEngine):
     """A `GramEngine` that becomes a `SumsEngine` when there are enough samples."""
 
-    plan: LinearPlan
+    plan: PrimalPlan
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        if not self.plan.sums_up(len(after), after.rows.width):
+        if not self.plan.uses_primal(len(after), after.rows.width):
             return super().append(before, after)
-        event = Refactorization("more than 2 (d + 1) samples", len(after), 0, SUMS)
-        return SumsEngine(self.plan, after, (*self.history, event))
+        event = Rebuild("more than 2 (d + 1) samples", len(after), 0, PRIMAL)
+        return PrimalEngine(self.plan, after, (*self.history, event))
 
-    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t)."""
-        intercept, Z = self.coefficients(held)
-        return np.asarray(intercept), np.asarray(held.rows.samples().T @ Z)
+        intercept, Z = self.coefficients(holdings)
+        return np.asarray(intercept), np.asarray(holdings.rows.samples().T @ Z)
 
 
-class SumsEngine:
+class PrimalEngine:
     """Least squares with a free or penalised intercept, from sums over the samples.
 
     ::
@@ -87,20 +91,20 @@ class SumsEngine:
     An edit returns a new engine in O(d²); the sums of this one do not change.
     """
 
-    factor = SUMS
+    factor = PRIMAL
 
     def __init__(
-        self, plan: LinearPlan, held: Holdings, history: tuple[Refactorization, ...] = ()
+        self, plan: PrimalPlan, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
-        penalty, d = plan.machine.penalty, held.rows.width  # type: ignore[attr-defined]
-        self.plan, self.past, self.serves = plan, history, held.version
-        self._shift = np.zeros(d) if penalty else centre(held.rows.samples())
+        penalty, d = plan.equations.penalty, holdings.rows.width  # type: ignore[attr-defined]
+        self.plan, self.past, self.serves = plan, history, holdings.version
+        self._shift = np.zeros(d) if penalty else centre(holdings.rows.samples())
         self._penalty = plan.ridge * np.append(np.ones(d), penalty)
-        self._classes, self._edits = held.classes, 0
-        self._normal = self._summed(held)
+        self._classes, self._edits = holdings.classes, 0
+        self._normal = self._summed(holdings)
 
     @property
-    def history(self) -> tuple[Refactorization, ...]:
+    def history(self) -> tuple[Rebuild, ...]:
         return self.past
 
     # -- edits ----------------------------------------------------------------------------------
@@ -137,123 +141,126 @@ class SumsEngine:
     def settle(self) -> None:
         """Do nothing: no update is deferred."""
 
-    def refactor(self, held: Holdings, reason: str) -> Engine:
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Compute the sums again from the samples, O(n d²)."""
-        return self.fresh(held, reason)
+        return self.fresh(holdings, reason)
 
-    def fresh(self, held: Holdings, reason: str | None = None) -> Engine:
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return the same machine with sums computed again from the samples."""
-        return noted(SumsEngine(self.plan, held, self.past), reason, len(held))
+        return record_rebuild(PrimalEngine(self.plan, holdings, self.past), reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def reader(self, held: Holdings) -> LinearReader:
-        return LinearReader(*self.feature_weights(held))
+    def predictor(self, holdings: Holdings) -> PrimalPredictor:
+        return PrimalPredictor(*self.feature_weights(holdings))
 
-    def frozen(self, held: Holdings) -> SumsEngine:
+    def frozen(self, holdings: Holdings) -> PrimalEngine:
         """Return this engine: it never changes and holds no sample."""
         return self
 
-    def feature_weights(self, held: Holdings) -> tuple[Array, Array]:
+    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t), O(d² t)."""
-        B, dtype = self._solution(held), held.rows.dtype
+        B, dtype = self._solution(holdings), holdings.rows.dtype
         intercept = B[-1] - self._shift @ B[:-1]
-        combine = self.plan.targets(held).combine
+        combine = self.plan.targets(holdings).combine
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
         return combine(intercept).astype(dtype), np.ascontiguousarray(combine(B[:-1]), dtype=dtype)
 
-    def coefficients(self, held: Holdings) -> tuple[Array, Array]:
+    def coefficients(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and coefficients of the samples (n, t), in one pass over the samples."""
-        targets = self.plan.targets(held)
-        Z = self._residuals(held, targets, self._solution(held))
+        targets = self.plan.targets(holdings)
+        Z = self._residuals(holdings, targets, self._solution(holdings))
         Z *= targets.weight[:, None] / self.plan.ridge
-        return self.feature_weights(held)[0], targets.combine(Z).astype(held.rows.dtype)
+        return self.feature_weights(holdings)[0], targets.combine(Z).astype(holdings.rows.dtype)
 
-    def loo(self, held: Holdings) -> Array:
+    def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs in one pass over the samples, O(n d²)."""
-        targets = self.plan.targets(held)
-        residuals = self._residuals(held, targets, self._solution(held))
+        targets = self.plan.targets(holdings)
+        residuals = self._residuals(holdings, targets, self._solution(holdings))
         N = self._normal.inverse()
-        for rows, X in augmented_blocks(held.rows.samples(), self._shift):
+        for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
             h = targets.weight[rows] * np.einsum("ij,ij->i", X @ N, X)
             residuals[rows] /= (1.0 - h)[:, None]
-        return targets.combine_left_out(targets.columns - residuals).astype(held.rows.dtype)
+        return targets.combine_left_out(targets.columns - residuals).astype(holdings.rows.dtype)
 
-    def joined(self, held: Holdings, X: Any) -> Iterator[tuple[slice, JoinedBlock]]:
+    def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined.
 
         One pass over the samples for a block, O(n d) for each query.
         """
         if isinstance(self.plan.class_weight, str):
-            yield from JoinedByEdits.blocks(self.fresh, held, X)
+            yield from AddedByEdits.blocks(self.fresh, holdings, X)
             return
-        queries, targets = self._queries(held), self.plan.targets(held)
-        factors = self.plan.class_factors(held)
+        queries, targets = self._queries(holdings), self.plan.targets(holdings)
+        factors = self.plan.class_factors(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
-            left_out = queries.joined(augmented(X[rows], self._shift))
-            yield rows, JoinedQueries(left_out, targets, factors)
+            left_out = queries.added(augmented(X[rows], self._shift))
+            yield rows, AddedQueries(left_out, targets, factors)
 
-    def departed(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
-        queries, targets = self._queries(held), self.plan.targets(held)
+        queries, targets = self._queries(holdings), self.plan.targets(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
-            F = queries.departed(augmented(X[rows], self._shift))
+            F = queries.without_each(augmented(X[rows], self._shift))
             yield rows, targets.combine_left_out(F)
 
-    def variances(self, held: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+    def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, O(d²) each."""
-        queries = self._queries(held)
+        queries = self._queries(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             found = queries.variances(augmented(X[rows], self._shift))
             yield rows, self.plan.ridge * found
 
-    def drift(self, held: Holdings) -> float:
+    def drift(self, holdings: Holdings) -> float:
         """Residual of the normal equations, summed again from the samples, O(n d).
 
         ``max |X̃ᵀ W (Y − X̃ B) − Λ B|``, each entry relative to the size of its terms.
         """
-        B, targets = self._solution(held), self.plan.targets(held)
-        weighted = self._residuals(held, targets, B) * targets.weight[:, None]
+        B, targets = self._solution(holdings), self.plan.targets(holdings)
+        weighted = self._residuals(holdings, targets, B) * targets.weight[:, None]
         error = -self._penalty[:, None] * B
-        for rows, X in augmented_blocks(held.rows.samples(), self._shift):
+        for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
             error += X.T @ weighted[rows]
         scales = np.maximum(self._normal.scales(), np.finfo(float).tiny)
         return float(np.max(np.abs(error) / scales))
 
-    def seen_by(self) -> tuple[str, ...]:
+    def chosen_on_data(self) -> tuple[str, ...]:
         return ()
 
-    def state(self, held: Holdings) -> dict[str, Any]:
-        return {"coefficients": self.coefficients(held), "weights": self.feature_weights(held)}
+    def state(self, holdings: Holdings) -> dict[str, Any]:
+        return {
+            "coefficients": self.coefficients(holdings),
+            "weights": self.feature_weights(holdings),
+        }
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _twin(self, after: Holdings, edits: int) -> SumsEngine:
+    def _twin(self, after: Holdings, edits: int) -> PrimalEngine:
         """Return a copy of this engine with its own sums, for other holdings."""
         twin = copy(self)
         twin._normal, twin._classes = self._normal.copy(), after.classes
         twin.serves, twin._edits = after.version, self._edits + edits
         return twin
 
-    def _summed(self, held: Holdings) -> LiveNormal:
-        targets = self.plan.targets(held)
+    def _summed(self, holdings: Holdings) -> LiveNormal:
+        targets = self.plan.targets(holdings)
         normal = LiveNormal(self._penalty, targets.columns.shape[1])
-        for rows, block in augmented_blocks(held.rows.samples(), self._shift):
+        for rows, block in augmented_blocks(holdings.rows.samples(), self._shift):
             normal.append(block, targets.columns[rows], targets.weight[rows])
         return normal
 
-    def _solution(self, held: Holdings) -> Array:
+    def _solution(self, holdings: Holdings) -> Array:
         if self._normal.worn():
             reason = "most of what the sums held has left"
-            event = Refactorization(reason, len(held), self._edits, SUMS)
-            self._normal = self._summed(held)
+            event = Rebuild(reason, len(holdings), self._edits, PRIMAL)
+            self._normal = self._summed(holdings)
             self.past = (*self.past, event)
         return self._normal.solution()
 
-    def _queries(self, held: Holdings) -> RowQueries:
-        targets, B = self.plan.targets(held), self._solution(held)
-        samples, shift = held.rows.samples(), self._shift
+    def _queries(self, holdings: Holdings) -> RowQueries:
+        targets, B = self.plan.targets(holdings), self._solution(holdings)
+        samples, shift = holdings.rows.samples(), self._shift
         return RowQueries.of(
             lambda: augmented_blocks(samples, shift),
             self._normal.inverse(),
@@ -262,9 +269,9 @@ class SumsEngine:
             targets.weight,
         )
 
-    def _residuals(self, held: Holdings, targets: Targets, B: Array) -> Array:
+    def _residuals(self, holdings: Holdings, targets: Targets, B: Array) -> Array:
         out = targets.columns.astype(float)
-        for rows, X in augmented_blocks(held.rows.samples(), self._shift):
+        for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
             out[rows] -= X @ B
         return out
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.equations import Joined, departed_rows, joined_rows
+from gramian.core.equations import Added, added_rows, rows_without_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +49,17 @@ class RowQueries:
             clearance[rows] -= weight[rows] * np.einsum("ij,ij->i", features @ N, features)
         return cls(blocks, N, B, Y, weight, residuals, clearance)
 
-    def joined(self, features: Array) -> Callable[[float], Joined]:
+    def added(self, features: Array) -> Callable[[float], Added]:
         """Return the function of their weight that gives what queries change, O(n d) for each."""
         crossed, reached = self._crossed(features), features @ self.B
         own = self.variances(features)
-        held = self.residuals, self.clearance, self.weight
-        return lambda weight: joined_rows(*held, crossed, own, reached, self.Y, weight)
+        holdings = self.residuals, self.clearance, self.weight
+        return lambda weight: added_rows(*holdings, crossed, own, reached, self.Y, weight)
 
-    def departed(self, features: Array) -> Array:
+    def without_each(self, features: Array) -> Array:
         """Outputs (m, n, t) at queries without each held row, O(n d) for each query."""
-        held = self.residuals, self.clearance, self.weight
-        return departed_rows(*held, self._crossed(features), features @ self.B)
+        holdings = self.residuals, self.clearance, self.weight
+        return rows_without_each(*holdings, self._crossed(features), features @ self.B)
 
     def variances(self, features: Array) -> Array:
         """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""
@@ -67,6 +67,6 @@ class RowQueries:
 
     def _crossed(self, features: Array) -> Array:
         crossed, solved = np.empty((len(features), len(self.Y))), features @ self.N
-        for rows, held in self.blocks():
-            crossed[:, rows] = solved @ held.T
+        for rows, holdings in self.blocks():
+            crossed[:, rows] = solved @ holdings.T
         return crossed

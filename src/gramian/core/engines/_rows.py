@@ -4,6 +4,10 @@ Three kinds of samples share one interface. `appended` and `without` return a ne
 the old one readable, so an interrupted edit loses nothing. The stores of one model share a buffer:
 new samples are written behind the end of the old store, and `scrub` overwrites removed samples
 once the store that contains them is no longer needed.
+
+A buffer has one owner. Of the stores that follow one store, only the first may write behind its
+end; the others, as those of a copied model or after an edit that failed, copy the samples. A lent
+store loses no sample to `scrub`: a removal from it copies the others.
 """
 
 from __future__ import annotations
@@ -53,6 +57,21 @@ class Rows(Protocol):
         """Return a store with a copy of the samples."""
 
 
+class SpareRoom:
+    """The rows of a buffer behind the end of a store, which one following store may write to."""
+
+    def __init__(self) -> None:
+        self._claims = [None]
+
+    def claim(self) -> bool:
+        """Whether the caller is the first to ask: the rows are then its own."""
+        try:
+            self._claims.pop()  # atomic: models that share the buffer have a lock each
+        except IndexError:
+            return False
+        return True
+
+
 class DenseRows:
     """Dense samples in a buffer with spare room; O(k d) amortised to append and to remove.
 
@@ -68,7 +87,7 @@ class DenseRows:
         # tuple, so that one assignment replaces all of it.
         self._store = buffer, places, end
         self.dtype, self.width = buffer.dtype, buffer.shape[1]
-        self._lent = False
+        self._lent, self._spare = False, SpareRoom()
         self._gone = np.empty(0, dtype=int)  # rows of removed samples, not yet overwritten
 
     def __len__(self) -> int:
@@ -97,7 +116,7 @@ class DenseRows:
 
     def appended(self, X: Array) -> DenseRows:
         (buffer, places, end), n, k = self._store, len(self), len(X)
-        room = places is None and end + k <= len(buffer)
+        room = places is None and end + k <= len(buffer) and self._spare.claim()
         buffer = buffer if room else self._compact(max(n + k, 8) + k)
         buffer[n : n + k] = X
         after = type(self)(buffer, None, n + k)
@@ -126,16 +145,17 @@ class DenseRows:
 
     def _compact(self, spare: int) -> Any:
         """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
-        (held, places, _), n = self._store, len(self)
-        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=held)
+        (holdings, places, _), n = self._store, len(self)
+        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=holdings)
         for block in row_blocks(n, self.width, self.dtype.itemsize):
-            buffer[block] = held[block if places is None else places[block]]
+            buffer[block] = holdings[block if places is None else places[block]]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
         store = self.shown(), None, len(self)
-        return {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
+        state = {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
+        return {**state, "_spare": SpareRoom()}
 
 
 class DeviceRows(DenseRows):  # on a device
@@ -215,7 +235,7 @@ class GramRows:
     def __init__(self, buffer: Array, places: Array) -> None:
         self._store = buffer, places  # one tuple, so that one assignment replaces both
         self.dtype, self.width = buffer.dtype, len(places)
-        self._lent = False
+        self._lent, self._spare = False, SpareRoom()
         self._scrubbed = True
 
     def __len__(self) -> int:
@@ -240,7 +260,7 @@ class GramRows:
     def appended(self, X: Array) -> GramRows:
         (buffer, places), n, k = self._store, len(self), len(X)
         end = int(places[-1]) + 1 if n else 0
-        if end + k > len(buffer):
+        if end + k > len(buffer) or not self._spare.claim():
             buffer, places, end = self._compact(n + k + max(8, n // 16)), np.arange(n), n
         places = np.concatenate([places, np.arange(end, end + k)])
         buffer[end : end + k, places] = X
@@ -254,7 +274,7 @@ class GramRows:
         after = GramRows(buffer, np.delete(places, positions))
         if self._lent:
             return GramRows(after._compact(len(after)), np.arange(len(after)))
-        after._scrubbed = False
+        after._scrubbed, after._spare = False, self._spare
         return after
 
     def scrub(self) -> None:
@@ -270,16 +290,17 @@ class GramRows:
         return GramRows(self.shown(), np.arange(len(self)))
 
     def _compact(self, capacity: int) -> Array:
-        (held, places), n = self._store, len(self)
+        (holdings, places), n = self._store, len(self)
         buffer = np.zeros((capacity, capacity), dtype=self.dtype)
         for block in row_blocks(n, n, self.dtype.itemsize):
-            buffer[block, :n] = held[np.ix_(places[block], places)]
+            buffer[block, :n] = holdings[np.ix_(places[block], places)]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
         store = self.shown(), np.arange(len(self))
-        return {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
+        state = {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
+        return {**state, "_spare": SpareRoom()}
 
 
 def make_rows(X: Any, *, precomputed: bool = False, tensors: bool = False) -> Rows:

@@ -1,6 +1,6 @@
 """The equations that several families share, as functions of arrays without state."""
 
-from gramian.core.equations._added import Joined, Queries, departed_rows, joined_rows
+from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
 from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
 from gramian.core.equations._conformal import (
     Rivals,
@@ -10,8 +10,8 @@ from gramian.core.equations._conformal import (
     nonconformity,
     p_values,
 )
-from gramian.core.equations._criteria import CRITERIA, Criterion
-from gramian.core.equations._equations import Departures, Machine, MomentsOf
+from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
+from gramian.core.equations._equations import Equations, MomentsOf, Removals
 from gramian.core.equations._gradients import Derivatives, differentiate
 from gramian.core.equations._independent import (
     Independent,
@@ -19,7 +19,7 @@ from gramian.core.equations._independent import (
     independent_remove,
     independent_select,
 )
-from gramian.core.equations._influence import decision_changes, departed_values
+from gramian.core.equations._influence import decision_changes, values_without_each
 from gramian.core.equations._least_squares import KERNEL_RIDGE, LS_SVM, LeastSquares, loo_bordered
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
 from gramian.core.equations._relevance import feature_scales
@@ -30,25 +30,24 @@ __all__ = [
     "KERNEL_RIDGE",
     "LS_SVM",
     "TARGETS",
+    "Added",
     "ClassTargets",
     "Criterion",
-    "Departures",
     "Derivatives",
+    "Equations",
     "Independent",
-    "Joined",
     "LeastSquares",
-    "Machine",
     "MomentsOf",
     "Queries",
+    "Removals",
     "Responses",
     "Rivals",
     "Targets",
     "accepted",
+    "added_rows",
     "class_scores",
     "conformal_regions",
     "decision_changes",
-    "departed_rows",
-    "departed_values",
     "differentiate",
     "feature_scales",
     "fit_calibration",
@@ -56,11 +55,13 @@ __all__ = [
     "independent_remove",
     "independent_select",
     "jackknife_plus",
-    "joined_rows",
     "loo_bordered",
     "minimum_norm",
     "minimum_norm_loo",
     "nonconformity",
     "p_values",
     "probabilities",
+    "rows_without_each",
+    "sample_losses",
+    "values_without_each",
 ]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gramian.core.equations._equations import MomentsOf
 
 
-class Joined(NamedTuple):
+class Added(NamedTuple):
     """Left-out values of n samples and, last, of a query that joins them; for each of m queries."""
 
     values: Array
@@ -71,7 +71,7 @@ class Queries:
         along = np.concatenate([-R, np.ones_like(c)], axis=1) / c  # vᵀ[Y; 0] and v_x, over c
         ones = (1.0 - s)[:, None] / c
 
-        def joined(power: int) -> Moments:
+        def added(power: int) -> Moments:
             n = len(first.s)
             if power == 1:
                 return Moments(
@@ -92,7 +92,7 @@ class Queries:
                 np.append(second.p, 0.0) + (2.0 * g + v * ratio) * v / c,
             )
 
-        return joined
+        return added
 
 
 def _bordered(V: Array, n: int, corner: float = 1.0) -> Array:
@@ -102,7 +102,7 @@ def _bordered(V: Array, n: int, corner: float = 1.0) -> Array:
     return out
 
 
-def joined_rows(
+def added_rows(
     residuals: Array,
     clearance: Array,
     weight: Array,
@@ -111,7 +111,7 @@ def joined_rows(
     outputs: Array,
     Y: Array,
     query_weight: float = 1.0,
-) -> Joined:
+) -> Added:
     """`Joined` of least squares on fixed features ψ, where ``f(x) = ψ(x)ᵀB``, ``M B = Σ w ψ yᵀ``.
 
     With ``e_i = y_i − f(x_i)``, ``h_i = w_i ψ_iᵀM⁻¹ψ_i`` the left-out residuals are
@@ -143,13 +143,13 @@ def joined_rows(
     values = Y - (residuals + steps * outputs[:, None, :]) * left
     values[left[..., 0] == 0.0] = -np.inf  # as `leave_out` has it
     zero = np.zeros((len(own), 1, 1))
-    return Joined(
+    return Added(
         np.concatenate([values, outputs[:, None, :]], axis=1),
         np.concatenate([steps * left, zero], axis=1),
     )
 
 
-def departed_rows(
+def rows_without_each(
     residuals: Array, clearance: Array, weight: Array, crossed: Array, outputs: Array
 ) -> Array:
     """Outputs at queries without each row, ``f₋ᵢ(x) = f(x) − g_i w_i e_i / (1 − h_i)``, (m, n, t).

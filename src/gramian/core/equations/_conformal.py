@@ -51,15 +51,15 @@ class Rivals:
     @classmethod
     def of(cls, values: Array, slope: Array, labels: Array) -> Rivals:
         """Find the two best other classes of each sample, O(n c)."""
-        held, n = values[:, :-1], len(labels)
-        best = np.full(held.shape[:2], -np.inf, dtype=values.dtype)
+        holdings, n = values[:, :-1], len(labels)
+        best = np.full(holdings.shape[:2], -np.inf, dtype=values.dtype)
         second, which = best.copy(), np.zeros(best.shape, dtype=np.int32)
         for j in range(values.shape[2]):
-            other = np.where(labels == j, -np.inf, held[..., j])
+            other = np.where(labels == j, -np.inf, holdings[..., j])
             above = other > best
             second = np.where(above, best, np.maximum(second, other))
             best, which = np.maximum(best, other), np.where(above, np.int32(j), which)
-        own = held[:, np.arange(n), labels]
+        own = holdings[:, np.arange(n), labels]
         return cls(values, slope[:, :-1, 0], labels, own, best, which, second)
 
     def scores(self, label: int) -> Array:
@@ -67,9 +67,9 @@ class Rivals:
         mine, query = self.labels == label, self.values[:, -1]
         raised = self.values[:, :-1, label] + self.slope
         others = np.where(self.which == label, self.second, self.best)
-        held = np.where(mine, self.best - raised, np.maximum(others, raised) - self.own)
+        holdings = np.where(mine, self.best - raised, np.maximum(others, raised) - self.own)
         last = np.delete(query, label, axis=1).max(axis=1) - query[:, label]
-        return np.concatenate([held, last[:, None]], axis=1)
+        return np.concatenate([holdings, last[:, None]], axis=1)
 
 
 def p_values(scores: Array, weight: Array, ties: Array | None = None) -> Array:
@@ -87,24 +87,24 @@ def p_values(scores: Array, weight: Array, ties: Array | None = None) -> Array:
     ties : ndarray of shape (m,), optional
         Uniform random numbers.
     """
-    held, own = scores[:, :-1], scores[:, -1:]
+    holdings, own = scores[:, :-1], scores[:, -1:]
     width = np.sqrt(np.finfo(scores.dtype).eps) * (1.0 + np.abs(own))
     width = np.where(np.isfinite(own), width, 0.0)
     total = 1.0 + weight.sum()
-    at_least = 1.0 + (held >= own - width) @ weight
+    at_least = 1.0 + (holdings >= own - width) @ weight
     if ties is None:
         return at_least / total
-    above = (held > own + width) @ weight
+    above = (holdings > own + width) @ weight
     return (above + ties * (at_least - above)) / total
 
 
-def accepted(p: Array, confidence: float) -> Array:
+def accepted(p: Array, confidence_level: float) -> Array:
     """Whether p-values exceed 1 − confidence."""
-    return p > (1.0 - confidence) * (1.0 + _ROUNDING)
+    return p > (1.0 - confidence_level) * (1.0 + _ROUNDING)
 
 
 def conformal_regions(
-    offset: Array, slope: Array, centre: Array, weight: Array, confidence: float
+    offset: Array, slope: Array, centre: Array, weight: Array, confidence_level: float
 ) -> list[Array]:
     """All numbers y with a p-value > 1 − confidence, for each of m queries: intervals (r, 2).
 
@@ -123,10 +123,10 @@ def conformal_regions(
     centre : ndarray of shape (m,)
         f(x).
     weight : ndarray of shape (n,)
-    confidence : float
+    confidence_level : float
     """
     total = 1.0 + weight.sum()
-    share = min((1.0 - confidence) * (1.0 + _ROUNDING), 1.0 - _ROUNDING)  # f(x) is inside
+    share = min((1.0 - confidence_level) * (1.0 + _ROUNDING), 1.0 - _ROUNDING)  # f(x) is inside
     need = share * total - 1.0
     if need < 0:
         return [np.array([[-np.inf, np.inf]])] * len(centre)
@@ -158,7 +158,7 @@ def _sweep(low: Array, high: Array, outside: Array, weight: Array, need: float) 
 
 
 def jackknife_plus(
-    values: Array, residuals: Array, weight: Array, confidence: float
+    values: Array, residuals: Array, weight: Array, confidence_level: float
 ) -> tuple[Array, Array]:
     """Ends of the jackknife+ interval of each query (barber2021), of shape (m,) each.
 
@@ -171,9 +171,9 @@ def jackknife_plus(
     values : ndarray of shape (m, n)
         ``f₋ᵢ(x)``.
     residuals, weight : ndarray of shape (n,)
-    confidence : float
+    confidence_level : float
     """
-    most = (1.0 - confidence) * (1.0 + _ROUNDING) * (1.0 + weight.sum())
+    most = (1.0 - confidence_level) * (1.0 + _ROUNDING) * (1.0 + weight.sum())
     size = np.abs(residuals)
     return _last(values - size, weight, most), -_last(-(values + size), weight, most)
 

@@ -61,7 +61,7 @@ def squared_hinge_gradient(F: Array, targets: ClassTargets) -> Array:
 
 def log_loss(F: Array, targets: ClassTargets) -> Array:
     """Log-loss against smoothed labels at the best temperature."""
-    Z, q, shares = _heard_scores(F, targets), _smoothed(targets), _shares(targets)
+    Z, q, shares = _recorded_scores(F, targets), _smoothed(targets), _shares(targets)
     scaled = fit_scale(Z, q, shares)[..., None, None] * Z
     if Z.shape[-1] == 2:  # log(1 + exp(z₁ − z₀)) − q₁ (z₁ − z₀)
         apart = scaled[..., 1] - scaled[..., 0]
@@ -71,10 +71,19 @@ def log_loss(F: Array, targets: ClassTargets) -> Array:
 
 def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
     """Gradient of `log_loss` with respect to F; the optimal temperature adds no term."""
-    Z, q, shares = _heard_scores(F, targets), _smoothed(targets), _shares(targets)
+    Z, q, shares = _recorded_scores(F, targets), _smoothed(targets), _shares(targets)
     a = fit_scale(Z, q, shares)
     G = a * shares[:, None] * (softmax(a * Z, axis=-1) - q)
     return G[:, -F.shape[1] :]
+
+
+def sample_losses(F: Array, targets: Targets) -> Array:
+    """The loss of each sample (n,): its log-loss at the best temperature, or its squared error."""
+    if not isinstance(targets, ClassTargets):
+        return np.sum((F - targets.own) ** 2, axis=-1)
+    Z, q = _recorded_scores(F, targets), _smoothed(targets)
+    scale = fit_scale(Z, q, _shares(targets))
+    return -np.sum(q * log_softmax(scale * Z, axis=-1), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -138,7 +147,7 @@ def _shortfall(F: Array, targets: ClassTargets) -> Array:
     return np.maximum(0.0, (targets.own - F) * np.sign(targets.own))
 
 
-def _heard_scores(F: Array, targets: ClassTargets) -> Array:
+def _recorded_scores(F: Array, targets: ClassTargets) -> Array:
     return class_scores(without_rounding(F, float(np.abs(targets.own).max())))
 
 

@@ -25,7 +25,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.equations._added import Joined, Queries
+from gramian.core.equations._added import Added, Queries
 from gramian.core.gram import Moments, Spectrum
 
 MomentsOf = Callable[[int], Moments]
@@ -35,7 +35,7 @@ Pull = tuple[Array, Callable[[Array], Array]]
 """Leave-one-out values F, and the function that maps ∂E/∂F to ∂E/∂A."""
 
 
-class Departures(NamedTuple):
+class Removals(NamedTuple):
     """The effect of removing each sample."""
 
     residual: Array
@@ -44,13 +44,13 @@ class Departures(NamedTuple):
     """``b₋ᵢ − b``, of shape (n, t)."""
 
 
-class Machine(ABC):
+class Equations(ABC):
     """The equations of one machine as functions of P; it stores no samples."""
 
     name: str
     only_factor: ClassVar[str | None] = None
     """Name of the factor that A requires, or None if any factor will do."""
-    guide: ClassVar[Machine | None] = None
+    guide: ClassVar[Equations | None] = None
     """A machine with a smoother criterion, whose slopes find the width for this one; or None."""
     climbs: ClassVar[bool] = True
     """Whether slopes lead to a good setting; if not, each width needs its whole path of ridges."""
@@ -75,13 +75,13 @@ class Machine(ABC):
         """Exact leave-one-out decision values (n, t), for one P or a stack of them; O(n t)."""
 
     @abstractmethod
-    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+    def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         """Left-out residuals and changes of the intercept, for all samples in O(n t)."""
 
-    def joined(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Joined:
+    def added(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Added:
         """Leave-one-out values of all samples and of a query that joins them, O(n t) per query."""
         F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
-        return Joined(F[..., :-1], F[..., -1:])
+        return Added(F[..., :-1], F[..., -1:])
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """Variance of f(x) at m queries, in the unit in which that of the noise is λ; O(m n).

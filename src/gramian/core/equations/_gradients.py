@@ -24,7 +24,7 @@ from gramian.core.arrays import (
     to_host,
 )
 from gramian.core.equations._criteria import Criterion
-from gramian.core.equations._equations import Machine
+from gramian.core.equations._equations import Equations
 from gramian.core.equations._targets import Targets
 
 
@@ -39,7 +39,7 @@ class Derivatives(NamedTuple):
 
 
 def differentiate(
-    machine: Machine, criterion: Criterion, K: Array, targets: Targets, ridge: float
+    equations: Equations, criterion: Criterion, K: Array, targets: Targets, ridge: float
 ) -> Derivatives:
     """A smooth leave-one-out criterion and its derivatives, in O(n³).
 
@@ -51,13 +51,13 @@ def differentiate(
     assert criterion.gradient is not None, "the criterion must be smooth"
     Y = targets.fitted
     weight = np.ones(len(K)) if targets.weight is None else targets.weight
-    A = machine.matrix(K, weight)
+    A = equations.matrix(K, weight)
     np.fill_diagonal(A, A.diagonal() + ridge / weight)
-    F, pullback = machine.pull(_inverse(A), Y, weight)
+    F, pullback = equations.pull(_inverse(A), Y, weight)
     decisions = targets.decisions(to_host(F))
     value = float(criterion.value(decisions, targets))
     S = pullback(targets.pullback(criterion.gradient(decisions, targets)))
-    gram = machine.pull_matrix(S, K, weight)
+    gram = equations.pull_matrix(S, K, weight)
     return Derivatives(value, gram, float(np.sum(np.diagonal(S) / weight)))
 
 

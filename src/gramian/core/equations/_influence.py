@@ -22,11 +22,11 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.equations._equations import Departures
+from gramian.core.equations._equations import Removals
 
 
 def decision_changes(
-    leaving: Departures, at: Array, P_rows: Array, s: Array, ridge_diagonal: Array
+    leaving: Removals, at: Array, P_rows: Array, s: Array, ridge_diagonal: Array
 ) -> Array:
     """Δ at some samples j for every removed sample i, of shape (m, n, t), in O(m n t).
 
@@ -48,7 +48,7 @@ def decision_changes(
     return (weights[:, :, None] * leaving.residual + by_intercept).real
 
 
-def departed_values(leaving: Departures, values: Array, solved: Array, ones: Array) -> Array:
+def values_without_each(leaving: Removals, values: Array, solved: Array, ones: Array) -> Array:
     """Decision values at m queries without each of n samples, of shape (m, n, t).
 
     ::

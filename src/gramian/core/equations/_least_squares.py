@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, weighted_square
-from gramian.core.equations._equations import Departures, Machine, MomentsOf, Pull
+from gramian.core.equations._equations import Equations, MomentsOf, Pull, Removals
 from gramian.core.gram import Moments
 
 
 @dataclass(frozen=True)
-class LeastSquares(Machine):
+class LeastSquares(Equations):
     """Least squares with an intercept b that costs ``penalty · b²``."""
 
     name: str
@@ -35,12 +35,12 @@ class LeastSquares(Machine):
         """``f₋ᵢ = y_i − (M Y)_i / M_ii``, see `loo_bordered`."""
         return loo_bordered(Y, moments(1), self.penalty)
 
-    def departures(self, Y: Array, moments: MomentsOf, ridge: float) -> Departures:
+    def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         """``b₋ᵢ − b = −s_i θ_i / (c + 1ᵀs)``."""
         first = moments(1)
         theta = Y - loo_bordered(Y, first, self.penalty)
         total = self.penalty + first.s.sum()
-        return Departures(theta, -first.s[:, None] * theta / total)
+        return Removals(theta, -first.s[:, None] * theta / total)
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""

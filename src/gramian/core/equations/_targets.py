@@ -125,7 +125,7 @@ class ClassTargets:
         self._columns(pulled)[...] = (a + b) * G
         return pulled - np.sum(b * G, axis=-1, keepdims=True)
 
-    def joined(self, label: int, weight: float) -> ClassTargets:
+    def added(self, label: int, weight: float) -> ClassTargets:
         """The targets with one more sample of this class at the end."""
         weights = np.append(
             np.ones(len(self.labels)) if self.weight is None else self.weight, weight

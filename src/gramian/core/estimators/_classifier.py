@@ -25,7 +25,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     @property
     def classes_(self):
         """Sorted labels that the model distinguishes."""
-        return self._fitted().held.classes.copy()
+        return self._fitted().holdings.classes.copy()
 
     @edits
     def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
@@ -72,10 +72,10 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
-            now, reader = self._reading()
-        outputs = np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
+            now, predictor = self._reading()
+        outputs = np.asarray(predictor.outputs(now.spec.samples.queries(self, now.holdings, X)))
         P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
-        return now.held.rows.answer(P) if now.held.rows.answer else P
+        return now.holdings.rows.answer(P) if now.holdings.rows.answer else P
 
     def score(self, X, y, sample_weight=None):
         """Accuracy of `predict`."""
@@ -88,7 +88,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         The query is added with each label in turn, and every sample is left out once: the p-value
         is the fraction of samples, the query included, that then fit their label at most as well
         as the query. If held samples and query are exchangeable and no hyper-parameter was chosen
-        on the samples (`seen_by_` is empty), the p-value of the true label is at most ε with
+        on the samples (`chosen_on_data_` is empty), the p-value of the true label is at most ε with
         probability at most ε, whatever the distribution.
 
         Parameters
@@ -111,8 +111,10 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """
         return label_p_values(self, X, mondrian, smoothed, random_state)
 
-    def predict_set(self, X, confidence=0.9, mondrian=False, smoothed=False, random_state=None):
-        """Sets of classes that contain the true one with probability ≥ ``confidence``.
+    def predict_set(
+        self, X, confidence_level=0.9, mondrian=False, smoothed=False, random_state=None
+    ):
+        """Sets of classes that contain the true one with probability ≥ ``confidence_level``.
 
         The classes with `p_values` above 1 − confidence, on the conditions stated there. A set may
         be empty, which says that the sample is unlike those held, whatever its label.
@@ -120,7 +122,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
-        confidence : float
+        confidence_level : float
             Between 0 and 1.
         mondrian, smoothed, random_state
             See `p_values`.
@@ -129,8 +131,8 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         -------
         ndarray of bool of shape (n_samples, n_classes)
         """
-        confidence = check_confidence(confidence)
-        return accepted(label_p_values(self, X, mondrian, smoothed, random_state), confidence)
+        confidence_level = check_confidence(confidence_level)
+        return accepted(label_p_values(self, X, mondrian, smoothed, random_state), confidence_level)
 
     @property
     def calibration_(self):
@@ -163,21 +165,23 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Accuracy of `loo_predict`, weighted by the sample weights."""
         with self._lock:
             now = self._fitted()
-            right = _labels(now, self._loo_outputs()) == now.held.y
-            return float(np.average(right, weights=now.held.weight))
+            right = _labels(now, self._loo_outputs()) == now.holdings.y
+            return float(np.average(right, weights=now.holdings.weight))
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _check_targets(self, y, held: Holdings | None):
+    def _check_targets(self, y, holdings: Holdings | None):
         plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ib"
-        if plain and held is not None and held.y.dtype.kind == y.dtype.kind:  # as they are held
+        if (
+            plain and holdings is not None and holdings.y.dtype.kind == y.dtype.kind
+        ):  # as they are held
             return y
         y = column_or_1d(y, warn=True)
         if y.dtype.kind not in "biuf":
             _check_labels(y, "y")
         check_classification_targets(y)
-        if held is not None and held.y.dtype.kind != y.dtype.kind:
-            _check_kind(held.y, y)
+        if holdings is not None and holdings.y.dtype.kind != y.dtype.kind:
+            _check_kind(holdings.y, y)
         return y
 
     def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
@@ -208,18 +212,23 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         else:  # mostly no class has vanished, and a few passes are faster than a sort
             return after
         present = np.unique(after.y)
-        if len(present) < 2:
-            raise ValueError(
-                f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
-                f"needs two. Fit it anew on other samples instead."
-            )
+        check_two_classes(present, after)
         if after.declared:
             present = np.union1d(present, np.asarray(after.declared))
         return after if len(present) == len(after.classes) else replace(after, classes=present)
 
     def _get_state(self):
-        declared = self._fitted().held.declared
+        declared = self._fitted().holdings.declared
         return {**super()._get_state(), "declared": np.asarray(declared) if declared else ()}
+
+
+def check_two_classes(present, after: Holdings):
+    """Raise ValueError unless a removal leaves two classes."""
+    if len(present) < 2:
+        raise ValueError(
+            f"forget would leave {len(after)} samples of fewer than two classes; a classifier "
+            f"needs two. Fit it anew on other samples instead."
+        )
 
 
 def _check_classes(classes):
@@ -256,9 +265,9 @@ def _check_labels(labels, name):
         raise ValueError(f"{name} has a label with a NUL character, which no file can hold.")
 
 
-def _check_kind(held, new, name="y"):
+def _check_kind(holdings, new, name="y"):
     """Raise ValueError if labels are strings on one side and numbers on the other."""
-    strings = [labels.dtype.kind in "UO" for labels in (held, new)]
+    strings = [labels.dtype.kind in "UO" for labels in (holdings, new)]
     if strings[0] != strings[1]:
         kinds = ("numbers", "strings")
         raise ValueError(
@@ -270,11 +279,11 @@ def _check_kind(held, new, name="y"):
 def _shown(now: Fitted, outputs):
     """Copy the outputs in the dtype of the samples, one-dimensional for a single output."""
     flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
-    return flat.astype(now.held.rows.dtype)
+    return flat.astype(now.holdings.rows.dtype)
 
 
 def _labels(now: Fitted, outputs):
-    classes = now.held.classes
+    classes = now.holdings.classes
     if outputs.shape[1] == 1:
         return classes[(outputs[:, 0] > 0).astype(int)]
     return classes[np.argmax(outputs, axis=1)]
@@ -286,8 +295,10 @@ def _calibrated(now: Fitted):
     The largest value replaces infinite ones, which occur for classes without samples.
     """
     if "loo" not in now.cache:
-        now.cache["loo"] = now.engine.loo(now.held)
-    F, held = now.cache["loo"], now.held
+        now.cache["loo"] = now.engine.loo(now.holdings)
+    F, holdings = now.cache["loo"], now.holdings
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
     bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
-    return largest, fit_calibration(bounded, held.labels, len(held.classes), held.weight)
+    return largest, fit_calibration(
+        bounded, holdings.labels, len(holdings.classes), holdings.weight
+    )

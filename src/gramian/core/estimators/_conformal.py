@@ -18,14 +18,16 @@ def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_st
     """p-value of each class for each query, of shape (m, n_classes)."""
     with model._lock:
         now = model._serving()
-        held = now.held
-        X = now.settings.samples.joining(model, held, X)
-        m, classes = X.shape[0], range(len(held.classes))
+        holdings = now.holdings
+        X = now.spec.samples.adding(model, holdings, X)
+        m, classes = X.shape[0], range(len(holdings.classes))
         ties = check_random_state(random_state).uniform(size=m) if smoothed else None
         out = np.empty((m, len(classes)))
-        for rows, block in now.engine.joined(held, X):
+        for rows, block in now.engine.added(holdings, X):
             for label in classes:
-                weight = held.weight * (held.labels == label) if mondrian else held.weight
+                weight = (
+                    holdings.weight * (holdings.labels == label) if mondrian else holdings.weight
+                )
                 drawn = None if ties is None else ties[rows]
                 out[rows, label] = p_values(block.scores(label), weight, drawn)
         return out
@@ -37,7 +39,7 @@ def answer_p_values(
     """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
 
     For a classifier, the column of `p_values` for the label; a label that the model does not know
-    fits less well than any sample held. For a regressor, the p-value that `prediction_region`
+    fits less well than any sample held. For a regressor, the p-value that `predict_region`
     compares with 1 − confidence.
 
     Parameters
@@ -60,13 +62,13 @@ def answer_p_values(
         return np.where(classes[known] == y, P[np.arange(len(y)), known], least)
     with model._lock:
         now = model._serving()
-        held = now.held
-        X = now.settings.samples.joining(model, held, X)
-        Y, wanted = held.y.reshape(len(held), -1), np.asarray(y, dtype=float)
+        holdings = now.holdings
+        X = now.spec.samples.adding(model, holdings, X)
+        Y, wanted = holdings.y.reshape(len(holdings), -1), np.asarray(y, dtype=float)
         wanted = wanted.reshape(X.shape[0], Y.shape[1])
         out = np.empty(wanted.shape)
         ties = random.uniform(size=len(out)) if smoothed else None
-        for rows, block in now.engine.joined(held, X):
+        for rows, block in now.engine.added(holdings, X):
             values, slope = block.lines()
             reached = values + slope * wanted[rows, None, :]
             goal = np.concatenate(
@@ -74,19 +76,19 @@ def answer_p_values(
             )
             drawn = None if ties is None else ties[rows]
             for j, sizes in enumerate(np.moveaxis(np.abs(goal - reached), 2, 0)):
-                out[rows, j] = p_values(sizes, held.weight, drawn)
-    return out[:, 0] if held.y.ndim == 1 else out
+                out[rows, j] = p_values(sizes, holdings.weight, drawn)
+    return out[:, 0] if holdings.y.ndim == 1 else out
 
 
-def regions(model: Any, X: Any, confidence: Any) -> list[list[Any]]:
+def regions(model: Any, X: Any, confidence_level: Any) -> list[list[Any]]:
     """Intervals (r, 2) that make up the conformal region, for each query and target."""
-    confidence = check_confidence(confidence)
+    confidence_level = check_confidence(confidence_level)
     with model._lock:
         now = model._serving()
-        held, out = now.held, []
-        X = now.settings.samples.joining(model, held, X)
-        Y = held.y.reshape(len(held), -1)
-        for _, block in now.engine.joined(held, X):
+        holdings, out = now.holdings, []
+        X = now.spec.samples.adding(model, holdings, X)
+        Y = holdings.y.reshape(len(holdings), -1)
+        for _, block in now.engine.added(holdings, X):
             values, slope = block.lines()
             slope = np.broadcast_to(slope, values.shape)
             each = [
@@ -94,8 +96,8 @@ def regions(model: Any, X: Any, confidence: Any) -> list[list[Any]]:
                     Y[:, j] - values[:, :-1, j],
                     slope[:, :-1, j],
                     values[:, -1, j],
-                    held.weight,
-                    confidence,
+                    holdings.weight,
+                    confidence_level,
                 )
                 for j in range(Y.shape[1])
             ]
@@ -103,27 +105,27 @@ def regions(model: Any, X: Any, confidence: Any) -> list[list[Any]]:
         return out
 
 
-def intervals(model: Any, X: Any, confidence: Any, method: str) -> Any:
+def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
     """Low and high ends for each query and target, of shape (m, t, 2)."""
     if check_choice("method", method, METHODS) == "full":
-        found = regions(model, X, confidence)
+        found = regions(model, X, confidence_level)
         return np.array([[(part[0, 0], part[-1, 1]) for part in parts] for parts in found])
-    confidence = check_confidence(confidence)
+    confidence_level = check_confidence(confidence_level)
     with model._lock:
         residuals, now = model._loo_outputs(), model._serving()
-        held = now.held
-        X = now.settings.samples.queries(model, held, X)
-        residuals = held.y.reshape(residuals.shape) - residuals
+        holdings = now.holdings
+        X = now.spec.samples.queries(model, holdings, X)
+        residuals = holdings.y.reshape(residuals.shape) - residuals
         out = np.empty((X.shape[0], residuals.shape[1], 2))
-        for rows, values in now.engine.departed(held, X):
+        for rows, values in now.engine.without_each(holdings, X):
             for j, left_out in enumerate(residuals.T):
-                ends = jackknife_plus(values[..., j], left_out, held.weight, confidence)
+                ends = jackknife_plus(values[..., j], left_out, holdings.weight, confidence_level)
                 out[rows, j] = np.stack(ends, axis=1)
         return out
 
 
-def check_confidence(confidence: Any) -> float:
+def check_confidence(confidence_level: Any) -> float:
     """The confidence, if it is a number between 0 and 1."""
-    if not (is_number(confidence) and 0.0 < confidence < 1.0):
-        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}.")
-    return float(confidence)
+    if not (is_number(confidence_level) and 0.0 < confidence_level < 1.0):
+        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence_level!r}.")
+    return float(confidence_level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -10,12 +11,21 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramian.core.arrays import device_memory, to_host
-from gramian.core.engines import SUMS, GramPlan, Holdings, LinearPlan, Unbuilt, make_rows
-from gramian.core.equations import Machine, feature_scales
+from gramian.core.engines import PRIMAL, DensePlan, Holdings, PrimalPlan, Unbuilt, make_rows
+from gramian.core.equations import Equations, feature_scales, sample_losses
+from gramian.core.estimators._crossfit import (
+    FOLDS,
+    ChoiceWarning,
+    clearly_lower,
+    held_folds,
+    out_of_fold,
+    some_of,
+    warn_of_width,
+)
 from gramian.core.estimators._estimator import learned
 from gramian.core.estimators._parameters import (
-    RIVALS,
-    KernelSettings,
+    WIDTH_KERNELS,
+    KernelSpec,
     check_choice,
     check_class_weight,
 )
@@ -27,7 +37,7 @@ _TYPICAL = 400  # samples that are enough for a median distance
 
 
 @dataclass(frozen=True, eq=False)
-class GramSettings:
+class DenseSpec:
     """The parameters of a machine on the Gram matrix, as `fit` read them.
 
     Parameters
@@ -38,7 +48,7 @@ class GramSettings:
     C : float or "loo", optional
         For a machine whose ridge is 1/C.
     factor : str
-        If ``sums`` is True, "woodbury" requires sums over features and "auto" allows them.
+        If ``sums`` is True, "primal" requires sums over features and "auto" allows them.
     kind : {"signs", "fisher"}
     class_weight : dict, "balanced" or None
     criterion, search, random_state, callback
@@ -49,8 +59,8 @@ class GramSettings:
         Whether features get factors, from the slopes of a machine without them.
     """
 
-    kernel: KernelSettings
-    machine: Machine
+    kernel: KernelSpec
+    equations: Equations
     ridge: Any
     C: Any = None
     factor: str = "auto"
@@ -63,18 +73,18 @@ class GramSettings:
     sums: bool = False
     metric: str | None = None
     samples: Any = field(init=False)
-    seen_by: tuple[str, ...] = field(init=False)
+    chosen_on_data: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         strength = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
         metric = () if self.metric is None else ("metric",)
         vars(self)["samples"] = self.kernel.samples
-        vars(self)["seen_by"] = (*self.kernel.seen_by, *strength, *metric)
+        vars(self)["chosen_on_data"] = (*self.kernel.chosen_on_data, *strength, *metric)
         if self.class_weight is not None:
             check_class_weight(self.class_weight, self.kind)
-        if self.factor == SUMS and self.kernel.kernel != "linear":
+        if self.factor == PRIMAL and self.kernel.kernel != "linear":
             raise ValueError(
-                f'factor="{SUMS}" holds sums over the features of a linear kernel, got '
+                f'factor="{PRIMAL}" holds sums over the features of a linear kernel, got '
                 f"kernel={self.kernel.kernel!r}. Leave factor at its default."
             )
         if self.metric is not None:
@@ -84,35 +94,71 @@ class GramSettings:
         check_choice("metric", self.metric, (None, "diagonal"))
         kernel, gamma = self.kernel.kernel, self.kernel.gamma
         if not self.kernel.base.has_width:
-            raise ValueError(f"metric needs one of the kernels {RIVALS}, got kernel={kernel!r}.")
+            raise ValueError(
+                f"metric needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel!r}."
+            )
         if np.ndim(gamma) or (isinstance(gamma, str) and gamma == "loo-ard"):
             raise ValueError(
                 "metric gives each feature its factor, so that gamma must be one number or "
                 f'"loo", got {gamma!r}.'
             )
 
-    def choose(self, held: Holdings, past: GramPlan | None) -> GramPlan:
+    def choose(self, holdings: Holdings, past: DensePlan | None) -> DensePlan:
         """Choose for these holdings what is to be chosen: kernel, width, ridge, metric."""
-        gamma = self.kernel.resolve(held)
+        gamma = self.kernel.resolve(holdings)
         if isinstance(gamma, str) or isinstance(self.ridge, str):
-            plan = self.tune(held, past)
+            plan = self.tune(holdings, past)
         else:
             plan = self._plan(gamma, self.ridge)
-        return plan if self.metric is None else self.stretch(held, plan)
+        return plan if self.metric is None else self.judge_metric(holdings, plan)
 
-    def heard(self, hear: Any) -> GramSettings:
+    def judge_metric(self, holdings: Holdings, plain: DensePlan) -> DensePlan:
+        """Return the plan with a metric if that has clearly lower losses out of fold; else without.
+
+        The factors are fitted to the labels, and with many features they can make a leave-one-out
+        error as small as one likes. So both plans are chosen again without each of 5 folds and
+        judged there, on 2,048 samples at most. A metric of ones stands for none.
+        """
+        if holdings.rows.width > len(holdings):
+            warn_of_width("metric", holdings)
+        some = some_of(holdings)
+        bare = replace(self, metric=None)
+
+        def both(rest: Holdings) -> tuple[DensePlan, DensePlan]:
+            unit = bare.choose(rest, plain)
+            return unit, self.with_metric(rest, unit)
+
+        if len(some) > 1:
+            F = out_of_fold(both, some, held_folds(some, FOLDS, self.random_state))
+            targets = plain.targets(some)
+            without, with_metric = (sample_losses(values, targets) for values in F)
+            if clearly_lower(with_metric, without, targets.weight):
+                return self.with_metric(holdings, plain)
+        warnings.warn(
+            "the metric was dropped: on samples that it was not fitted to, the model is not "
+            "clearly better with it than without. metric_ holds ones; leave metric=None.",
+            ChoiceWarning,
+            stacklevel=5,
+        )
+        ones = np.ones(holdings.rows.width)
+        kernel = plain.kernel.with_scales(ones)
+        return replace(plain, kernel=kernel, metric=ones, chosen_on_data=self.chosen_on_data)
+
+    def recording(self, record_trial: Any) -> DenseSpec:
         """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
-        return replace(self, callback=partial(hear, self.kernel.kernel, self.callback))
+        return replace(self, callback=partial(record_trial, self.kernel.kernel, self.callback))
 
-    def tune(self, held: Holdings, past: GramPlan | None) -> GramPlan:
+    def tune(self, holdings: Holdings, past: DensePlan | None) -> DensePlan:
         """Choose the kernel, or its width and ridge, by leave-one-out and without a metric."""
-        if self.kernel.rivals:
-            tuned = [self._with_kernel(name).tune(held, past) for name in self.kernel.rivals]
+        if self.kernel.candidates:
+            tuned = [
+                self._with_kernel(name).tune(holdings, past) for name in self.kernel.candidates
+            ]
             best = min(tuned, key=lambda plan: plan.selection.value)
-            return replace(best, seen_by=self.seen_by)
+            return replace(best, chosen_on_data=self.chosen_on_data)
         found = select(
-            self._problem(held),
-            gamma=self.kernel.resolve(held),
+            self._problem(holdings),
+            gamma=self.kernel.resolve(holdings),
             ridge=self.ridge,
             criterion=self.criterion,
             search=self.search,
@@ -122,18 +168,20 @@ class GramSettings:
         )
         return self._plan(found.gamma, found.ridge, found)
 
-    def stretch(self, held: Holdings, unit: GramPlan, engine: Any = None) -> GramPlan:
+    def with_metric(self, holdings: Holdings, unit: DensePlan, engine: Any = None) -> DensePlan:
         """Take factors of the features from the slopes of a tuned machine, and tune it again.
 
         The slopes are those of a machine of as many samples as a search has at most. The search
         starts at the same ridge and the same width in units of the median distance. ``engine`` is
         that of the machine for these holdings, if there is one.
         """
-        X, few = to_host(held.rows.samples()), slice(None, None, -(-len(held) // _TYPICAL))
-        some, n = held, Problem.largest
-        if len(held) > n:
-            rest = np.delete(np.arange(len(held)), np.linspace(0, len(held) - 1, n).astype(int))
-            some, engine = held.without(rest), None
+        X, few = to_host(holdings.rows.samples()), slice(None, None, -(-len(holdings) // _TYPICAL))
+        some, n = holdings, Problem.largest
+        if len(holdings) > n:
+            rest = np.delete(
+                np.arange(len(holdings)), np.linspace(0, len(holdings) - 1, n).astype(int)
+            )
+            some, engine = holdings.without(rest), None
         require_memory(3 * len(some) ** 2 * 8, f"The metric of {len(some)} samples")
         _, Z = (engine or unit.engine(some)).state(some)["coefficients"]
         scales = feature_scales(unit.kernel, to_host(some.rows.samples()), Z, some.weight)
@@ -142,26 +190,26 @@ class GramSettings:
         grown = unit.kernel.typical_gamma(moved[few]) / unit.kernel.typical_gamma(X[few])
         start = replace(unit, gamma=unit.gamma * grown)
         plain = replace(self._with_kernel(unit.kernel.name), metric=None)
-        plan = plain.choose(replace(held, rows=make_rows(moved)), start)
+        plan = plain.choose(replace(holdings, rows=make_rows(moved)), start)
         kernel = plan.kernel.with_scales(scales)
-        return replace(plan, kernel=kernel, metric=scales, seen_by=self.seen_by)
+        return replace(plan, kernel=kernel, metric=scales, chosen_on_data=self.chosen_on_data)
 
-    def restore(self, held: Holdings, public: Any, state: Any) -> tuple[GramPlan, Unbuilt]:
+    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[DensePlan, Unbuilt]:
         """Return the plan and an engine stored in a model file; the engine is built on demand."""
         ridge = public["ridge_"] if self.C is None else 1.0 / public["C_"]
-        named = self._with_kernel(public["kernel_"]) if self.kernel.rivals else self
+        named = self._with_kernel(public["kernel_"]) if self.kernel.candidates else self
         plan = named._plan(public["gamma_"], ridge, public["selection_"])
         if self.metric is not None:
             scales = public["metric_"]
             plan = replace(plan, kernel=plan.kernel.with_scales(scales), metric=scales)
-        plan = replace(plan, seen_by=self.seen_by)
+        plan = replace(plan, chosen_on_data=self.chosen_on_data)
         kept = {"coefficients": tuple(state["coefficients"]), "weights": state.get("weights")}
         return plan, Unbuilt(plan, kept)
 
-    def _plan(self, gamma: Any, ridge: float, found: Selection | None = None) -> GramPlan:
-        kind = LinearPlan if self.sums and self.kernel.kernel == "linear" else GramPlan
+    def _plan(self, gamma: Any, ridge: float, found: Selection | None = None) -> DensePlan:
+        kind = PrimalPlan if self.sums and self.kernel.kernel == "linear" else DensePlan
         return kind(
-            self.machine,
+            self.equations,
             self.kernel.base if gamma is self.kernel.gamma else self.kernel.base.with_gamma(gamma),
             ridge,
             self.factor,
@@ -169,24 +217,24 @@ class GramSettings:
             self.class_weight,
             gamma,
             found,
-            self.seen_by,
+            self.chosen_on_data,
         )
 
-    def _with_kernel(self, name: str) -> GramSettings:
+    def _with_kernel(self, name: str) -> DenseSpec:
         return replace(self, kernel=replace(self.kernel, kernel=name))
 
-    def _problem(self, held: Holdings) -> Problem:
+    def _problem(self, holdings: Holdings) -> Problem:
         plan = self._plan(None, 1.0)
-        there, targets = held.rows.samples(), plan.targets(held)
+        there, targets = holdings.rows.samples(), plan.targets(holdings)
         X = to_host(there)
-        if isinstance(plan, LinearPlan) and plan.sums_up(len(held), held.rows.width):
-            return LinearProblem(self.machine, targets, X, plan.kernel)
+        if isinstance(plan, PrimalPlan) and plan.uses_primal(len(holdings), holdings.rows.width):
+            return LinearProblem(self.equations, targets, X, plan.kernel)
         if device_memory(there) is None or len(X) <= Problem.largest:
-            return Problem(self.machine, targets, X, plan.kernel)
-        return DeviceProblem(self.machine, targets, X, plan.kernel, there)  # on a device
+            return Problem(self.equations, targets, X, plan.kernel)
+        return DeviceProblem(self.equations, targets, X, plan.kernel, there)  # on a device
 
 
-def _start(past: GramPlan | None) -> tuple[Any, float] | None:
+def _start(past: DensePlan | None) -> tuple[Any, float] | None:
     """Hyper-parameters at which the search starts, or None without a width or a ridge."""
     if past is None or past.gamma is None or past.ridge == 0:
         return None
@@ -195,7 +243,7 @@ def _start(past: GramPlan | None) -> tuple[Any, float] | None:
 
 def shaped(now: Any, values: Any) -> Any:
     """Copy values (..., t) in their public shape, without the last axis for a single output."""
-    one = values.shape[-1] == 1 and now.held.y.ndim == 1
+    one = values.shape[-1] == 1 and now.holdings.y.ndim == 1
     return (values[..., 0] if one else values).copy()
 
 
@@ -205,7 +253,7 @@ def saved(model: Any) -> tuple[Any, Any]:
         now = model._fitted()
         now = now if isinstance(now.engine, Unbuilt) else model._serving()
         if "saved" not in now.cache:
-            now.cache["saved"] = now.engine.state(now.held)
+            now.cache["saved"] = now.engine.state(now.holdings)
         return now, now.cache["saved"]
 
 
@@ -235,21 +283,21 @@ def _coef(model: Any) -> Any:
         weights = state.get("weights")
         if weights is None:
             now = model._serving()
-            weights = now.engine.feature_weights(now.held)
+            weights = now.engine.feature_weights(now.holdings)
         return shaped(now, weights[1]).T
 
 
 def _strength_c(model: Any) -> Any:
     """C as given, or one over the ridge that was chosen."""
     now = model._fitted()
-    return now.settings.C if not isinstance(now.settings.C, str) else 1.0 / now.choice.ridge
+    return now.spec.C if not isinstance(now.spec.C, str) else 1.0 / now.choice.ridge
 
 
 def _kernel_name(model: Any) -> Any:
     """Name of the kernel in use, chosen or given, or the callable."""
     now = model._fitted()
-    asked = now.settings.kernel
-    return now.choice.kernel.name if asked.rivals else asked.kernel
+    asked = now.spec.kernel
+    return now.choice.kernel.name if asked.candidates else asked.kernel
 
 
 kernel_name = property(_kernel_name)

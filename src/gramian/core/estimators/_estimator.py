@@ -21,9 +21,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array
-from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, noted
+from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, record_rebuild
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._progress import Aloud
+from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import placed, with_weight
 from gramian.core.estimators._tuning import tuned_apart
@@ -50,16 +50,16 @@ class Fitted:
         Values derived from this version.
     """
 
-    settings: Any
+    spec: Any
     choice: Any
-    held: Holdings
+    holdings: Holdings
     engine: Any
     names: Any = None
     cache: dict[str, Any] = field(default_factory=dict)
 
-    def moved(self, held: Holdings, engine: Engine) -> Fitted:
+    def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.settings, self.choice, held, engine, self.names)
+        return Fitted(self.spec, self.choice, holdings, engine, self.names)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -67,22 +67,22 @@ class Fitted:
         Samples that an update refuses may still be learned from scratch; else its error is raised.
         """
         try:
-            engine = self.engine.append(self.held, after)
+            engine = self.engine.append(self.holdings, after)
         except NotPositiveDefiniteError as refused:
             try:
                 reason = f"learning by an update was refused: {refused}"
                 engine = self.engine.fresh(after, reason)
             except np.linalg.LinAlgError:
                 raise refused from None
-        return Fitted(self.settings, self.choice, after, engine, self.names)
+        return Fitted(self.spec, self.choice, after, engine, self.names)
 
     def removed(self, after: Holdings, positions: Array) -> Fitted:
         """Return the model without these samples, which leave in any case."""
         try:
-            engine = self.engine.remove(self.held, after, positions)
+            engine = self.engine.remove(self.holdings, after, positions)
         except np.linalg.LinAlgError as error:
             return self.left(after, error)
-        return Fitted(self.settings, self.choice, after, engine, self.names)
+        return Fitted(self.spec, self.choice, after, engine, self.names)
 
     def left(self, after: Holdings, error: Exception) -> Fitted:
         """Return the model of what is left, built from scratch; if that fails, when it is used.
@@ -93,10 +93,10 @@ class Fitted:
         try:
             engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
         except np.linalg.LinAlgError:
-            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.held):
+            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.holdings):
                 raise
             engine = Owed(self.choice, self.engine.history)
-        return Fitted(self.settings, self.choice, after, engine, self.names)
+        return Fitted(self.spec, self.choice, after, engine, self.names)
 
 
 def edits(method: Callable) -> Callable:
@@ -116,7 +116,7 @@ def edits(method: Callable) -> Callable:
 
 def answered(now: Fitted, values: Any) -> Any:
     """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
-    return now.held.rows.answer(values) if now.held.rows.answer else values
+    return now.holdings.rows.answer(values) if now.holdings.rows.answer else values
 
 
 def learned(name: str, doc: str) -> property:
@@ -144,7 +144,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     _state_keys: tuple[str, ...] = ("coefficients",)  # entries that the engine adds to them
 
     @abstractmethod
-    def _settings(self) -> Any:
+    def _spec(self) -> Any:
         """Return the parameters as one frozen object; raise ValueError if one is invalid."""
 
     # -- learning and forgetting ----------------------------------------------------------------
@@ -181,8 +181,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def forget(self, ids):
         """Forget samples exactly: the model becomes the one that never saw them.
 
-        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`; `seen_by_`
-        names them.
+        Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`;
+        `chosen_on_data_` names them.
 
         Parameters
         ----------
@@ -193,10 +193,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now = vars(self).get("_now") or self._fitted()
-        positions = positions_of(now.held.ids, ids)
+        positions = positions_of(now.holdings.ids, ids)
         if len(positions) == 0:
             return self
-        after = self._left(now.held, now.held.without(positions))
+        after = self._left(now.holdings, now.holdings.without(positions))
         try:
             now = self._serving()
         except np.linalg.LinAlgError as error:
@@ -228,8 +228,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now = self._serving()
-        positions = positions_of(now.held.ids, ids, "exchange")
+        now = self._editable()
+        positions = positions_of(now.holdings.ids, ids, "exchange")
         if len(positions) == 0:
             self._learn(X, y, sample_weight, new_ids)
             return self
@@ -256,7 +256,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._now = relabelled(self, self._serving(), ids, y)
+        self._now = relabelled(self, self._editable(), ids, y)
         return self
 
     @edits
@@ -272,10 +272,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def refactor(self):
+    def rebuild(self):
         """Rebuild the updated state from the samples, at the cost of a fit. Returns self."""
         now = self._serving()
-        self._now = now.moved(now.held, now.engine.refactor(now.held, "asked for"))
+        self._now = now.moved(now.holdings, now.engine.rebuild(now.holdings, "asked for"))
         return self
 
     @edits
@@ -293,17 +293,19 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now, settings = self._fitted(), self._settings()
-        if settings.samples.precomputed != now.settings.samples.precomputed:
+        now, spec = self._fitted(), self._spec()
+        if spec.samples.precomputed != now.spec.samples.precomputed:
             raise ValueError(
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."
             )
-        chooses = Aloud(self, settings) if self.verbose else settings
-        choice = chooses.choose(now.held, None if fresh else now.choice)
+        chooses = SearchProgress(self, spec) if self.verbose else spec
+        choice = chooses.choose(now.holdings, None if fresh else now.choice)
         reason = "the hyper-parameters were chosen anew"
-        engine = noted(choice.engine(now.held, now.engine.history), reason, len(now.held))
-        self._now = Fitted(settings, choice, now.held, engine, now.names)
+        engine = record_rebuild(
+            choice.engine(now.holdings, now.engine.history), reason, len(now.holdings)
+        )
+        self._now = Fitted(spec, choice, now.holdings, engine, now.names)
         return self
 
     # -- what the model holds -------------------------------------------------------------------
@@ -311,7 +313,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     @property
     def ids_(self):
         """Ids of the samples that the model holds, in order of arrival."""
-        return self._fitted().held.ids.copy()
+        return self._fitted().holdings.ids.copy()
 
     @property
     def X_fit_(self):
@@ -321,22 +323,22 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._fitted()
-            return answered(now, now.held.rows.shown())
+            return answered(now, now.holdings.rows.shown())
 
     @property
     def y_fit_(self):
         """Labels or targets of the held samples, in the order of `ids_`."""
-        return self._fitted().held.y.copy()
+        return self._fitted().holdings.y.copy()
 
     @property
     def sample_weight_(self):
         """Weights of the held samples, in the order of `ids_`."""
-        return self._fitted().held.weight.copy()
+        return self._fitted().holdings.weight.copy()
 
     @property
     def n_features_in_(self):
         """Number of features; number of samples for a precomputed kernel."""
-        return self._fitted().held.rows.width
+        return self._fitted().holdings.rows.width
 
     @property
     def feature_names_in_(self):
@@ -347,24 +349,24 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return names
 
     @property
-    def refactorizations_(self):
+    def rebuilds_(self):
         """Records of when and why something was rebuilt since the last fit."""
         return list(self._fitted().engine.history)
 
     @property
-    def seen_by_(self):
+    def chosen_on_data_(self):
         """Names of values that were chosen on samples and stay when samples are forgotten.
 
         After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
         """
         now = self._fitted()
-        return (*now.choice.seen_by, *self._serving().engine.seen_by())
+        return (*now.choice.chosen_on_data, *self._serving().engine.chosen_on_data())
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
         with self._lock:
             now = self._serving()
-            return now.engine.drift(now.held)
+            return now.engine.drift(now.holdings)
 
     def refitted(self):
         """Return a model with the same hyper-parameters, rebuilt from the samples held now.
@@ -373,16 +375,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._serving()
-            held = replace(now.held, rows=now.held.rows.copied())
+            holdings = replace(now.holdings, rows=now.holdings.rows.copied())
             twin = clone(self)
-            twin._now = now.moved(held, now.engine.fresh(held))
+            twin._now = now.moved(holdings, now.engine.fresh(holdings))
         return twin
 
     def snapshot(self, *, loo=False):
         """Return a copy that goes on predicting as this model does now, for readers beside edits.
 
-        It shares the samples with this model and has a lock of its own: its readers never wait for
-        an edit of this model, and see nothing of it.
+        It shares the samples with this model until one of the two is edited, and has a lock of its
+        own: its readers never wait for an edit of this model, and see nothing of it.
 
         Parameters
         ----------
@@ -404,7 +406,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- for classifiers and regressors ---------------------------------------------------------
 
     @abstractmethod
-    def _check_targets(self, y: Any, held: Holdings | None) -> Any:
+    def _check_targets(self, y: Any, holdings: Holdings | None) -> Any:
         """Return targets as an array like the held ones; raise ValueError if they do not match."""
 
     @abstractmethod
@@ -417,30 +419,30 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _begin(self, X, y, sample_weight, ids, classes):
         """Fit from scratch."""
-        settings, tensors = self._settings(), type(X).__module__.startswith("torch")
-        X, y, names = settings.samples.first(self, X, y)
+        spec, tensors = self._spec(), type(X).__module__.startswith("torch")
+        X, y, names = spec.samples.first(self, X, y)
         y, weight = self._check_targets(y, None), np.ones(X.shape[0])
         own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
         next_id = len(y) if ids is None else 0
         if sample_weight is not None:
-            X, y, weight, own = with_weight(settings.samples, X, y, sample_weight, own)
-        rows = make_rows(X, precomputed=settings.samples.precomputed, tensors=tensors)
-        held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
-        held = self._joined(None, held, classes)
-        choice = (Aloud(self, settings) if self.verbose else settings).choose(held, None)
-        self._now = Fitted(settings, choice, held, choice.engine(held), names)
+            X, y, weight, own = with_weight(spec.samples, X, y, sample_weight, own)
+        rows = make_rows(X, precomputed=spec.samples.precomputed, tensors=tensors)
+        holdings = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
+        holdings = self._joined(None, holdings, classes)
+        choice = (SearchProgress(self, spec) if self.verbose else spec).choose(holdings, None)
+        self._now = Fitted(spec, choice, holdings, choice.engine(holdings), names)
 
     def _learn(self, X, y, sample_weight, ids, classes=()):
         """Learn more samples; an unfitted model learns them from scratch."""
         if "_now" not in vars(self):
             self._begin(X, y, sample_weight, ids, classes)
             return
-        now = self._serving()
+        now = self._editable()
         self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes))
 
     def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
         """Return the holdings with more samples, which are checked."""
-        kind, before = now.settings.samples, now.held
+        kind, before = now.spec.samples, now.holdings
         X, y = kind.more(self, before, X, y)
         y, weight = self._check_targets(y, before), np.ones(X.shape[0])
         if ids is None:
@@ -469,14 +471,25 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if "_now" not in vars(self):
             check_is_fitted(self)
         now = self._now
-        if now.engine.serves is not now.held.version:
+        if now.engine.serves is not now.holdings.version:
             with self._lock:
                 now = self._now
                 built = isinstance(now.engine, Unbuilt)
-                engine = now.engine.fresh(now.held, None if built else "an edit was interrupted")
+                engine = now.engine.fresh(
+                    now.holdings, None if built else "an edit was interrupted"
+                )
                 self._now = now = replace(now, engine=engine)
-                now.held.rows.scrub()
+                now.holdings.rows.scrub()
         return now
+
+    def _editable(self) -> Fitted:
+        """Return the model with an engine for its holdings, or with one that is still owed."""
+        try:
+            return self._serving()
+        except np.linalg.LinAlgError:
+            if not isinstance(self._now.engine, Owed):
+                raise
+            return self._now  # with other samples it may be possible to build it
 
     def _reading(self) -> tuple[Fitted, Any]:
         """Return one version of the model and the reader that computes its predictions."""
@@ -484,7 +497,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
                 now = now if isinstance(now.engine, Unbuilt) else self._serving()
-                now.cache["reader"] = now.engine.reader(now.held)
+                now.cache["reader"] = now.engine.predictor(now.holdings)
             return now, now.cache["reader"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
@@ -498,12 +511,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
-        now, reader = self._reading()
-        return now, np.asarray(reader.outputs(now.settings.samples.queries(self, now.held, X)))
+        now, predictor = self._reading()
+        return now, np.asarray(predictor.outputs(now.spec.samples.queries(self, now.holdings, X)))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
-        return self._derived("loo", lambda now: now.engine.loo(now.held))
+        return self._derived("loo", lambda now: now.engine.loo(now.holdings))
 
     # -- state ----------------------------------------------------------------------------------
 
@@ -511,27 +524,34 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
-            held = now.held
-            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(held)
+            holdings = now.holdings
+            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(
+                holdings
+            )
         public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
         if now.names is not None:
             public["feature_names_in_"] = now.names
-        kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
+        kept = {
+            "_ids": holdings.ids,
+            "_y": holdings.y,
+            "_weight": holdings.weight,
+            "_next_id": holdings.next_id,
+        }
         added = {name: state.get(name) for name in self._state_keys}
-        return {"held": kept, "X": held.rows.shown(), "public": public, **added}
+        return {"held": kept, "X": holdings.rows.shown(), "public": public, **added}
 
     def _set_state(self, state):
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
-        settings, kept, public = self._settings(), state["held"], state["public"]
-        X, device = state["X"], settings.samples.device
+        spec, kept, public = self._spec(), state["held"], state["public"]
+        X, device = state["X"], spec.samples.device
         X = X if device is None else placed(X, device)
-        rows = make_rows(X, precomputed=settings.samples.precomputed)
-        held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
+        rows = make_rows(X, precomputed=spec.samples.precomputed)
+        holdings = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
-            held = replace(held, classes=public["classes_"], declared=declared)
-        choice, engine = settings.restore(held, public, state)
-        self._now = Fitted(settings, choice, held, engine, public.get("feature_names_in_"))
+            holdings = replace(holdings, classes=public["classes_"], declared=declared)
+        choice, engine = spec.restore(holdings, public, state)
+        self._now = Fitted(spec, choice, holdings, engine, public.get("feature_names_in_"))
 
     def __getstate__(self):
         with self._lock:
@@ -540,14 +560,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             if "_now" in state:
                 now = state["_now"]
                 now = now if isinstance(now.engine, Unbuilt) else self._serving()
-                state["_now"] = now.moved(now.held, now.engine.frozen(now.held))
+                now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
+                state["_now"] = now.moved(now.holdings, now.engine.frozen(now.holdings))
         return state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.__sklearn_is_fitted__():
-            tags.input_tags.pairwise = self._now.settings.samples.precomputed
+            tags.input_tags.pairwise = self._now.spec.samples.precomputed
         else:
             kernel = getattr(self, "kernel", None)
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"

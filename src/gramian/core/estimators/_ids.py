@@ -57,7 +57,7 @@ def _kind(value: Any) -> str:
     return "i" if isinstance(value, Integral) and not isinstance(value, bool) else "O"
 
 
-def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
+def next_ids(holdings: Array, start: int, n: int) -> tuple[Array, int]:
     """Return ids for n samples that came without ids, and the next number to use.
 
     The numbers continue from ``start`` and exceed every integer id held now. They do not reveal
@@ -68,12 +68,12 @@ def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
     ValueError
         If the held samples have string ids, or if the integers are used up.
     """
-    if held.dtype.kind == "U":
+    if holdings.dtype.kind == "U":
         raise ValueError(
             "the samples of this model have ids of the caller's own, such as "
-            f"{held[0]!s}; pass `ids` for the new samples too."
+            f"{holdings[0]!s}; pass `ids` for the new samples too."
         )
-    start = max(start, int(held.max(initial=-1)) + 1)
+    start = max(start, int(holdings.max(initial=-1)) + 1)
     if start + n > np.iinfo(np.int64).max:
         raise ValueError(
             f"there are no {n} numbers left after id {start - 1}; pass `ids` for the new samples."
@@ -81,15 +81,17 @@ def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
     return np.arange(start, start + n), start + n
 
 
-def check_new(held: Array, new: Array) -> None:
+def check_new(holdings: Array, new: Array) -> None:
     """Raise ValueError unless ``new`` ids have the type of the held ids and are not among them."""
-    if held.dtype.kind != new.dtype.kind:
+    if holdings.dtype.kind != new.dtype.kind:
         kinds = {"i": "integers", "U": "strings"}
         raise ValueError(
-            f"ids must be {kinds[held.dtype.kind]} as those the model holds, got "
+            f"ids must be {kinds[holdings.dtype.kind]} as those the model holds, got "
             f"{kinds[new.dtype.kind]}."
         )
-    repeated = new[(held == new).any(keepdims=True) if len(new) == 1 else np.isin(new, held)]
+    repeated = new[
+        (holdings == new).any(keepdims=True) if len(new) == 1 else np.isin(new, holdings)
+    ]
     if len(repeated):
         raise ValueError(
             f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
@@ -97,7 +99,7 @@ def check_new(held: Array, new: Array) -> None:
         )
 
 
-def positions_of(held: Array, ids: Any, asked_by: str = "forget") -> Array:
+def positions_of(holdings: Array, ids: Any, asked_by: str = "forget") -> Array:
     """Return the ascending positions of the given ids among the held ones, O(n) for one id.
 
     Raises
@@ -111,8 +113,8 @@ def positions_of(held: Array, ids: Any, asked_by: str = "forget") -> Array:
     plain = not isinstance(ids, list | tuple) or {*map(type, ids)} <= {int, np.int64}
     if asked.dtype.kind != "i" or asked.ndim != 1 or not plain:
         asked = _as_ids(ids)
-    alike = asked.dtype.kind == held.dtype.kind
-    among = held == asked[0] if alike and len(asked) == 1 else np.isin(held, asked)
+    alike = asked.dtype.kind == holdings.dtype.kind
+    among = holdings == asked[0] if alike and len(asked) == 1 else np.isin(holdings, asked)
     positions = np.flatnonzero(among) if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):
         return positions
@@ -123,13 +125,13 @@ def positions_of(held: Array, ids: Any, asked_by: str = "forget") -> Array:
         one, many = {"i": "an integer", "U": "a string"}, {"i": "integers", "U": "strings"}
         raise ValueError(
             f"{asked_by} got id {values[0]!s}, {one[asked.dtype.kind]}; the ids of this model are "
-            f"{many[held.dtype.kind]}, such as {held[0].item()!r}."
+            f"{many[holdings.dtype.kind]}, such as {holdings[0].item()!r}."
         )
-    unknown = np.setdiff1d(values, held)
+    unknown = np.setdiff1d(values, holdings)
     ids = "id" if len(unknown) == 1 else "ids"
     raise ValueError(
         f"{asked_by} got {ids} {_listed(unknown.tolist())}, which the model does not hold "
-        f"(it holds {len(held)} samples)."
+        f"(it holds {len(holdings)} samples)."
     )
 
 

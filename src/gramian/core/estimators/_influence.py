@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
-from gramian.core.engines import GramEngine, SumsEngine
+from gramian.core.engines import DenseEngine, PrimalEngine
 from gramian.core.equations import decision_changes
 
 
@@ -50,23 +50,27 @@ def sample_influence(model: Any) -> Influence:
     """
     with model._lock:
         now = model._serving()
-        engine, held = now.engine, now.held
-        if isinstance(engine, SumsEngine):
-            engine = GramEngine(engine.plan, held)
-        if not isinstance(engine, GramEngine):
+        engine, holdings = now.engine, now.holdings
+        if isinstance(engine, PrimalEngine):
+            engine = DenseEngine(engine.plan, holdings)
+        if not isinstance(engine, DenseEngine):
             raise ValueError(
                 f"the influence of samples is known in closed form for models that solve with "
                 f"K + λD, λ > 0; this {type(model).__name__} does not."
             )
-        return _influence(engine, held)
+        return _influence(engine, holdings)
 
 
-def _influence(engine: GramEngine, held: Any) -> Influence:
-    machine, ridge, targets = engine.plan.machine, engine.plan.ridge, engine.plan.targets(held)
+def _influence(engine: DenseEngine, holdings: Any) -> Influence:
+    equations, ridge, targets = (
+        engine.plan.equations,
+        engine.plan.ridge,
+        engine.plan.targets(holdings),
+    )
     X, Y = engine.system.solution(), targets.columns
-    R, s, shift = X[:, 1:], X[:, 0], machine.shift(ridge, targets.weight)
-    leaving = machine.departures(Y, engine.moments, ridge)
-    intercept, _ = machine.coefficients(R, s, 1.0 / targets.weight, ridge)
+    R, s, shift = X[:, 1:], X[:, 0], equations.shift(ridge, targets.weight)
+    leaving = equations.removals(Y, engine.moments, ridge)
+    intercept, _ = equations.coefficients(R, s, 1.0 / targets.weight, ridge)
     fitted = (Y - shift[:, None] * (R - s[:, None] * intercept)).real
     n, (squares, largest, own) = len(R), np.zeros((3, len(R)))
     for block in row_blocks(n, n * R.shape[1]):

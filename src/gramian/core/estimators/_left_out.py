@@ -115,23 +115,23 @@ def output_loss(model: Any, name: str | None = None) -> OutputLoss:
         return OutputLoss(name, model.classes_, scale, largest)
 
 
-def departed_outputs(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
+def outputs_without_each(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of queries with their outputs (m, n, t) without each held sample, exactly.
 
     O(m n²) in all for machines with a closed form; see ``Engine.departed``. The model must not be
     edited until the last block.
     """
     now = model._serving()
-    return now.engine.departed(now.held, now.settings.samples.queries(model, now.held, X))
+    return now.engine.without_each(now.holdings, now.spec.samples.queries(model, now.holdings, X))
 
 
-def joined_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
+def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of queries with the left-out outputs of all samples if one of them joined.
 
     See ``Engine.joined``. The model must not be edited until the last block.
     """
     now = model._serving()
-    return now.engine.joined(now.held, now.settings.samples.joining(model, now.held, X))
+    return now.engine.added(now.holdings, now.spec.samples.adding(model, now.holdings, X))
 
 
 def output_variances(model: Any, X: Any) -> Array:
@@ -148,8 +148,8 @@ def output_variances(model: Any, X: Any) -> Array:
             f"the variance of outputs is known for least squares with a ridge above 0; this "
             f"{type(model).__name__} has none."
         )
-    X = now.settings.samples.joining(model, now.held, X)
-    return np.concatenate([found for _, found in now.engine.variances(now.held, X)])
+    X = now.spec.samples.adding(model, now.holdings, X)
+    return np.concatenate([found for _, found in now.engine.variances(now.holdings, X)])
 
 
 def outputs(model: Any, X: Any) -> Array:
@@ -161,7 +161,7 @@ def free_copy(model: Any) -> Any:
     """An independent copy, which keeps its classes when they lose their samples."""
     twin = model.refitted()
     now = twin._now
-    if now.held.classes is not None:
-        declared = tuple(now.held.classes.tolist())
-        twin._now = replace(now, held=replace(now.held, declared=declared))
+    if now.holdings.classes is not None:
+        declared = tuple(now.holdings.classes.tolist())
+        twin._now = replace(now, holdings=replace(now.holdings, declared=declared))
     return twin

@@ -13,7 +13,7 @@ from gramian.core.engines import Holdings
 from gramian.core.estimators._samples import FOLLOWING, KERNEL_ROWS, VECTORS, VectorSamples
 from gramian.core.kernels import Kernel, Precomputed, checked_gamma, default_gamma, make_kernel
 
-RIVALS = ("rbf", "laplacian", "exponential")
+WIDTH_KERNELS = ("rbf", "laplacian", "exponential")
 """The kernels that ``kernel="loo"`` chooses from."""
 
 
@@ -61,7 +61,7 @@ NUMPY = "numpy"
 
 
 @dataclass(frozen=True, eq=False)
-class KernelSettings:
+class KernelSpec:
     """Kernel and width as an estimator's parameters give them.
 
     Parameters
@@ -102,22 +102,24 @@ class KernelSettings:
     base: Kernel = field(init=False)
     takes_gamma: bool = field(init=False)
     samples: Any = field(init=False)
-    rivals: tuple[str, ...] = field(init=False)
-    seen_by: tuple[str, ...] = field(init=False)
+    candidates: tuple[str, ...] = field(init=False)
+    chosen_on_data: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         words = (*self.words, "scale", "auto")
         named = isinstance(self.gamma, str)
         if self.gamma is None or (named and self.gamma not in words):
             raise ValueError(f"gamma must be > 0 or one of {words}, got {self.gamma!r}.")
-        rivals = RIVALS if isinstance(self.kernel, str) and self.kernel in self.words else ()
-        if rivals and self.gamma != "loo":
+        candidates = (
+            WIDTH_KERNELS if isinstance(self.kernel, str) and self.kernel in self.words else ()
+        )
+        if candidates and self.gamma != "loo":
             raise ValueError(
                 f'kernel="loo" chooses a width for each kernel: gamma must be "loo", got '
                 f"{self.gamma!r}."
             )
         kernel = make_kernel(
-            rivals[0] if rivals else self.kernel,
+            candidates[0] if candidates else self.kernel,
             gamma=1.0 if named else self.gamma,
             degree=self.degree,
             coef0=self.coef0,
@@ -125,7 +127,8 @@ class KernelSettings:
         )
         if named and self.gamma == "loo-ard" and not kernel.has_feature_widths:
             raise ValueError(
-                f'gamma="loo-ard" needs one of the kernels {RIVALS}, got kernel={self.kernel!r}. '
+                f'gamma="loo-ard" needs one of the kernels {WIDTH_KERNELS}, got '
+                f"kernel={self.kernel!r}. "
                 f'Set gamma to "loo" or a number.'
             )
         if not named and isinstance(self.kernel, str) and self.kernel == "linear":
@@ -137,20 +140,22 @@ class KernelSettings:
             vars(self)["samples"] = FOLLOWING
         elif self.device is not NUMPY and self.device is not None:  # on a device
             vars(self)["samples"] = _on_device(kernel, self.device)
-        vars(self)["rivals"] = rivals
+        vars(self)["rivals"] = candidates
         chosen = ("gamma",) if kernel.takes_gamma and named else ()
-        vars(self)["seen_by"] = ("kernel", *chosen) if rivals else chosen
+        vars(self)["chosen_on_data"] = ("kernel", *chosen) if candidates else chosen
 
-    def resolve(self, held: Holdings) -> Any:
+    def resolve(self, holdings: Holdings) -> Any:
         """Return a width, or the name of a search; None for kernels without gamma."""
         if not self.takes_gamma:
             return None
         if not isinstance(self.gamma, str):
-            return check_widths(self.gamma, held.rows.width) if np.ndim(self.gamma) else self.gamma
+            return (
+                check_widths(self.gamma, holdings.rows.width) if np.ndim(self.gamma) else self.gamma
+            )
         if self.gamma in self.words and self.kernel != "poly":
             return self.gamma
         name = "scale" if self.gamma in self.words else self.gamma
-        return default_gamma(name, held.rows.samples(), held.weight)
+        return default_gamma(name, holdings.rows.samples(), holdings.weight)
 
 
 def _on_device(kernel: Kernel, device: Any) -> VectorSamples:  # on a device

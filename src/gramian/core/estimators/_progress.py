@@ -27,7 +27,7 @@ _COSTS = {
     "ls-svc": (81.0, 0.0, 13.5),
     "ls-svr": (54.0, 0.0, 9.6),
     "orthogonal": (278.0, 174.0, 0.0),
-    "orthogonal-svr": (174.0, 190.0, 0.0),
+    "orthogonal-regressor": (174.0, 190.0, 0.0),
     "stack-classifier": (557.0, 0.0, 38.6),
     "stack-regressor": (587.0, 0.0, 61.7),
 }
@@ -49,32 +49,32 @@ def expected_seconds(name: str, n: int) -> float | None:
     return min(seconds) * (fixed + linear * n / 1e3 + cubic * (n / 1e3) ** 3)
 
 
-class Aloud:
+class SearchProgress:
     """Settings that print what they choose: before it, after each stage of a search, and at last.
 
     A stage is a row of settings that were tried on as many samples.
     """
 
-    def __init__(self, model: Any, settings: Any) -> None:
+    def __init__(self, model: Any, spec: Any) -> None:
         if not isinstance(model.verbose, Integral) or model.verbose < 0:
             raise ValueError(f"verbose must be a whole number >= 0, got {model.verbose!r}.")
-        self.model, self.settings = model, settings
+        self.model, self.spec = model, spec
         self.start, self.tried, self.stage = perf_counter(), 0, ("", 0)
         self.best: Trial | None = None
 
-    def choose(self, held: Holdings, past: Any) -> Any:
+    def choose(self, holdings: Holdings, past: Any) -> Any:
         """What the settings choose."""
-        n = len(held)
+        n = len(holdings)
         expected = expected_seconds(self.model.cli_name, n)
         if expected is not None and expected > LONG:
             self._say(f"a default fit of {n:,} samples takes about {expected:.0f} s here.")
-        choice = self.settings.heard(self.hear).choose(held, past)
+        choice = self.spec.recording(self.record_trial).choose(holdings, past)
         self._end_stage()
         chosen = "; ".join(told(part) for part in getattr(choice, "parts", (choice,)))
         self._say(f"chose {chosen or 'nothing'}, {self._passed()}. Next: the fit to {n:,} samples.")
         return choice
 
-    def hear(self, kernel: Any, callback: Any, trial: Trial) -> None:
+    def record_trial(self, kernel: Any, callback: Any, trial: Trial) -> None:
         """Take note of a trial with this kernel, and pass it on."""
         stage = kernel if isinstance(kernel, str) else "own kernel", trial.n
         if self.stage != stage:
@@ -108,7 +108,7 @@ class Aloud:
 
 def told(choice: Any) -> str:
     """Names and values of what was chosen on samples."""
-    values = {name: getattr(choice, name, None) for name in choice.seen_by}
+    values = {name: getattr(choice, name, None) for name in choice.chosen_on_data}
     if "C" in values:
         values["C"] = 1.0 / choice.ridge
     return ", ".join(

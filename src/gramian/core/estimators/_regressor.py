@@ -48,35 +48,35 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         found = from_tensor(self.predict(X))
         return float(r2_score(from_tensor(y), found, sample_weight=sample_weight))
 
-    def predict_interval(self, X, confidence=0.9, method="full"):
-        """Intervals that contain the true target with probability ≥ ``confidence``.
+    def predict_interval(self, X, confidence_level=0.9, method="full"):
+        """Intervals that contain the true target with probability ≥ ``confidence_level``.
 
         The guarantee holds whatever the distribution, if held samples and query are exchangeable
-        and no hyper-parameter was chosen on the samples (`seen_by_` is empty). Each of several
-        targets has a guarantee of its own.
+        and no hyper-parameter was chosen on the samples (`chosen_on_data_` is empty). Each of
+        several targets has a guarantee of its own.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             With ``kernel="precomputed"``, kernel values to the held samples; "full" needs k(x, x)
             in a last column.
-        confidence : float
+        confidence_level : float
             Between 0 and 1.
         method : {"full", "jackknife+"}
-            "full" is the smallest interval around `prediction_region`. "jackknife+" takes the
+            "full" is the smallest interval around `predict_region`. "jackknife+" takes the
             predictions without each held sample; its guarantee is 2 · confidence − 1, its coverage
-            usually near ``confidence``.
+            usually near ``confidence_level``.
 
         Returns
         -------
         ndarray of shape (n_samples, 2) or, for targets in columns, (n_samples, n_targets, 2)
             Low and high ends, infinite if too few samples are held for this confidence.
         """
-        found = intervals(self, X, confidence, method)
-        return found[:, 0] if self._fitted().held.y.ndim == 1 else found
+        found = intervals(self, X, confidence_level, method)
+        return found[:, 0] if self._fitted().holdings.y.ndim == 1 else found
 
-    def prediction_region(self, X, confidence=0.9):
-        """Regions that contain the true target with probability ≥ ``confidence``.
+    def predict_region(self, X, confidence_level=0.9):
+        """Regions that contain the true target with probability ≥ ``confidence_level``.
 
         All numbers y that have a p-value above 1 − confidence when the query is added with target
         y and every sample is left out once. The conditions are those of `predict_interval`.
@@ -84,7 +84,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
-        confidence : float
+        confidence_level : float
             Between 0 and 1.
 
         Returns
@@ -93,8 +93,8 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
             One for each sample; for targets in columns, a list for each sample with one array for
             each target. Nearly always a single interval.
         """
-        found = regions(self, X, confidence)
-        return [parts[0] for parts in found] if self._fitted().held.y.ndim == 1 else found
+        found = regions(self, X, confidence_level)
+        return [parts[0] for parts in found] if self._fitted().holdings.y.ndim == 1 else found
 
     def loo_predict(self):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
@@ -111,16 +111,17 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         with self._lock:
             now = self._fitted()
             left_out = _shown(now, self._loo_outputs())
-            return float(r2_score(now.held.y, left_out, sample_weight=now.held.weight))
+            return float(r2_score(now.holdings.y, left_out, sample_weight=now.holdings.weight))
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _check_targets(self, y, held: Holdings | None):
+    def _check_targets(self, y, holdings: Holdings | None):
         if type(y) is not np.ndarray or y.dtype != np.float64 or not np.isfinite(y.sum()):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        if held is not None and y.shape[1:] != held.y.shape[1:]:
+        if holdings is not None and y.shape[1:] != holdings.y.shape[1:]:
             raise ValueError(
-                f"y must have {_described(held.y)}, as the targets of the samples that the model "
+                f"y must have {_described(holdings.y)}, as the targets of the samples that the "
+                f"model "
                 f"holds; got {_described(y)}."
             )
         return y
@@ -137,7 +138,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         return after
 
     def _loo_outputs(self):
-        if len(self._fitted().held) == 1:
+        if len(self._fitted().holdings) == 1:
             raise ValueError("leave-one-out needs at least two samples, the model holds one.")
         return super()._loo_outputs()
 
@@ -148,8 +149,8 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
 
 
 def _shown(now: Fitted, outputs):
-    flat = outputs[:, 0] if now.held.y.ndim == 1 else outputs
-    return flat.astype(now.held.rows.dtype)
+    flat = outputs[:, 0] if now.holdings.y.ndim == 1 else outputs
+    return flat.astype(now.holdings.rows.dtype)
 
 
 def _described(y):

@@ -19,7 +19,7 @@ def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
     ``now`` are not touched: an engine that was changed in place when something fails is built again
     from them on the next call.
     """
-    before, precomputed = now.held, now.settings.samples.precomputed
+    before, precomputed = now.holdings, now.spec.samples.precomputed
     positions = positions_of(before.ids, ids, "relabel")
     y = np.asarray(y)[None] if np.ndim(ids) == 0 else np.asarray(y)
     if len(y) != len(positions):
@@ -39,10 +39,10 @@ def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
     return now.removed(between, positions).appended(after)
 
 
-def _aligned(held: Array, ids: Any, y: Array) -> Array:
+def _aligned(holdings: Array, ids: Any, y: Array) -> Array:
     """The targets in the order of the held ids, given in the order of ``ids``."""
     out = np.empty_like(y)
-    out[np.argsort(held)] = y[np.argsort(np.atleast_1d(ids))]
+    out[np.argsort(holdings)] = y[np.argsort(np.atleast_1d(ids))]
     return out
 
 

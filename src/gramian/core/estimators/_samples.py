@@ -76,30 +76,30 @@ class VectorSamples:
                 _warn_of_scales(names, spread, width)
         return X if device is None else placed(X, device), y, names
 
-    def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
+    def more(self, model, holdings: Holdings, X, y) -> tuple[Any, Any]:
         """Return more samples and targets, in the form of those held."""
-        if _ready(model, held, X) and _plain(y) and len(X) == len(y):
+        if _ready(model, holdings, X) and _plain(y) and len(X) == len(y):
             return X, y
         X, y = from_tensor(X), from_tensor(y)
-        options = {"accept_sparse": "csr", "dtype": held.rows.dtype, "multi_output": True}
+        options = {"accept_sparse": "csr", "dtype": holdings.rows.dtype, "multi_output": True}
         try:
             X, y = validate_data(model, X, y, reset=False, y_numeric=False, **options)
         except OverflowError as error:
             raise ValueError(_TOO_LARGE) from error
-        return held.rows.adopt(X), y
+        return holdings.rows.adopt(X), y
 
-    def queries(self, model, held: Holdings, X) -> Any:
+    def queries(self, model, holdings: Holdings, X) -> Any:
         """Return samples to predict for, in the form of those held."""
-        if _ready(model, held, X):
+        if _ready(model, holdings, X):
             return X
         try:
             X = from_tensor(X)
-            X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=held.rows.dtype)
+            X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=holdings.rows.dtype)
         except OverflowError as error:
             raise ValueError(_TOO_LARGE) from error
-        return held.rows.adopt(X)
+        return holdings.rows.adopt(X)
 
-    joining = queries
+    adding = queries
 
     def keep(self, X, some) -> Any:
         """Return the new samples that the mask ``some`` selects."""
@@ -117,27 +117,29 @@ class KernelSamples:
         X = check_kernel_rows(X, 0, _FLOATS)
         return X, _paired_targets(X, y), None
 
-    def more(self, model, held: Holdings, X, y) -> tuple[Any, Any]:
+    def more(self, model, holdings: Holdings, X, y) -> tuple[Any, Any]:
         """Return kernel values of new samples to the held ones, then to each other; and targets."""
-        X = check_kernel_rows(X, len(held), held.rows.dtype)
+        X = check_kernel_rows(X, len(holdings), holdings.rows.dtype)
         return X, _paired_targets(X, y)
 
-    def queries(self, model, held: Holdings, X) -> Any:
+    def queries(self, model, holdings: Holdings, X) -> Any:
         """Return kernel values of queries to the held samples, one row per query."""
-        X = check_array(X, dtype=held.rows.dtype)
-        if X.shape[1] != len(held):
+        X = check_array(X, dtype=holdings.rows.dtype)
+        if X.shape[1] != len(holdings):
             raise ValueError(
-                f"X must hold the kernel values to each of the {len(held)} samples of the model, "
+                f"X must hold the kernel values to each of the {len(holdings)} samples of the "
+                f"model, "
                 f"in the order of ids_; got {X.shape[1]} columns."
             )
         return X
 
-    def joining(self, model, held: Holdings, X) -> Any:
+    def adding(self, model, holdings: Holdings, X) -> Any:
         """Return kernel values of queries to the held samples and, last, of each with itself."""
-        X = check_array(X, dtype=held.rows.dtype)
-        if X.shape[1] != len(held) + 1:
+        X = check_array(X, dtype=holdings.rows.dtype)
+        if X.shape[1] != len(holdings) + 1:
             raise ValueError(
-                f"X must hold the kernel values to each of the {len(held)} samples of the model, "
+                f"X must hold the kernel values to each of the {len(holdings)} samples of the "
+                f"model, "
                 f"in the order of ids_, and k(x, x) in a last column: a query is added to the "
                 f"samples. Got {X.shape[1]} columns."
             )
@@ -145,8 +147,8 @@ class KernelSamples:
 
     def keep(self, X, some) -> Any:
         """Return the selected new samples, without their kernel values to the other new ones."""
-        held = np.ones(X.shape[1] - len(X), dtype=bool)
-        return X[np.ix_(some, np.concatenate([held, some]))]
+        holdings = np.ones(X.shape[1] - len(X), dtype=bool)
+        return X[np.ix_(some, np.concatenate([holdings, some]))]
 
 
 VECTORS, FOLLOWING, KERNEL_ROWS = VectorSamples(), VectorSamples(follows=True), KernelSamples()
@@ -231,15 +233,15 @@ def _warn_of_scales(names: Any, spread: Any, width: Any) -> None:
     )
 
 
-def _ready(model: Any, held: Holdings, X: Any) -> bool:
+def _ready(model: Any, holdings: Holdings, X: Any) -> bool:
     """Whether X needs no conversion: a finite dense array of the model's own width and dtype."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
-        and X.dtype == held.rows.dtype
-        and X.shape[1] == held.rows.width
+        and X.dtype == holdings.rows.dtype
+        and X.shape[1] == holdings.rows.width
         and len(X) > 0
-        and type(held.rows) is DenseRows
+        and type(holdings.rows) is DenseRows
         and model._now.names is None
         and bool(np.isfinite(X.sum()))
     )

@@ -10,7 +10,7 @@ import numpy as np
 from gramian.core.engines import Holdings, make_rows
 from gramian.core.estimators._ids import check_ids
 from gramian.core.estimators._parameters import is_number
-from gramian.core.estimators._progress import Aloud
+from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._samples import is_chunked, with_weight
 from gramian.core.search import repeatable
 
@@ -25,8 +25,8 @@ def tuned_apart(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any, tune_o
             "tune_on needs samples that the model holds, and those of Dask arrays are not held. "
             "Fit on one Dask array and give other samples to partial_fit."
         )
-    settings = model._settings()
-    kind = settings.samples
+    spec = model._spec()
+    kind = spec.samples
     X, y, names = kind.first(model, X, y)
     y, n = model._check_targets(y, None), X.shape[0]
     own = np.arange(n) if ids is None else check_ids(ids, n)
@@ -34,16 +34,16 @@ def tuned_apart(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any, tune_o
     weight = np.ones(n) if sample_weight is None else sample_weight
     X, y, weight, kept = with_weight(kind, X, y, weight, np.arange(n))
 
-    def holdings(some: Any) -> Holdings:
+    def hold(some: Any) -> Holdings:
         rows = make_rows(kind.keep(X, some), precomputed=kind.precomputed)
         ours = np.array(own[kept][some])
-        held = Holdings(rows, y[some], weight[some], ours, n if ids is None else 0)
-        return model._joined(None, held, ())
+        holdings = Holdings(rows, y[some], weight[some], ours, n if ids is None else 0)
+        return model._joined(None, holdings, ())
 
-    tuning, held = holdings(aside[kept]), holdings(~aside[kept])
-    choice = (Aloud(model, settings) if model.verbose else settings).choose(tuning, None)
-    engine = choice.engine_apart(tuning, held)
-    return settings, replace(choice, seen_by=()), held, engine, names
+    tuning, holdings = hold(aside[kept]), hold(~aside[kept])
+    choice = (SearchProgress(model, spec) if model.verbose else spec).choose(tuning, None)
+    engine = choice.engine_apart(tuning, holdings)
+    return spec, replace(choice, chosen_on_data=()), holdings, engine, names
 
 
 def tuning_mask(tune_on: Any, n: int, random_state: Any) -> Any:

@@ -17,7 +17,7 @@ from gramian.core.gram._resolvent import LiveResolvent, check_schur
 from gramian.core.gram._single import SINGLE, SingleInverse
 from gramian.core.gram._slots import RowBlock, SlotMatrix, spare_capacity
 from gramian.core.gram._spectrum import Moments, Spectrum, decompose
-from gramian.core.gram._system import FACTORS, LiveSystem, Refactorization, factorize
+from gramian.core.gram._system import FACTORS, LiveSystem, Rebuild, factorize
 from gramian.core.gram._thin import ThinSpectrum, thin_spectrum
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "Moments",
     "NotPositiveDefiniteError",
     "QRFactor",
-    "Refactorization",
+    "Rebuild",
     "RowBlock",
     "SingleInverse",
     "SlotMatrix",

@@ -77,7 +77,7 @@ class CholeskyFactor(SlotFactor):
             with suppress(MemoryError):  # without memory for a smaller buffer, keep the old one
                 self._resize(spare_capacity(self.n))
 
-    def refactor(self) -> None:
+    def rebuild(self) -> None:
         self._cholesky()
 
     # -- the inverse ----------------------------------------------------------------------------

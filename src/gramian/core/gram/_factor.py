@@ -90,7 +90,7 @@ class Factor(ABC):
         """
 
     @abstractmethod
-    def refactor(self) -> None:
+    def rebuild(self) -> None:
         """Rebuild the factored form from A, O(n³)."""
 
     def fold(self) -> None:  # noqa: B027

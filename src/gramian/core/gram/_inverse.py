@@ -122,7 +122,7 @@ class LiveInverse(SlotFactor):
             self._shrink()
         return by_arrival
 
-    def refactor(self) -> None:
+    def rebuild(self) -> None:
         self._invert()
 
     def fold(self) -> None:
@@ -164,7 +164,7 @@ class LiveInverse(SlotFactor):
         whole = self._matrix
         self._take(whole.without(positions))
         try:
-            self.refactor()
+            self.rebuild()
         except NotPositiveDefiniteError:
             self._take(whole)
             raise
@@ -229,8 +229,8 @@ class LiveInverse(SlotFactor):
         if k > self._most:
             self._add(W, sign)
         else:
-            held = len(self._signs)
-            self._pending[:, held : held + k] = W
+            holdings = len(self._signs)
+            self._pending[:, holdings : holdings + k] = W
             self._signs = np.concatenate([self._signs, np.full(k, sign, self._signs.dtype)])
 
     def _add(self, W: Array, sign: float) -> None:

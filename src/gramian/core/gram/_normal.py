@@ -21,9 +21,9 @@ import numpy as np
 
 from gramian.core.arrays import (
     Array,
-    beside,
     factor_cholesky,
     invert_cholesky,
+    placed_like,
     row_blocks,
     scale_by_cholesky,
     small_cholesky,
@@ -274,7 +274,7 @@ def _invert(M: Array, advice: str, like: Array | None) -> Array:
     """
     scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), _TINY))
     with np.errstate(over="ignore", invalid="ignore"):  # what is left of an outlier is no diagonal
-        N = beside(np.asfortranarray(scale[:, None] * M * scale), like)
+        N = placed_like(np.asfortranarray(scale[:, None] * M * scale), like)
     bad = factor_cholesky(N)
     if bad:
         raise np.linalg.LinAlgError(

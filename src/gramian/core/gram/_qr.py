@@ -39,7 +39,7 @@ class QRFactor(Factor):
         for rows in row_blocks(n, n, diagonal.itemsize):
             self._A[rows] = row_block(rows, slice(0, n))
         np.fill_diagonal(self._A, diagonal)
-        self.refactor()
+        self.rebuild()
 
     @property
     def n(self) -> int:
@@ -90,7 +90,7 @@ class QRFactor(Factor):
         self._A = np.delete(np.delete(self._A, positions, axis=0), positions, axis=1)
         self._Q, self._R = Q, R
 
-    def refactor(self) -> None:
+    def rebuild(self) -> None:
         L, info = small_cholesky(self._A)
         if info:
             raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), 0.0)

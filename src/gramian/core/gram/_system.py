@@ -43,7 +43,7 @@ _DOMINATES = 1e3
 
 
 @dataclass(frozen=True)
-class Refactorization:
+class Rebuild:
     """Record of one rebuild of the factor: why, at how many samples, after how many edits."""
 
     reason: str
@@ -120,7 +120,7 @@ class LiveSystem:
     factor : Factor
     condition : float
         Estimate of the condition number of A when it was last factored.
-    refactorizations : list of Refactorization
+    refactorizations : list of Rebuild
     edits : int
         Number of samples added or removed since the start.
     """
@@ -138,7 +138,7 @@ class LiveSystem:
             matrix = SlotMatrix(diagonal, row_block, factor == SINGLE)
             self.factor, self.condition = factorize_slots(matrix, factor, row_block)
         self._true_rows = row_block if factor == SINGLE else None
-        self.refactorizations: list[Refactorization] = []
+        self.rebuilds: list[Rebuild] = []
         self.edits = 0
         self._start()
         if self._true_rows is not None:
@@ -158,24 +158,24 @@ class LiveSystem:
         NotPositiveDefiniteError
             If A would not stay positive definite, even after a rebuild of the factor.
         """
-        dtype, (held_rows, held) = self.B.dtype, self.B.shape
+        dtype, (held_rows, holdings) = self.B.dtype, self.B.shape
         cross = np.asarray(cross, dtype=dtype, like=self.B)
         corner = np.asarray(corner, dtype=dtype, like=self.B)
         B = np.asarray(B, dtype=dtype, like=self.B)
-        if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < held:
+        if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < holdings:
             raise ValueError(
-                f"B must have a row for each of {len(corner)} samples and at least {held} "
+                f"B must have a row for each of {len(corner)} samples and at least {holdings} "
                 f"columns, got shape {B.shape}."
             )
         W = self._edit("append", cross, corner)
         known = np.zeros((held_rows + len(B), B.shape[1]), dtype=dtype, like=self.B)
-        known[:held_rows, :held], known[held_rows:] = self.B, B
+        known[:held_rows, :holdings], known[held_rows:] = self.B, B
         self.B = known
         if W is None or self._X is None:
             self._X = None
         else:
             X = W @ (W.T @ self.B)
-            X[:held_rows, :held] += self._X
+            X[:held_rows, :holdings] += self._X
             # Drift in P shows first in the new rows, which are available here: refine by them with
             # the new columns W W[new]ᵀ of P.
             residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
@@ -201,7 +201,7 @@ class LiveSystem:
         self.B = self.B[:, columns]
         self._X = None if self._X is None else self._X[:, columns]
 
-    def refactor(self, reason: str = "asked for", factor: str | None = None) -> None:
+    def rebuild(self, reason: str = "asked for", factor: str | None = None) -> None:
         """Rebuild the factor from A, in its own storage; O(n³). The next read solves for X."""
         if isinstance(self.factor, SlotFactor):
             wanted = factor or self._wanted
@@ -209,10 +209,10 @@ class LiveSystem:
                 self.factor.matrix, wanted, self._true_rows
             )
         elif isinstance(self.factor, QRFactor):
-            self.factor.refactor()
+            self.factor.rebuild()
             self.condition = self.factor.condition()
-        event = Refactorization(reason, len(self.B), self.edits, self.factor.name)
-        self.refactorizations.append(event)
+        event = Rebuild(reason, len(self.B), self.edits, self.factor.name)
+        self.rebuilds.append(event)
         self._start()
 
     # -- reads ----------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class LiveSystem:
         except NotPositiveDefiniteError as error:
             if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
                 raise
-            self.refactor(f"an edit failed: {error}")
+            self.rebuild(f"an edit failed: {error}")
             W = getattr(self.factor, edit)(*args)
         k = len(args[-1])
         self.edits += k
@@ -291,8 +291,8 @@ class LiveSystem:
         self._dominated = self._dominated or 0.0 < self._largest < before / _DOMINATES
         return W
 
-    def _since_refactor(self) -> int:
-        return self.edits - (self.refactorizations[-1].edits if self.refactorizations else 0)
+    def _since_rebuild(self) -> int:
+        return self.edits - (self.rebuilds[-1].edits if self.rebuilds else 0)
 
     def _probes(self) -> Array:
         """Positions of a few rows, different each time, spread evenly by the golden ratio."""
@@ -322,13 +322,13 @@ class LiveSystem:
     def _verify(self) -> None:
         """Bring X within tolerance of the true system, and P within its own tolerance."""
         if self._dominated:
-            self.refactor("a sample that dominated the others has left")
+            self.rebuild("a sample that dominated the others has left")
         if self._steep:
-            self.refactor("a new sample almost repeats a held one", "cholesky")
+            self.rebuild("a new sample almost repeats a held one", "cholesky")
         if self._unchecked and isinstance(self.factor, LiveResolvent):
             rounding = self.condition * float(np.finfo(self.B.dtype).eps)
             if rounding > _FRAGILE or self.factor.spread() > _SPREAD:  # refinement is not enough
-                self.refactor("updates of the resolvent cannot follow such weights or ridge")
+                self.rebuild("updates of the resolvent cannot follow such weights or ridge")
         if self._unchecked:
             self._check()
         if self._X is None:
@@ -343,9 +343,9 @@ class LiveSystem:
         rows = self.factor.rows(probes)
         drift = self.factor.inverse_drift(probes, rows)
         if not drift <= self._inverse_tolerance:  # also true for NaN
-            hasty = self._wanted == "auto" and self._since_refactor() < len(self.B) / 4
+            hasty = self._wanted == "auto" and self._since_rebuild() < len(self.B) / 4
             reason = f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
-            self.refactor(reason, "cholesky" if hasty else None)
+            self.rebuild(reason, "cholesky" if hasty else None)
         elif self._X is not None:
             residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
             due = self._since_full_check >= _FULL_CHECK or self._delicate
@@ -359,7 +359,7 @@ class LiveSystem:
         self._X, error = self.factor.solve(self.B, start=start)
         self._since_full_check = 0
         if self._stalled(error) or self._is_poor(error):
-            self.refactor(f"refinement stalled at a residual of {error:.1e}")
+            self.rebuild(f"refinement stalled at a residual of {error:.1e}")
 
     def _stalled(self, error: float) -> bool:
         """Whether X has a residual that rounding does not explain."""
@@ -385,4 +385,4 @@ class LiveSystem:
     def _is_poor(self, residual: float) -> bool:
         """Whether a factor that was updated has led to a residual that only a fresh one may."""
         largest = float(np.abs(self.B).max(initial=0.0))
-        return self._since_refactor() > 0 and residual > _POOR * largest
+        return self._since_rebuild() > 0 and residual > _POOR * largest

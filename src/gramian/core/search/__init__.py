@@ -4,6 +4,7 @@
 kernel. No estimator is needed.
 """
 
+from gramian.core.search._folds import fold_numbers
 from gramian.core.search._order import content_order, repeatable
 from gramian.core.search._problem import DeviceProblem, LinearProblem, Problem, subsample
 from gramian.core.search._result import Selection, Trial
@@ -16,6 +17,7 @@ __all__ = [
     "Selection",
     "Trial",
     "content_order",
+    "fold_numbers",
     "repeatable",
     "select",
     "subsample",

@@ -111,7 +111,7 @@ class Objective:
         problem = self.problem
         own = problem.kernel.diagonal(problem.samples)
         weight = 1.0 if problem.targets.weight is None else problem.targets.weight
-        return problem.machine.least_ridge(float(np.sum(own * weight)), _eps(own))
+        return problem.equations.least_ridge(float(np.sum(own * weight)), _eps(own))
 
     def ridge_range(self, spectrum: Spectrum) -> tuple[float, float]:
         """The largest and the least ridge that a path tries, at least one decade apart.
@@ -119,9 +119,9 @@ class Objective:
         From the largest eigenvalue down to 1e-9 of the mean one; not so far where rounding would
         decide, or where a negative eigenvalue asks for more.
         """
-        machine, size = self.problem.machine, float(np.abs(spectrum.values).max()) or 1.0
-        values = machine.spectrum(spectrum).values
-        rounding = machine.least_ridge(size, _eps(values))
+        equations, size = self.problem.equations, float(np.abs(spectrum.values).max()) or 1.0
+        values = equations.spectrum(spectrum).values
+        rounding = equations.least_ridge(size, _eps(values))
         floor = max(1e-9 * float(values.mean()), rounding, -2.0 * float(values.min()))
         return max(float(np.abs(values).max()), 10.0 * floor), floor
 
@@ -135,7 +135,7 @@ class Objective:
         problem = self.problem
         problem.require_squares(SQUARES, float)
         K = problem.gram(gamma).astype(float, copy=False)
-        found = differentiate(problem.machine, self.criterion, K, problem.targets, ridge)
+        found = differentiate(problem.equations, self.criterion, K, problem.targets, ridge)
         kernel = problem.kernel.with_gamma(gamma)
         by_width = kernel.gamma_gradient(K, found.gram, problem.samples)
         assert self.prior is not None

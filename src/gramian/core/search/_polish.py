@@ -74,4 +74,4 @@ def _unpack(objective: Objective, x: Array, like: Any) -> tuple[Any, float]:
 def _least_ridge(objective: Objective, gamma: Any) -> float:
     """A ridge at which the Cholesky factorisation of A surely works: 1e-11 of its trace."""
     K = objective.problem.gram(gamma)
-    return _RIDGE_FLOOR * objective.problem.machine.trace(K)
+    return _RIDGE_FLOOR * objective.problem.equations.trace(K)

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import Array, device_memory
-from gramian.core.equations import ClassTargets, Machine, Targets
+from gramian.core.equations import ClassTargets, Equations, Targets
 from gramian.core.gram import Spectrum, decompose, require_memory, thin_spectrum
 from gramian.core.kernels import Kernel
 from gramian.core.search._order import content_order
@@ -50,7 +50,7 @@ class Problem:
     (True, True)
     """
 
-    machine: Machine
+    equations: Equations
     targets: Targets
     samples: Any
     kernel: Kernel
@@ -96,12 +96,14 @@ class Problem:
     def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
         Y = self.targets.fitted.astype(spectrum.values.dtype, copy=False)
-        F = self.machine.loo_path(spectrum, Y, ridges)
+        F = self.equations.loo_path(spectrum, Y, ridges)
         return self.targets.decisions(F)
 
     def take(self, index: Array) -> Problem:
         """The same problem on some of the samples."""
-        return type(self)(self.machine, self.targets.take(index), self.samples[index], self.kernel)
+        return type(self)(
+            self.equations, self.targets.take(index), self.samples[index], self.kernel
+        )
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class DeviceProblem(Problem):
         """The same problem on some of the samples; in the memory of NumPy if they are few."""
         targets, samples = self.targets.take(index), self.samples[index]
         if len(index) <= self.largest:
-            return Problem(self.machine, targets, samples, self.kernel)
+            return Problem(self.equations, targets, samples, self.kernel)
         return replace(self, targets=targets, samples=samples, there=self.there[index])
 
 

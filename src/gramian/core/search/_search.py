@@ -101,7 +101,7 @@ def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tupl
         return whole.path(gamma)
     if gamma == "loo-ard":
         return _search_features(whole, rung(SUBSAMPLE), start)
-    smooth = whole.criterion.gradient is not None and whole.problem.machine.climbs
+    smooth = whole.criterion.gradient is not None and whole.problem.equations.climbs
     if search == "ladder" and smooth and whole.problem.n > FIRST:
         return _climb(rung, n, most, start)
     return _POLISH[search](whole, _first_trials(whole, rung(SUBSAMPLE), start))
@@ -110,13 +110,13 @@ def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tupl
 def _climb(rung: Rungs, n: int, most: int, start: tuple | None) -> Trial:
     """The ladder; where another machine guides, its width and the best ridge of a path for it."""
     whole = rung(n)
-    guide = whole.problem.machine.guide
+    guide = whole.problem.equations.guide
     if guide is None:
         return climb(rung, most, start)
 
     def guided(size: int) -> Objective:
         objective = rung(size)
-        return replace(objective, problem=replace(objective.problem, machine=guide))
+        return replace(objective, problem=replace(objective.problem, equations=guide))
 
     return whole.path(climb(guided, n, start).gamma)
 

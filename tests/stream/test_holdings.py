@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian.stream._held import Held, check_age, check_times
+from gramian.stream._holdings import Held, check_age, check_times
 
 
 def make_held(n, start=0):
@@ -26,9 +26,9 @@ def test_join_and_take_keep_the_samples_together():
 
 def test_sparse_samples_stay_sparse():
     held = replace(make_held(3), X=sparse.csr_matrix(make_held(3).X))
-    joined = held.join(held).take(np.array([1, 4]))
-    assert sparse.issparse(joined.X)
-    np.testing.assert_array_equal(joined.X.toarray(), [[1, 2], [1, 2]])
+    added = held.join(held).take(np.array([1, 4]))
+    assert sparse.issparse(added.X)
+    np.testing.assert_array_equal(added.X.toarray(), [[1, 2], [1, 2]])
 
 
 @pytest.mark.parametrize("age", [1, 2.5, timedelta(hours=1), np.timedelta64(3, "m")])

@@ -10,14 +10,14 @@ from gramian.core.gram import available_memory
 from gramian.estimators import ESTIMATORS
 from gramian.tables import are_classes
 
-MACHINES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
+ESTIMATOR_NAMES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
 STACK_UP_TO = 1_000
 """Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000
 """Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
 
 
-def choose_machine(
+def choose_estimator(
     cells: list[Any], read: Any, itemsize: int, *, one: bool = False
 ) -> tuple[str, str]:
     """Name of the machine for this target on this computer, and why, in one line.
@@ -29,7 +29,9 @@ def choose_machine(
     if n <= STACK_UP_TO and not one:
         why = f"{what}, and no more than {STACK_UP_TO:,} rows ({n:,}): several kernels at once"
         return stack_for(classes), why
-    exact, sparse = ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-svr")
+    exact, sparse = (
+        ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")
+    )
     needed, free = 3 * n * n * itemsize, available_memory()
     size = f"the matrix of {n:,} rows takes {_gib(needed)} GiB with room to tune"
     if n > EXACT_UP_TO:
@@ -45,14 +47,16 @@ def stack_for(classes: bool) -> str:
 
 
 def make_estimator(
-    machine: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any = None
+    estimator: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any = None
 ) -> Any:
     """The estimator of this name; what was not asked for is left at its own default."""
-    if machine not in MACHINES:
-        names = ", ".join(("auto", "stack", *sorted(MACHINES)))
-        raise click.BadParameter(f"must be {names}; got {machine}.", param_hint="--machine")
-    estimator = MACHINES[machine]() if kernel is None else MACHINES[machine](kernel)
-    known = estimator.get_params()
+    if estimator not in ESTIMATOR_NAMES:
+        names = ", ".join(("auto", "stack", *sorted(ESTIMATOR_NAMES)))
+        raise click.BadParameter(f"must be {names}; got {estimator}.", param_hint="--estimator")
+    unfitted = (
+        ESTIMATOR_NAMES[estimator]() if kernel is None else ESTIMATOR_NAMES[estimator](kernel)
+    )
+    known = unfitted.get_params()
     strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
     if "C" in known and not isinstance(ridge, str | None):
         strength = {"C": 1.0 / ridge}
@@ -61,8 +65,8 @@ def make_estimator(
         given["random_state"] = 0
     for name, value in given.items():
         if value is not None and name not in known:
-            raise click.BadParameter(f"{machine} has no such parameter.", param_hint=f"--{name}")
-    return estimator.set_params(**{k: v for k, v in given.items() if v is not None})
+            raise click.BadParameter(f"{estimator} has no such parameter.", param_hint=f"--{name}")
+    return unfitted.set_params(**{k: v for k, v in given.items() if v is not None})
 
 
 def _gib(size: float) -> str:

@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import is_classifier
 
 import gramian
-from gramian.core.estimators import expected_seconds
-from gramian.estimators import ESTIMATORS, _aloud
+from gramian.core.estimators import _progress, expected_seconds
+from gramian.estimators import ESTIMATORS
 from gramian.files._encoding import Encoder
 
 LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
@@ -17,7 +17,7 @@ LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_param
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """No fit is expected to take long, however slow this computer is."""
-    monkeypatch.setattr(_aloud, "expected_seconds", lambda name, n: 1.0)
+    monkeypatch.setattr(_progress, "expected_seconds", lambda name, n: 1.0)
 
 
 def samples(n=60, d=3):
@@ -69,10 +69,10 @@ def test_stages_of_a_ladder_have_their_own_sizes(capsys):
 
 
 def test_the_callback_still_hears_all(capsys):
-    heard, loud = [], []
-    fitted("LeastSquaresSVC", callback=heard.append)
+    recording, loud = [], []
+    fitted("LeastSquaresSVC", callback=recording.append)
     fitted("LeastSquaresSVC", callback=loud.append, verbose=1)
-    assert len(loud) == len(heard) > 0
+    assert len(loud) == len(recording) > 0
 
 
 def test_many_widths_own_kernels_and_nothing_to_choose(capsys):
@@ -93,7 +93,7 @@ def test_tuning_apart_is_told(capsys):
 
 
 def test_long_fits_are_announced(monkeypatch, capsys):
-    monkeypatch.setattr(_aloud, "expected_seconds", lambda name, n: 12.3)
+    monkeypatch.setattr(_progress, "expected_seconds", lambda name, n: 12.3)
     fitted("KernelDiscriminant", verbose=1)
     first = capsys.readouterr().out.splitlines()[0]
     assert first == "[KernelDiscriminant] a default fit of 60 samples takes about 12 s here."
