@@ -235,7 +235,7 @@ def test_few_samples_give_everything():
         one.predict_interval(X[:1], method="jackknife+")
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, np.nan, True, "0.9"])
+@pytest.mark.parametrize("confidence_level", [0.0, 1.0, -0.1, np.nan, True, "0.9"])
 def test_a_confidence_lies_between_0_and_1(confidence_level):
     X, y, _ = samples()
     model = LeastSquaresSVC(gamma=0.5, C=10.0).fit(X, y)

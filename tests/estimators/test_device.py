@@ -65,7 +65,7 @@ def answers(model, X):
     return found
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda m: f"{type(m).__name__}-{m.kernel}")
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda m: f"{type(m).__name__}-{m.kernel}")
 def test_a_model_on_a_device_equals_the_one_in_numpy(equations):
     here = edited(clone(equations), X, y)
     there = edited(clone(equations).set_params(device=DEVICE), X, y)
@@ -117,7 +117,7 @@ def test_tensors_give_tensors(dispatch):
     )
 
 
-@pytest.mark.parametrize("machine", [MACHINES[i] for i in (0, 5, 8, 9, 10, 12)])
+@pytest.mark.parametrize("equations", [MACHINES[i] for i in (0, 5, 8, 9, 10, 12)])
 def test_sets_and_intervals(equations):
     here = edited(clone(equations), X, y)
     there = edited(clone(equations).set_params(device=DEVICE), X, y)

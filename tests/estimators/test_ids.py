@@ -87,7 +87,7 @@ def test_new_ids_are_of_the_same_kind_and_new():
 
 
 @pytest.mark.parametrize(
-    ("held", "ids", "positions"),
+    ("holdings", "ids", "positions"),
     [
         ([5, 3, 9], 9, [2]),
         ([5, 3, 9], [9, 5], [0, 2]),
@@ -102,7 +102,7 @@ def test_positions_ascend(holdings, ids, positions):
 
 
 @pytest.mark.parametrize(
-    ("held", "ids", "match"),
+    ("holdings", "ids", "match"),
     [
         ([5, 3, 9], [5, 4], "forget got id 4, which the model does not hold"),
         ([5, 3, 9], -1, "forget got id -1.*it holds 3 samples"),

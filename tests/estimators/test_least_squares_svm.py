@@ -174,7 +174,7 @@ def test_C_is_taken_as_it_is():
         assert value == model.C_
 
 
-@pytest.mark.parametrize("machine", [LeastSquaresSVC, LeastSquaresSVR])
+@pytest.mark.parametrize("equations", [LeastSquaresSVC, LeastSquaresSVR])
 def test_defaults_are_chosen_by_leave_one_out(equations):
     X, y = samples()
     model = equations(random_state=0).fit(X, y)

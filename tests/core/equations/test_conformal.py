@@ -17,7 +17,7 @@ from gramian.core.equations import (
 STEEP = [0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.0]
 
 
-@pytest.mark.parametrize("confidence", [0.3, 0.6, 0.8])
+@pytest.mark.parametrize("confidence_level", [0.3, 0.6, 0.8])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_region_is_where_enough_samples_count(seed, confidence_level):
     """Lines of all slopes: samples that count between two numbers, beyond one, or outside two."""

@@ -47,7 +47,7 @@ def central(function, x):
     return (function(x * np.exp(STEP)) - function(x * np.exp(-STEP))) / (2 * STEP)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

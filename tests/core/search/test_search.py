@@ -51,7 +51,7 @@ def criterion_by_refits(problem, gamma, ridge, name):
     return CRITERIA[name].value(F, problem.targets)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 def test_rings_are_told_apart(equations, kind):
     problem = ring_problem(90, equations, n_classes=3, kind=kind)
@@ -124,7 +124,7 @@ def responses(n):
     return Problem(LS_SVM, Responses(Y + 0.3 * np.cos(9.0 * X)), X, rbf)
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("ridge", ["loo", 0.1])
 def test_the_ladder_is_as_good_as_the_path(equations, ridge):
     problem = ring_problem(300, equations, n_classes=3)
@@ -249,7 +249,7 @@ def test_memory_is_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 9])
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 def test_few_samples(n, equations, kind):
     found = select(ring_problem(n, equations, kind=kind), random_state=0)
@@ -258,7 +258,7 @@ def test_few_samples(n, equations, kind):
     assert found.gamma > 0
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("case", ["copies", "all equal", "constant feature", "singletons", "zero"])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_awkward_samples(equations, case, criterion):
@@ -280,7 +280,7 @@ def test_awkward_samples(equations, case, criterion):
 
 
 @pytest.mark.parametrize("search", ["nelder-mead", "gradient"])
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda equations: equations.name)
+@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 def test_other_searches_agree_with_the_path(search, equations):
     problem = ring_problem(60, equations)
     by_path = select(problem, random_state=0)
