@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, device_like
+from gramian.core.arrays import Array, device_like, device_memory, side_by_side
 from gramian.core.engines import (
     AddedBlock,
     DensePlan,
@@ -20,6 +20,9 @@ from gramian.core.engines import (
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
+
+MANY = 1000
+"""Samples from which on an edit of several parts is worth several threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ class StackPlan:
         self.ready.clear()  # an engine changes with its samples, so that one model alone has it
         if not parts or any(part.serves is not holdings.version for part in parts):
             require_stack(len(self.parts), holdings)
-            parts = tuple(part.engine(holdings) for part in self.parts)
+            parts = tuple(_each(lambda part: part.engine(holdings), self.parts, holdings))
         return StackEngine(self, parts, history)
 
     def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> StackPredictor:
@@ -112,21 +115,28 @@ class StackEngine:
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """Add samples to every part. If one refuses them, the others forget them again."""
-        grown: list[Any] = []
-        try:
-            for part in self.parts:
-                grown.append(part.append(before, after))
-        except NotPositiveDefiniteError:
-            new = np.arange(len(before), len(after))
-            restored = [part.remove(after, before, new) for part in grown]
-            self.parts = (*restored, *self.parts[len(grown) :])
-            raise
+
+        def append(part: Any) -> Any:
+            try:
+                return part.append(before, after)
+            except NotPositiveDefiniteError as error:
+                return error
+
+        grown = _each(append, self.parts, after)
+        refused = [part for part in grown if isinstance(part, NotPositiveDefiniteError)]
+        if refused:
+            new, both = np.arange(len(before), len(after)), zip(self.parts, grown, strict=True)
+            self.parts = tuple(
+                part if more in refused else more.remove(after, before, new) for part, more in both
+            )
+            raise refused[0]
         self.parts = tuple(grown)
         return self
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """Remove samples from every part."""
-        self.parts = tuple(part.remove(before, after, positions) for part in self.parts)
+        parts = _each(lambda part: part.remove(before, after, positions), self.parts, before)
+        self.parts = tuple(parts)
         return self
 
     def rebuild(self, holdings: Holdings, reason: str) -> Engine:
@@ -144,11 +154,12 @@ class StackEngine:
     # -- reads ----------------------------------------------------------------------------------
 
     def predictor(self, holdings: Holdings) -> StackPredictor:
-        return self.plan.read(tuple(part.predictor(holdings) for part in self.parts))
+        parts = _each(lambda part: part.predictor(holdings), self.parts, holdings)
+        return self.plan.read(tuple(parts))
 
     def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs with the weights held: the same sum, of those of the parts."""
-        left_out = [part.loo(holdings) for part in self.parts]
+        left_out = _each(lambda part: part.loo(holdings), self.parts, holdings)
         return weighted_sum(left_out, self.plan.weights, self.plan.offset)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
@@ -203,6 +214,12 @@ class AddedStack(AddedBlock):
         return Added(
             weighted_sum(values, weights, self.plan.offset), weighted_sum(slopes, weights, 0.0)
         )
+
+
+def _each(function: Callable[[Any], Any], parts: Sequence[Any], holdings: Holdings) -> list[Any]:
+    """``function(part)`` for each part; of many samples side by side, but not on a device."""
+    many = len(holdings) >= MANY and device_memory(holdings.rows.samples()) is None
+    return side_by_side(function, parts) if many else [function(part) for part in parts]
 
 
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from gramian.core.arrays import device_memory, side_by_side
 from gramian.core.engines import DensePlan, Holdings, Unbuilt
 from gramian.core.equations import LS_SVM, ClassTargets
 from gramian.core.estimators import DenseSpec, KernelSpec, check_positive
@@ -43,28 +45,30 @@ class StackSpec:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
-        part without one are those of its engine.
+        part without one are those of its engine. Others are tuned side by side.
         """
         require_stack(len(self.parts), holdings)
-        tuned: dict[Any, DensePlan] = {}
-        built: dict[Any, Any] = {}
-        plans: list[DensePlan] = []
-        engines: list[Any] = []
+        alike: dict[Any, list[int]] = {}
         for i, part in enumerate(self.parts):
-            known = past is not None and len(past.parts) == len(self.parts)
-            before = past.parts[i] if past is not None and known else None
             key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
-            if key not in tuned:
-                tuned[key] = replace(part, metric=None).choose(holdings, before)
-            plan = tuned[key]
-            if part.metric is not None:
-                plan = part.with_metric(holdings, plan, built.get(key))
-            plans.append(plan)
-            engines.append(plan.engine(holdings))
-            if part.metric is None:
-                built[key] = engines[-1]
-        weights = self._weighted(plans[0].targets(holdings), engines, holdings)
-        return replace(self._plan(tuple(plans), *weights), ready=engines)
+            alike.setdefault(key, []).append(i)
+        known = past is not None and len(past.parts) == len(self.parts)
+        before = past.parts if past is not None and known else (None,) * len(self.parts)
+        lock = Lock()
+
+        def tune(numbers: list[int]) -> list[tuple[DensePlan, Any]]:
+            parts = [self.parts[i].beside(lock) for i in numbers]
+            return _tuned(parts, holdings, before[numbers[0]])
+
+        on_host = device_memory(holdings.rows.samples()) is None
+        groups = list(alike.values())
+        tuned = side_by_side(tune, groups) if on_host else [tune(numbers) for numbers in groups]
+        found: dict[int, tuple[DensePlan, Any]] = {}
+        for numbers, pairs in zip(groups, tuned, strict=True):
+            found.update(zip(numbers, pairs, strict=True))
+        plans, engines = zip(*(found[i] for i in range(len(self.parts))), strict=True)
+        weights = self._weighted(plans[0].targets(holdings), list(engines), holdings)
+        return replace(self._plan(plans, *weights), ready=list(engines))
 
     def recording(self, record_trial: Any) -> StackSpec:
         """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
@@ -98,6 +102,20 @@ class StackSpec:
         if isinstance(targets, ClassTargets):
             return class_weights(F, targets), np.zeros(1)
         return response_weights(F, targets.columns, holdings.weight)
+
+
+def _tuned(
+    parts: list[DenseSpec], holdings: Holdings, before: DensePlan | None
+) -> list[tuple[DensePlan, Any]]:
+    """Plans and engines of parts that differ by their metric alone."""
+    unit = replace(parts[0], metric=None).choose(holdings, before)
+    built, found = None, []
+    for part in parts:
+        plan = unit if part.metric is None else part.with_metric(holdings, unit, built)
+        engine = plan.engine(holdings)
+        built = engine if part.metric is None else built
+        found.append((plan, engine))
+    return found
 
 
 def stack_spec(model: Any) -> StackSpec:

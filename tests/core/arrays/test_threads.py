@@ -34,12 +34,29 @@ def test_as_many_threads_as_asked_for_work_at_a_time():
             assert len(set(side_by_side(meet, range(jobs)))) == jobs
 
 
-def test_nested_work_has_a_share_of_the_threads():
-    with using_jobs(4):
-        assert side_by_side(lambda _: n_threads(), range(2)) == [2, 2]
-        assert side_by_side(lambda _: n_threads(), range(9)) == [1] * 9
-        inner = side_by_side(lambda k: side_by_side(lambda j: 10 * k + j, range(3)), range(3))
-    assert inner == [[10 * k + j for j in range(3)] for k in range(3)]
+def test_nested_work_has_the_same_threads():
+    """Never more than asked for at a time, and those that are done help others."""
+    busy, most = [], []
+
+    def count(number):
+        busy.append(number)
+        most.append(len(busy))
+        time.sleep(0.002)
+        busy.remove(number)
+        return number
+
+    def tens(k):
+        return side_by_side(lambda j: count(10 * k + j), range(9))
+
+    def nested(k):
+        return [] if k else side_by_side(lambda j: count(10 * k + j), range(12))
+
+    with using_jobs(3):
+        assert side_by_side(tens, range(5)) == [[10 * k + j for j in range(9)] for k in range(5)]
+        assert max(most) <= 3
+        most.clear()
+        assert side_by_side(nested, range(3)) == [[*range(12)], [], []]
+        assert max(most) <= 3
 
 
 def test_first_error_is_raised_when_what_had_begun_is_done():

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from gramian.core.arrays import add_outer, factor_cholesky, invert_cholesky, using_jobs
+from gramian.core.arrays import (
+    add_outer,
+    factor_cholesky,
+    invert_cholesky,
+    symmetric_product,
+    using_jobs,
+)
 from gramian.core.arrays._tiles import LARGE, blocks_of
 from tests.tolerance import tolerance
 
@@ -60,3 +66,16 @@ def test_bad_pivot_is_counted_in_the_whole_matrix():
         buffer = make_buffer(float)
         buffer[bad, bad] = -1.0
         assert factor_cholesky(buffer) == bad + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_with_few_vectors(dtype):
+    buffer = make_buffer(dtype)
+    X = np.random.default_rng(2).standard_normal((N, 4)).astype(dtype)[:, ::2]
+    lower = np.tril(buffer) + np.tril(buffer, -1).T
+    for S, is_lower in ((symmetric(buffer), False), (lower, True)):
+        expected = S.astype(float) @ X
+        found = symmetric_product(buffer, X, lower=is_lower)
+        assert found.dtype == dtype
+        error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+        assert error < tolerance(N, dtype=dtype)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
+from gramian.core.arrays import _native
 from gramian.core.arrays._threads import side_by_side
 from gramian.core.arrays._tiles import add_outer_tiles, factor_tiles, invert_tiles, is_large
 
@@ -51,8 +52,12 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
     if X.shape[1] > (_FEW_COMPLEX_COLUMNS if is_complex else _FEW_COLUMNS):
         symm = _blas("symm", buffer.dtype)
         return symm(1.0, buffer, X, lower=lower)
-    symv = _complex_symv if is_complex else _blas("symv", buffer.dtype)
     out = np.empty(X.shape, dtype=buffer.dtype, order="F")
+    if is_large(buffer):
+        for j in range(X.shape[1]):
+            out[:, j] = _native.symv(b"L" if lower else b"U", buffer, X[:, j])
+        return out
+    symv = _complex_symv if is_complex else _blas("symv", buffer.dtype)
     for j in range(X.shape[1]):
         out[:, j] = symv(1.0, buffer, X[:, j], lower=lower)
     return out
@@ -160,6 +165,12 @@ def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
         0, block, buffer, np.asfortranarray(rows), overwrite_a=1, overwrite_b=1
     )
     assert info == 0 and factor.ctypes.data == buffer.ctypes.data
+
+
+def eigh(S: Array) -> tuple[Array, Array]:
+    """Rising eigenvalues and eigenvectors of a symmetric S in Fortran order; overwrites S."""
+    S = np.asfortranarray(S)
+    return _native.syevd(S), S
 
 
 def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:

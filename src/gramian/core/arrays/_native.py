@@ -49,14 +49,15 @@ def _routine(name: str, char: str) -> Callable[..., None]:
 def _call(name: str, *arguments: Any) -> None:
     """Call a routine with letters, whole numbers, factors and matrices.
 
-    After each matrix comes the distance of its columns, as all routines here want it.
+    After each matrix or vector comes the distance of its columns or numbers, as all routines here
+    want it.
     """
     char = next(value.dtype.char for value in arguments if isinstance(value, np.ndarray))
     real, passed = _REALS[char], []
     for value in arguments:
         if isinstance(value, np.ndarray):
             passed += [value.ctypes.data, ctypes.byref(_Int(_distance(value)))]
-        elif isinstance(value, bytes):
+        elif isinstance(value, bytes | ctypes.c_void_p):
             passed.append(value)
         elif isinstance(value, int):
             passed.append(ctypes.byref(_Int(value)))
@@ -66,7 +67,9 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 def _distance(matrix: Array) -> int:
-    """How many numbers after a column the next one begins."""
+    """How many numbers after a column the next one begins; after a number, in a vector."""
+    if matrix.ndim == 1:
+        return matrix.strides[0] // matrix.itemsize
     rows, columns = matrix.shape
     return max(rows, 1) if columns < 2 else matrix.strides[1] // matrix.itemsize
 
@@ -81,6 +84,13 @@ def syrk(alpha: float, A: Array, C: Array, trans: bytes = b"N") -> None:
     """``C += alpha A Aᵀ``, or with AᵀA, in the upper triangle."""
     depth = A.shape[0 if trans == b"T" else 1]
     _call("syrk", b"U", trans, len(C), depth, alpha, A, 1.0, C)
+
+
+def symv(triangle: bytes, S: Array, x: Array) -> Array:
+    """``S x`` for the symmetric S in the upper (U) or lower (L) triangle."""
+    y = np.empty(len(x), dtype=S.dtype)
+    _call("symv", triangle, len(S), 1.0, S, x.astype(S.dtype, copy=False), 0.0, y)
+    return y
 
 
 def trsm(R: Array, B: Array) -> None:
@@ -106,6 +116,27 @@ def trtri(R: Array) -> int:
 def lauum(T: Array) -> None:
     """Replace T by ``T Tᵀ`` in the upper triangle."""
     _lapack("lauum", b"U", len(T), T)
+
+
+def syevd(S: Array) -> Array:
+    """Replace the symmetric S by its eigenvectors, as columns; return the rising eigenvalues.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the algorithm does not converge, as with numbers that are not finite.
+    """
+    n = len(S)
+    values = np.empty(n, dtype=S.dtype)
+    work, whole = np.empty(1 + 6 * n + 2 * n * n, dtype=S.dtype), (_Int * (3 + 5 * n))()
+    places = [array.ctypes.data_as(ctypes.c_void_p) for array in (values, work)]
+    bad = _lapack("syevd", b"V", b"U", n, S, *places, len(work), whole, len(whole))
+    if bad:
+        raise np.linalg.LinAlgError(
+            f"the eigenvalues of a matrix of {n} rows were not found (info {bad}): are all of its "
+            f"numbers finite?"
+        )
+    return values
 
 
 def _lapack(name: str, *arguments: Any) -> int:

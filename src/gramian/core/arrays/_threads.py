@@ -34,7 +34,6 @@ Result = TypeVar("Result")
 FEW = 9_000
 """A matrix of fewer numbers is left to BLAS, which takes one thread for it by itself."""
 
-_jobs: ContextVar[int | None] = ContextVar("_jobs", default=None)
 _lock = Lock()
 _working: set[int] = set()  # threads that BLAS is limited for
 _allowed: list[int] = []  # threads of each BLAS before that
@@ -87,53 +86,72 @@ def one_blas_thread(numbers: int = FEW) -> AbstractContextManager[None]:
 
 
 class using_jobs:
-    """Let `side_by_side` use so many threads; None leaves it to joblib, see `n_threads`."""
+    """Let `side_by_side` use so many threads, as joblib counts them; None leaves it as it is."""
 
     def __init__(self, n_jobs: int | None) -> None:
         self._n_jobs = n_jobs
 
     def __enter__(self) -> None:
-        count = None if self._n_jobs is None else int(effective_n_jobs(self._n_jobs))
-        self._token = _jobs.set(count if count is not None else _jobs.get())
+        self._token = _jobs.set(_jobs.get() if self._n_jobs is None else self._n_jobs)
 
     def __exit__(self, *error: object) -> None:
         _jobs.reset(self._token)
 
 
 def n_threads() -> int:
-    """Threads that work side by side here: as asked for, as joblib's context says, or all allowed.
-
-    What one of several pieces of work may use is its share of them.
-    """
+    """Threads that may work side by side: as asked for, as joblib says, or all that are allowed."""
     asked = _jobs.get()
-    if asked is not None:
-        return asked
     backend, in_context = get_active_backend()
-    if in_context is not None or backend.nesting_level:
-        return int(effective_n_jobs(None))
+    if asked is not None or in_context is not None or backend.nesting_level:
+        return int(effective_n_jobs(asked))
     with _lock:
         known = _allowed if _working else [library.get_num_threads() for library in _libraries()]
         return min([_cores(), *known])
 
 
+class _Team:
+    """Threads that help with one piece of work and with all that is nested in it."""
+
+    def __init__(self, others: int) -> None:
+        self._free, self._lock = others, Lock()
+
+    def take(self, most: int) -> int:
+        """Take up to so many of the free threads; how many they are."""
+        with self._lock:
+            taken = min(most, self._free)
+            self._free -= taken
+            return taken
+
+    def give_back(self) -> None:
+        """One of the threads is free again."""
+        with self._lock:
+            self._free += 1
+
+
+_jobs: ContextVar[int | None] = ContextVar("_jobs", default=None)
+_team: ContextVar[_Team | None] = ContextVar("_team", default=None)
+
+
 def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """``[function(item) for item in items]``, by several threads; calls must be independent.
 
-    This thread works too, and others join when they are free, so that calls may be nested. If one
+    This thread works too, and others help that are free, so that calls may be nested. If one call
     fails, no other begins, and the error of the first one that failed is raised when all that had
     begun are done.
     """
     waiting = deque(enumerate(items))
     count = len(waiting)
-    threads = min(count, n_threads()) if count > 1 else 1
-    if threads == 1:
+    if count < 2:
+        return [function(item) for _, item in waiting]
+    team = _team.get() or _Team(n_threads() - 1)
+    others = team.take(count - 1)
+    if others == 0:
         return [function(item) for _, item in waiting]
     results: dict[int, Result] = {}
     errors: dict[int, BaseException] = {}
-    share = max(1, n_threads() // threads)
 
     def work() -> None:
-        _jobs.set(share)
+        _team.set(team)
         while waiting:
             try:
                 number, item = waiting.popleft()
@@ -148,8 +166,9 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> l
     with one_blas_thread():
         helpers: list[Future[None]] = []
         try:
-            for _ in range(threads - 1):
+            for _ in range(others):
                 helpers.append(_pool().submit(copy_context().run, work))
+                helpers[-1].add_done_callback(lambda _: team.give_back())
             copy_context().run(work)
         finally:
             waiting.clear()

@@ -73,7 +73,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             largest, scale = self._derived("calibration", _calibrated)
             now, predictor = self._reading()
-        outputs = np.asarray(predictor.outputs(now.spec.samples.queries(self, now.holdings, X)))
+        outputs = self._answers(now, predictor, X)
         P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
         return now.holdings.rows.answer(P) if now.holdings.rows.answer else P
 

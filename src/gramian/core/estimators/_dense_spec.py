@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
 
-from gramian.core.arrays import device_memory, to_host
+from gramian.core.arrays import device_memory, side_by_side, to_host
 from gramian.core.engines import PRIMAL, DensePlan, Holdings, PrimalPlan, Unbuilt, make_rows
 from gramian.core.equations import Equations, feature_scales, sample_losses
 from gramian.core.estimators._crossfit import (
@@ -30,7 +32,17 @@ from gramian.core.estimators._parameters import (
     check_class_weight,
 )
 from gramian.core.gram import require_memory
-from gramian.core.search import DeviceProblem, LinearProblem, Problem, Selection, select
+from gramian.core.search import (
+    DeviceProblem,
+    LinearProblem,
+    Problem,
+    Selection,
+    Trial,
+    fixed_seed,
+    select,
+)
+
+Result = TypeVar("Result")
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
 _TYPICAL = 400  # samples that are enough for a median distance
@@ -79,6 +91,7 @@ class DenseSpec:
         strength = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
         metric = () if self.metric is None else ("metric",)
         vars(self)["samples"] = self.kernel.samples
+        vars(self)["random_state"] = fixed_seed(self.random_state)
         vars(self)["chosen_on_data"] = (*self.kernel.chosen_on_data, *strength, *metric)
         if self.class_weight is not None:
             check_class_weight(self.class_weight, self.kind)
@@ -122,11 +135,12 @@ class DenseSpec:
         if holdings.rows.width > len(holdings):
             warn_of_width("metric", holdings)
         some = some_of(holdings)
-        bare = replace(self, metric=None)
+        own = self.beside(Lock())
+        bare = replace(own, metric=None)
 
         def both(rest: Holdings) -> tuple[DensePlan, DensePlan]:
             unit = bare.choose(rest, plain)
-            return unit, self.with_metric(rest, unit)
+            return unit, own.with_metric(rest, unit)
 
         if len(some) > 1:
             F = out_of_fold(both, some, held_folds(some, FOLDS, self.random_state))
@@ -148,12 +162,23 @@ class DenseSpec:
         """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
         return replace(self, callback=partial(record_trial, self.kernel.kernel, self.callback))
 
+    def beside(self, lock: Any) -> DenseSpec:
+        """Return the same spec, to be used by several threads: callbacks come one at a time."""
+        callback = self.callback
+        if callback is None:
+            return self
+
+        def call(trial: Trial) -> None:
+            with lock:
+                callback(trial)
+
+        return replace(self, callback=call)
+
     def tune(self, holdings: Holdings, past: DensePlan | None) -> DensePlan:
         """Choose the kernel, or its width and ridge, by leave-one-out and without a metric."""
         if self.kernel.candidates:
-            tuned = [
-                self._with_kernel(name).tune(holdings, past) for name in self.kernel.candidates
-            ]
+            named = [self._with_kernel(name) for name in self.kernel.candidates]
+            tuned = each_beside(lambda spec: spec.tune(holdings, past), named, holdings)
             best = min(tuned, key=lambda plan: plan.selection.value)
             return replace(best, chosen_on_data=self.chosen_on_data)
         found = select(
@@ -232,6 +257,16 @@ class DenseSpec:
         if device_memory(there) is None or len(X) <= Problem.largest:
             return Problem(self.equations, targets, X, plan.kernel)
         return DeviceProblem(self.equations, targets, X, plan.kernel, there)  # on a device
+
+
+def each_beside(
+    function: Callable[[DenseSpec], Result], specs: Sequence[DenseSpec], holdings: Holdings
+) -> list[Result]:
+    """``function(spec)`` for each spec, side by side; one after the other on a device."""
+    if device_memory(holdings.rows.samples()) is not None:  # on a device
+        return [function(spec) for spec in specs]
+    lock = Lock()
+    return side_by_side(function, [spec.beside(lock) for spec in specs])
 
 
 def _start(past: DensePlan | None) -> tuple[Any, float] | None:

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, one_blas_thread, using_jobs
 from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, record_rebuild
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._progress import SearchProgress
@@ -100,11 +100,15 @@ class Fitted:
 
 
 def edits(method: Callable) -> Callable:
-    """Decorate a method that changes the model: lock it, and name it in errors about samples."""
+    """Decorate a method that changes the model: lock it, and name it in errors about samples.
+
+    BLAS has one thread meanwhile, and `n_jobs` threads work side by side.
+    """
 
     @wraps(method)
     def locked(self, *args, **kwargs):
-        with vars(self).setdefault("_mutex", RLock()):
+        lock = vars(self).setdefault("_mutex", RLock())
+        with lock, one_blas_thread(), using_jobs(self.n_jobs):
             try:
                 return method(self, *args, **kwargs)
             except NotPositiveDefiniteError as error:
@@ -138,6 +142,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Name on the command line."""
 
     verbose: int = 0  # a parameter of those that search by leave-one-out
+    n_jobs: int | None = None  # likewise
 
     _now: Fitted
     _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
@@ -364,7 +369,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = self._serving()
             return now.engine.drift(now.holdings)
 
@@ -373,7 +378,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
         Its decision values are the reference for this model's: `gramian.forget` compares them.
         """
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = self._serving()
             holdings = replace(now.holdings, rows=now.holdings.rows.copied())
             twin = clone(self)
@@ -472,7 +477,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_is_fitted(self)
         now = self._now
         if now.engine.serves is not now.holdings.version:
-            with self._lock:
+            with self._lock, one_blas_thread():
                 now = self._now
                 built = isinstance(now.engine, Unbuilt)
                 engine = now.engine.fresh(
@@ -497,7 +502,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
                 now = now if isinstance(now.engine, Unbuilt) else self._serving()
-                now.cache["reader"] = now.engine.predictor(now.holdings)
+                with one_blas_thread():
+                    now.cache["reader"] = now.engine.predictor(now.holdings)
             return now, now.cache["reader"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
@@ -506,13 +512,20 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             now = vars(self).get("_now") or self._fitted()
             if name not in now.cache:
                 now = self._serving()
-                now.cache[name] = compute(now)
+                with one_blas_thread():
+                    now.cache[name] = compute(now)
             return now.cache[name]
 
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, predictor = self._reading()
-        return now, np.asarray(predictor.outputs(now.spec.samples.queries(self, now.holdings, X)))
+        return now, self._answers(now, predictor, X)
+
+    def _answers(self, now: Fitted, predictor: Any, X: Any) -> Any:
+        """Return the outputs of a predictor for queries, of shape (n, t)."""
+        X = now.spec.samples.queries(self, now.holdings, X)
+        with one_blas_thread(X.shape[0] * len(now.holdings)), using_jobs(self.n_jobs):
+            return np.asarray(predictor.outputs(X))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""

@@ -140,7 +140,7 @@ class KernelSpec:
             vars(self)["samples"] = FOLLOWING
         elif self.device is not NUMPY and self.device is not None:  # on a device
             vars(self)["samples"] = _on_device(kernel, self.device)
-        vars(self)["rivals"] = candidates
+        vars(self)["candidates"] = candidates
         chosen = ("gamma",) if kernel.takes_gamma and named else ()
         vars(self)["chosen_on_data"] = ("kernel", *chosen) if candidates else chosen
 
