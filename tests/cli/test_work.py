@@ -9,7 +9,7 @@ import time
 import pytest
 
 from gramian.cli import _work
-from gramian.cli._work import patiently, progress
+from gramian.cli._work import patiently
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fork")
 
@@ -24,7 +24,7 @@ class Module:
     def run(quiet):
         print("started", flush=True)
         _work._LINE_EVERY = 0.05
-        _work.patiently({work}, "working", expected=7.0)
+        _work.patiently({work}, "working")
         return {{}}
     @staticmethod
     def show(facts):
@@ -64,7 +64,7 @@ def test_result_and_error():
 def test_lines_now_and_then_without_a_terminal(tmp_path):
     out, error = start("lambda: time.sleep(0.9)", tmp_path).communicate(timeout=60)
     assert out.split() == ["started", "shown"]
-    assert "working: 0 s, about 7 s left" in error
+    assert "working: 0 s\n" in error
 
 
 @pytest.mark.parametrize("work", [STUBBORN, HEARING], ids=["stubborn", "hearing"])
@@ -93,15 +93,9 @@ def test_who_kills_the_one_kills_the_other(tmp_path):
         pytest.fail("the child goes on")
 
 
-def test_an_estimate_that_is_used_up_grows():
-    assert progress(5.0, 10.0)["left"] == "about 5 s left"
-    assert progress(20.0, 10.0)["total"] == 22.0
-    assert progress(20.0, None) == {}
-
-
 def test_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    bar = _work.shown("fitting", 0.1)
+    bar = _work.shown("fitting")
     assert isinstance(bar, _work.Bar)
     bar.tick()
     bar.stop()

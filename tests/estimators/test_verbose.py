@@ -7,17 +7,11 @@ import pytest
 from sklearn.base import is_classifier
 
 import gramian
-from gramian.core.estimators import _progress, expected_seconds
+from gramian.core.estimators._progress import Stage
 from gramian.estimators import ESTIMATORS
 from gramian.files._encoding import Encoder
 
 LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch):
-    """No fit is expected to take long, however slow this computer is."""
-    monkeypatch.setattr(_progress, "expected_seconds", lambda name, n: 1.0)
 
 
 def samples(n=60, d=3):
@@ -92,11 +86,16 @@ def test_tuning_apart_is_told(capsys):
     assert "chose gamma=" in capsys.readouterr().out
 
 
-def test_long_fits_are_announced(monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "expected_seconds", lambda name, n: 12.3)
-    fitted("KernelDiscriminant", verbose=1)
-    first = capsys.readouterr().out.splitlines()[0]
-    assert first == "[KernelDiscriminant] a default fit of 60 samples takes about 12 s here."
+def test_time_that_is_left_follows_from_a_stage(monkeypatch, capsys):
+    stage = Stage("rbf", 500, start=10.0, tried=4)  # 3 s: 8 times that on 1,000, 64 on 2,000
+    assert stage.seconds_left(2000, 13.0) == pytest.approx(3.0 * (8 + 64 + 64 / 4))
+    assert stage.seconds_left(500, 13.0) == pytest.approx(3.0 / 4)
+    monkeypatch.setattr(Stage, "seconds_left", lambda self, n, now: n / 100)
+    fitted("LeastSquaresSVR", n=700, verbose=1)
+    *early, last_stage, _ = capsys.readouterr().out.splitlines()
+    assert early
+    assert all(line.endswith(" s so far, about 7 s to go.") for line in early)
+    assert last_stage.endswith(" s so far.")
 
 
 @pytest.mark.parametrize("verbose", [-1, "loud", 0.5])
@@ -115,9 +114,3 @@ def test_files_keep_it_and_fingerprints_without_it_stay(tmp_path, capsys):
     assert gramian.load(path).verbose == 0
     assert "verbose" not in Encoder().model(quiet)["parameters"]
     assert gramian.files.fingerprint(quiet) != gramian.files.fingerprint(loud)
-
-
-def test_time_is_expected_of_every_estimator():
-    for cls in ESTIMATORS.values():
-        assert 0 < expected_seconds(cls.cli_name, 100) < expected_seconds(cls.cli_name, 100_000)
-    assert expected_seconds("another", 100) is None

@@ -15,7 +15,6 @@ from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
 from gramian.cli._tables import asked_encoding, naming, read_table
 from gramian.cli._work import patiently
-from gramian.core.estimators import LONG, expected_seconds
 from gramian.core.text import without_controls
 from gramian.files import locked
 from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells
@@ -45,8 +44,7 @@ def run(
         )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
-            expected = expected_seconds(estimator, len(cells))
-            seconds, notes = _timed_fit(model, columns, expected, quiet)
+            seconds, notes = _timed_fit(model, columns, quiet)
         gramian.save(model, output)
     facts = {
         "model": output,
@@ -66,17 +64,13 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _timed_fit(
-    model: TableModel, table: Any, expected: float | None, quiet: bool
-) -> tuple[float, list[str]]:
+def _timed_fit(model: TableModel, table: Any, quiet: bool) -> tuple[float, list[str]]:
     """Seconds to fit, and notes on cells that are probably not what they were taken for."""
-    if expected is not None and expected > LONG:
-        _remark(f"The fit will take about {expected:.0f} s.", quiet)
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", TableWarning)
-        patiently(lambda: model.fit(table), "fitting", quiet=quiet, expected=expected)
+        patiently(lambda: model.fit(table), "fitting", quiet=quiet)
     return perf_counter() - start, [str(warning.message) for warning in caught]
 
 

@@ -31,12 +31,10 @@ _PR_SET_PDEATHSIG = 1
 _parent: int | None = None  # the pipe to the process that watches, in the one that works
 
 
-def patiently(
-    compute: Callable[[], T], what: str, *, quiet: bool = False, expected: float | None = None
-) -> T:
-    """What ``compute`` returns; who watches is told what goes on and how many seconds it takes."""
+def patiently(compute: Callable[[], T], what: str, *, quiet: bool = False) -> T:
+    """What ``compute`` returns; who watches is told what goes on."""
     if not quiet:
-        _tell(f"{what}\t{'' if expected is None else expected}\n")
+        _tell(f"{what}\n")
     try:
         return compute()
     finally:
@@ -102,10 +100,9 @@ class Watch:
         found = os.read(self._pipe, 4096)
         *lines, self._told = (self._told + found).split(b"\n")
         for line in lines:
-            what, _, expected = line.decode().partition("\t")
             self._shown.stop()
-            if what:
-                self._shown = shown(what, float(expected) if expected else None)
+            if line:
+                self._shown = shown(line.decode())
         return bool(found)
 
     def _stop(self) -> int:
@@ -135,53 +132,37 @@ class Shown:
 class Lines(Shown):
     """A line on standard error every few seconds."""
 
-    def __init__(self, what: str, expected: float | None) -> None:
-        self._what, self._expected = what, expected
-        self._start, self._next = monotonic(), _LINE_EVERY
+    def __init__(self, what: str) -> None:
+        self._what, self._start, self._next = what, monotonic(), _LINE_EVERY
 
     def tick(self) -> None:
         passed = monotonic() - self._start
         if passed >= self._next:
-            left = progress(passed, self._expected).get("left", "")
-            print(f"{self._what}: {passed:.0f} s, {left}".rstrip(", "), file=sys.stderr, flush=True)
+            print(f"{self._what}: {passed:.0f} s", file=sys.stderr, flush=True)
             self._next += _LINE_EVERY
 
 
 class Bar(Shown):
     """A bar on a terminal, with a clock."""
 
-    def __init__(self, console: Any, what: str, expected: float | None) -> None:
+    def __init__(self, console: Any, what: str) -> None:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        self._expected, self._start = expected, monotonic()
-        self._bar = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"), console=console, transient=True,
-        )  # fmt: skip
-        self._task = self._bar.add_task(what, total=expected, left="")
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn()
+        self._bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+        self._bar.add_task(what, total=None)
         self._bar.start()
-
-    def tick(self) -> None:
-        self._bar.update(self._task, **progress(monotonic() - self._start, self._expected))
 
     def stop(self) -> None:
         self._bar.stop()
 
 
-def shown(what: str, expected: float | None) -> Shown:
+def shown(what: str) -> Shown:
     """A bar on a terminal, lines elsewhere."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    return Bar(console, what, expected) if console.is_terminal else Lines(what, expected)
-
-
-def progress(passed: float, expected: float | None) -> dict[str, Any]:
-    """Where a bar stands; an estimate that is used up grows."""
-    if expected is None:
-        return {}
-    total = max(expected, 1.1 * passed)
-    return {"completed": passed, "total": total, "left": f"about {total - passed:.0f} s left"}
+    return Bar(console, what) if console.is_terminal else Lines(what)
 
 
 def _tell(line: str) -> None:

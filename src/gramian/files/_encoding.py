@@ -21,7 +21,7 @@ from gramian.files._errors import ModelFileError
 from gramian.files._registry import MODELS, RECORDS, RIVER, has_state, is_saved
 from gramian.files._soundness import check_parameters, check_state
 
-_LATER = {"verbose": 0, "encoding": None}
+_LATER = {"verbose": 0, "n_jobs": None, "encoding": None}
 """Parameters that are not written at these values, so that older fingerprints stay."""
 
 

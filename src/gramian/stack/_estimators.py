@@ -50,7 +50,11 @@ class StackedKernelClassifier(LiveClassifier):
         Called with a record of every setting that a search tries.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, the choice, and the time to expect where that is more than ten seconds.
+        search, with the time that is left where that is more than two seconds, and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -99,6 +103,7 @@ class StackedKernelClassifier(LiveClassifier):
         random_state=None,
         callback=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -112,6 +117,7 @@ class StackedKernelClassifier(LiveClassifier):
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def _spec(self):
@@ -153,7 +159,11 @@ class StackedKernelRegressor(LiveRegressor):
         Called with a record of every setting that a search tries.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, the choice, and the time to expect where that is more than ten seconds.
+        search, with the time that is left where that is more than two seconds, and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -200,6 +210,7 @@ class StackedKernelRegressor(LiveRegressor):
         random_state=None,
         callback=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -213,6 +224,7 @@ class StackedKernelRegressor(LiveRegressor):
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def _spec(self):

@@ -124,7 +124,11 @@ class LagrangianSVC(LiveClassifier):
         from scratch.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, the choice, and the time to expect where that is more than ten seconds.
+        search, with the time that is left where that is more than two seconds, and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
 
     Attributes
     ----------
@@ -197,6 +201,7 @@ class LagrangianSVC(LiveClassifier):
         factor="auto",
         class_weight=None,
         verbose=0,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -211,6 +216,7 @@ class LagrangianSVC(LiveClassifier):
         self.factor = factor
         self.class_weight = class_weight
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     @property
     def support_(self):

@@ -23,12 +23,10 @@ from gramian.core.estimators._parameters import (
     check_choice,
     check_positive,
 )
-from gramian.core.estimators._progress import LONG, expected_seconds
 from gramian.core.estimators._regressor import LiveRegressor
 from gramian.core.estimators._samples import ScaleWarning, is_chunked
 
 __all__ = [
-    "LONG",
     "LOSSES",
     "WIDTH_KERNELS",
     "ChoiceWarning",
@@ -49,7 +47,6 @@ __all__ = [
     "coef",
     "dual_coef",
     "edits",
-    "expected_seconds",
     "factor",
     "free_copy",
     "intercept",
