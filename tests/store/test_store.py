@@ -152,6 +152,13 @@ def test_a_snapshot_goes_with_the_next_edit(store, path):
     assert Store.open(path, readonly=True)._contents().snapshot is not None
 
 
+def test_a_receipt_names_who_asked(store):
+    named = store.forget(3, user="office"), store.relabel(5, ["yes"], user="lab")
+    assert [receipt.user for receipt in named] == ["office", "lab"]
+    assert store.forget(4).user == store.receipts()[0].user
+    assert store.audit().passed
+
+
 def test_a_closed_store_says_so(store):
     store.close()
     store.close()

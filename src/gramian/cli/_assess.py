@@ -21,7 +21,8 @@ def chosen(model: Any) -> Facts:
     estimator = estimator_of(model)
     if hasattr(estimator, "parts_"):
         return _stacked(estimator)
-    facts: Facts = {"kernel": str(getattr(estimator, "kernel_", estimator.kernel))}
+    chosen = getattr(estimator, "kernel_", None)
+    facts: Facts = {"kernel": str(estimator.kernel if chosen is None else chosen.name)}
     for name in ("gamma", "ridge", "C"):
         value = getattr(estimator, f"{name}_", None)
         if value is not None:

@@ -10,7 +10,20 @@ from gramian.core.gram import available_memory
 from gramian.estimators import ESTIMATORS
 from gramian.tables import are_classes
 
-ESTIMATOR_NAMES = {cls.cli_name: cls for cls in ESTIMATORS.values()}
+_SHORT = {
+    "EllipsoidalFuzzyClassifier": "fuzzy",
+    "KernelDiscriminant": "discriminant",
+    "KernelFisherDiscriminant": "fisher",
+    "LagrangianSVC": "lagrangian",
+    "LeastSquaresSVC": "ls-svc",
+    "LeastSquaresSVR": "ls-svr",
+    "OrthogonalKernelClassifier": "orthogonal",
+    "OrthogonalKernelRegressor": "orthogonal-regressor",
+    "StackedKernelClassifier": "stack-classifier",
+    "StackedKernelRegressor": "stack-regressor",
+}
+ESTIMATOR_NAMES = {_SHORT.get(name, name): cls for name, cls in ESTIMATORS.items()}
+"""Estimators by the names that the command line takes; a new one goes by that of its class."""
 STACK_UP_TO = 1_000
 """Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
-from gramian.core.estimators import (
-    DenseSpec,
-    KernelSpec,
-    LiveClassifier,
-    check_choice,
-    check_positive,
-    dual_coef,
-    factor,
-    intercept,
-    learned,
-)
-from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS, kernel_name, metric
+from gramian.core.estimators import LiveClassifier, RidgeAttribute
 from gramian.core.gram import FACTORS, SINGLE
 from gramian.discriminant._equations import KDA_RMSE
 
 
-class KernelDiscriminant(LiveClassifier):
+class KernelDiscriminant(RidgeAttribute, LiveClassifier):
     """Kernel discriminant analysis that learns and forgets samples exactly.
 
     A good default for classification with up to some ten thousand samples when the model must be
@@ -72,9 +64,13 @@ class KernelDiscriminant(LiveClassifier):
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -88,8 +84,8 @@ class KernelDiscriminant(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
         The values in use, whether given or chosen.
-    kernel_ : str
-        Name of the kernel in use.
+    kernel_ : Kernel
+        The kernel that predicts: a callable with a name, a width and factors of features.
     metric_ : ndarray of shape (n_features,) or None
         Factors of the features.
     selection_ : Selection or None
@@ -118,14 +114,6 @@ class KernelDiscriminant(LiveClassifier):
     (147, 0.966)
     """
 
-    cli_name = "discriminant"
-    _state_names = ("classes_", "gamma_", "ridge_", "selection_", "kernel_", "metric_")
-    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    ridge_ = learned("ridge", "Regularisation λ.")
-    selection_ = learned("selection", "The searched path, or None.")
-    kernel_, metric_ = kernel_name, metric
-    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
-
     def __init__(
         self,
         kernel="rbf",
@@ -142,6 +130,7 @@ class KernelDiscriminant(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
         device=None,
@@ -159,22 +148,15 @@ class KernelDiscriminant(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.device = device
 
-    def _spec(self):
-        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        kind = check_choice("targets", self.targets, TARGETS)
-        return DenseSpec(
-            KernelSpec(*words, words=SEARCHED_GAMMAS, device=self.device),
+    def _spec(self) -> Spec[Any]:
+        return self._make_spec(
             KDA_RMSE,
             check_positive("ridge", self.ridge, "loo", zero=True),
             factor=check_choice("factor", self.factor, (*FACTORS, SINGLE)),
-            kind=kind,
-            class_weight=self.class_weight,
-            criterion=self.criterion,
-            random_state=self.random_state,
-            callback=self.callback,
-            metric=self.metric,
+            kind_of_targets=check_choice("targets", self.targets, TARGETS),
         )

@@ -12,11 +12,12 @@ from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines import (
     AddedBlock,
     AddedByEdits,
+    Engine,
     Holdings,
+    State,
     check_semidefinite,
-    record_rebuild,
+    without_each_by_removal,
 )
-from gramian.core.engines._removed import without_each_by_removal
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import GramSamples
 from gramian.ellipsoidal._regions import KernelRegion, Region
@@ -29,6 +30,14 @@ class Tuning(NamedTuple):
     left_out: bool
     max_sacrifice: int
     eta: float
+
+
+@dataclass(frozen=True, eq=False)
+class RegionsState(State):
+    """What is kept of each class's region, and the slopes in the order of the classes."""
+
+    kept: dict[Any, Any]
+    slopes: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +86,7 @@ class RegionsPredictor:
 
 
 @dataclass(frozen=True, eq=False)
-class RegionsEngine:
+class RegionsEngine(Engine):
     """A region for each class that has samples, and a slope for each class.
 
     An edit returns a new engine that shares the regions of all classes it does not touch. Slopes
@@ -88,7 +97,7 @@ class RegionsEngine:
     empty: Region  # a region without members, from which all others are built
     regions: Mapping[Any, Any]  # by label
     slopes: Mapping[Any, float]  # by label
-    serves: object
+    serves: object = None
     tuned: bool = False  # whether the slopes were tuned to samples
     past: tuple[Rebuild, ...] = ()
     edits: int = 0  # samples added or removed since the fit
@@ -110,10 +119,6 @@ class RegionsEngine:
                 empty.append(*members) if kept is None else empty.restore(*members, kept[label])
             )
         return cls(empty, regions, _by_label(holdings, slopes), holdings.version, **own)
-
-    @property
-    def history(self) -> tuple[Rebuild, ...]:
-        return self.past
 
     # -- edits ----------------------------------------------------------------------------------
 
@@ -153,17 +158,10 @@ class RegionsEngine:
         regions = {label: region.with_unlabelled(X) for label, region in self.regions.items()}
         return replace(self, regions=regions)
 
-    def settle(self) -> None:
-        """Do nothing: no update is deferred."""
-
-    def rebuild(self, holdings: Holdings, reason: str) -> RegionsEngine:
-        """Select the independent vectors of every class again."""
-        return self.fresh(holdings, reason)
-
     def fresh(self, holdings: Holdings, reason: str | None = None) -> RegionsEngine:
         """Return the regions selected again from the holdings, with the same slopes."""
         regions = RegionsEngine.of(self.empty, holdings).regions
-        return record_rebuild(self._moved(holdings, regions, 0), reason, len(holdings))
+        return self._moved(holdings, regions, 0).recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
@@ -209,15 +207,13 @@ class RegionsEngine:
         """Yield blocks of queries with their outputs (m, n, t) without each sample; slopes stay."""
         return without_each_by_removal(self, holdings, X)
 
-    def frozen(self, holdings: Holdings) -> RegionsEngine:
-        """Return this engine: it never changes."""
-        return self
-
+    @property
     def chosen_on_data(self) -> tuple[str, ...]:
         return ("slopes",) if self.tuned else ()
 
-    def state(self, holdings: Holdings) -> dict[str, Any]:
-        return {"kept": {label: region.kept() for label, region in self.regions.items()}}
+    def state(self, holdings: Holdings) -> RegionsState:
+        kept = {label: region.kept() for label, region in self.regions.items()}
+        return RegionsState(kept, self.predictor(holdings).slopes)
 
     # -- inside ---------------------------------------------------------------------------------
 

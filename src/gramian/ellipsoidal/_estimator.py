@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
-from gramian.core.estimators import KernelSpec, LiveClassifier, edits, learned
-from gramian.core.estimators._estimator import Fitted
+from gramian.core.engines import KernelSpec
+from gramian.core.estimators import Fitted, LiveClassifier, edits
+from gramian.ellipsoidal._engine import RegionsEngine, RegionsPredictor
 from gramian.ellipsoidal._novelty import novelties, novelty_units, weighted_quantile
 from gramian.ellipsoidal._slopes import memberships
 from gramian.ellipsoidal._spec import CV, RegionSpec
@@ -89,6 +91,16 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     random_state : int, RandomState or None, default=0
         Draws the five stratified folds of "cv", the same for all candidates. "cv" chooses gamma,
         tau and epsilon one after the other by the accuracy on left-out samples (§8).
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters and slopes are chosen.
+        They are then set aside: the model does not hold them, and nothing that it holds was seen by
+        a choice, as prediction sets and intervals require.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` have chosen.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
 
     Attributes
     ----------
@@ -128,17 +140,35 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     array([False, False,  True])
     """
 
-    cli_name = "fuzzy"
-    _state_keys = ("kept",)
-    _state_names = (
-        *("classes_", "slopes_", "gamma_", "tau_", "epsilon_", "sigma_", "zeta_", "cv_scores_"),
-    )
-    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    tau_ = learned("tau", "τ.")
-    epsilon_ = learned("epsilon", "ε.")
-    sigma_ = learned("sigma", "σ.")
-    zeta_ = learned("zeta", "ζ.")
-    cv_scores_ = learned("cv_scores", "Candidates and accuracies of what was chosen by cv.")
+    @property
+    def gamma_(self) -> Any:
+        """Width of the kernel; None where it has none."""
+        return self._region_spec().gamma
+
+    @property
+    def tau_(self) -> float:
+        """τ, whether given or chosen."""
+        return float(self._region_spec().tau)
+
+    @property
+    def epsilon_(self) -> float:
+        """ε, whether given or chosen."""
+        return float(self._region_spec().epsilon)
+
+    @property
+    def sigma_(self) -> float:
+        """σ, whether given or chosen."""
+        return float(self._region_spec().sigma)
+
+    @property
+    def zeta_(self) -> float:
+        """ζ, whether given or chosen."""
+        return float(self._region_spec().zeta)
+
+    @property
+    def cv_scores_(self) -> dict[str, list[tuple[float, float]]]:
+        """Candidates and accuracies of what was chosen by cross-validation."""
+        return self._region_spec().cv_scores
 
     def __init__(
         self,
@@ -161,6 +191,9 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         eta=0.1,
         novelty_quantile=0.95,
         random_state=0,
+        tuning_fraction=None,
+        verbose=0,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -180,12 +213,14 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         self.eta = eta
         self.novelty_quantile = novelty_quantile
         self.random_state = random_state
+        self.tuning_fraction = tuning_fraction
+        self.verbose = verbose
+        self.n_jobs = n_jobs
 
     @property
     def slopes_(self):
         """α, in the order of `classes_`."""
-        now = self._serving()
-        return now.engine.predictor(now.holdings).slopes
+        return self._engine().predictor(self._fitted().holdings).slopes
 
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
@@ -203,8 +238,8 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
         The distance from a class without samples is infinite.
         """
-        now, predictor = self._reading()
-        return predictor.distances(now.spec.samples.queries(self, now.holdings, X))
+        now, predictor = self._region_predictor()
+        return predictor.distances(now.samples.queries(self, now.holdings, X))
 
     def predict_membership(self, X):
         """Degrees of membership ``exp(−δ²/α)``, in [0, 1], shape (n_samples, n_classes).
@@ -212,8 +247,8 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         They need not add up to 1. Far from all classes every degree rounds to 0, but `predict`
         still returns the nearest class.
         """
-        now, predictor = self._reading()
-        X = now.spec.samples.queries(self, now.holdings, X)
+        now, predictor = self._region_predictor()
+        X = now.samples.queries(self, now.holdings, X)
         return memberships(predictor.distances(X), predictor.slopes)
 
     def novelty(self, X):
@@ -225,8 +260,8 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         """
         with self._lock:
             units, _ = self._derived("novelty", _novelty)
-            now, predictor = self._reading()
-        X = now.spec.samples.queries(self, now.holdings, X)
+            now, predictor = self._region_predictor()
+        X = now.samples.queries(self, now.holdings, X)
         return novelties(predictor.distances(X, True), units)
 
     @property
@@ -243,29 +278,45 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         """
         with self._lock:
             now, classes = self._serving(), self.classes_
-            X = now.spec.samples.queries(self, now.holdings, X)
-            if now.spec.distance != "kpca" or now.spec.samples.precomputed:
+            X = now.samples.queries(self, now.holdings, X)
+            if self._region_spec().distance != "kpca" or now.spec.precomputed:
                 raise ValueError(
                     'transduce needs distance="kpca" and a kernel of samples, got '
                     f"distance={self.distance!r} and kernel={self.kernel!r}."
                 )
-            engine = now.engine.with_unlabelled(X)
-            if now.spec.tune:
-                engine = engine.retuned(now.holdings, now.spec.tuning)
+            engine, spec = self._engine().with_unlabelled(X), self._region_spec()
+            if spec.tune:
+                engine = engine.retuned(now.holdings, spec.tuning)
         return classes[engine.predictor(now.holdings).nearest(X)]
 
     @edits
     def retune(self):
         """Tune the slopes to the samples held now (kaieda2004, §7.6) and return self."""
         now = self._serving()
-        self._now = now.moved(now.holdings, now.engine.retuned(now.holdings, self._spec().tuning))
+        engine = self._engine().retuned(now.holdings, self._spec().tuning)
+        self._now = now.moved(now.holdings, engine)
         return self
 
-    def _spec(self):
+    def _spec(self) -> RegionSpec:
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
         _, *names = (field.name for field in fields(RegionSpec))
-        own = {name: getattr(self, name) for name in names}
-        return RegionSpec(KernelSpec(*words, words=(CV,)), **own)
+        own = {name: getattr(self, name) for name in names if name in self.get_params()}
+        return RegionSpec(KernelSpec.read(*words, searches=(CV,)), **own)
+
+    def _region_spec(self) -> RegionSpec:
+        spec = self._fitted().spec
+        assert isinstance(spec, RegionSpec)
+        return spec
+
+    def _region_predictor(self) -> tuple[Fitted, RegionsPredictor]:
+        now, predictor = self._reading()
+        assert isinstance(predictor, RegionsPredictor)
+        return now, predictor
+
+    def _engine(self) -> RegionsEngine:
+        engine = self._serving().engine
+        assert isinstance(engine, RegionsEngine)
+        return engine
 
 
 def _finite(decision):
@@ -276,6 +327,8 @@ def _finite(decision):
 def _novelty(now: Fitted):
     """Return the unit of distance of each class and the novelty threshold."""
     holdings = now.holdings
+    assert isinstance(now.engine, RegionsEngine)
+    assert isinstance(now.spec, RegionSpec)
     distances = now.engine.held_distances(holdings, True, left_out=True)
     own = distances[np.arange(len(holdings)), holdings.labels]
     units = novelty_units(own, holdings.labels, distances.shape[1], holdings.weight)

@@ -1,22 +1,30 @@
-"""Settings of the fuzzy classifier: read at fit, chosen by cross-validation, built into regions."""
+"""The spec of the fuzzy classifier: read at fit, chosen by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array
-from gramian.core.engines import Holdings
-from gramian.core.estimators import KernelSpec, check_choice, check_positive
+from gramian.core.engines import (
+    Engine,
+    Holdings,
+    KernelSpec,
+    Spec,
+    State,
+    check_choice,
+    check_positive,
+)
+from gramian.core.gram import Rebuild
 from gramian.core.kernels import GramSamples, default_gamma
 from gramian.core.search import repeatable
 from gramian.ellipsoidal._ellipsoids import kernel_normalize
-from gramian.ellipsoidal._engine import RegionsEngine, Tuning
+from gramian.ellipsoidal._engine import RegionsEngine, RegionsState, Tuning
 from gramian.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
 
 CV = "cv"
@@ -43,32 +51,14 @@ Scores = dict[str, list[tuple[float, float]]]
 
 
 @dataclass(frozen=True, eq=False)
-class RegionChoice:
-    """Hyper-parameters of the regions, and which of them were chosen on samples."""
+class RegionSpec(Spec[RegionsState]):
+    """The parameters of `EllipsoidalFuzzyClassifier`, and what was chosen for them.
 
-    gamma: Any
-    tau: float
-    epsilon: float
-    sigma: float
-    zeta: float
-    cv_scores: Scores
-    chosen_on_data: tuple[str, ...]
-    spec: RegionSpec
+    ``tau``, ``epsilon``, ``sigma`` and ``zeta`` are numbers, or "cv" until they are chosen;
+    ``cv_scores`` maps those that were chosen to their candidates with accuracies.
+    """
 
-    def engine(self, holdings: Holdings, past: tuple = ()) -> RegionsEngine:
-        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
-        return self.spec.build(holdings, self, past)
-
-    def engine_apart(self, tuning: Holdings, holdings: Holdings) -> RegionsEngine:
-        """Build an engine with slopes that were tuned to other holdings."""
-        return replace(self.engine(tuning).fresh(holdings), tuned=False)
-
-
-@dataclass(frozen=True, eq=False)
-class RegionSpec:
-    """The parameters of `EllipsoidalFuzzyClassifier`, as `fit` read them."""
-
-    kernel_spec: KernelSpec
+    kernel: KernelSpec
     tau: Any
     epsilon: Any
     sigma: Any
@@ -82,6 +72,9 @@ class RegionSpec:
     eta: float
     novelty_quantile: float
     random_state: Any
+    cv_scores: Scores = field(default_factory=dict)
+    chosen_on_data: tuple[str, ...] = ()
+    state_type: ClassVar[type[State]] = RegionsState
 
     def __post_init__(self) -> None:
         check_choice("distance", self.distance, tuple(_MADE_WITH))
@@ -93,17 +86,26 @@ class RegionSpec:
             check_positive(name, value, CV)
         if not 0 < self.novelty_quantile < 1:
             raise ValueError(f"novelty_quantile must be in (0, 1), got {self.novelty_quantile!r}.")
-        precomputed = self.samples.precomputed
-        if precomputed and (self.distance == "input" or self.normalize):
+        if self.precomputed and (self.distance == "input" or self.normalize):
             raise ValueError(
                 'distance="input" and normalize=True need the samples themselves, not '
                 'kernel="precomputed".'
             )
-        if precomputed and self.distance == "kpca" and self.transductive is not None:
+        if self.precomputed and self.distance == "kpca" and self.transductive is not None:
             raise ValueError(
                 f"transductive={self.transductive!r} needs the samples themselves; with "
                 'kernel="precomputed" set transductive=None.'
             )
+
+    @property
+    def precomputed(self) -> bool:
+        return self.kernel.precomputed
+
+    @property
+    def gamma(self) -> Any:
+        """The width of the kernel; None where it has none, or where there is no kernel."""
+        used = self.distance != "input" and self.kernel.kernel.takes_gamma
+        return self.kernel.gamma if used else None
 
     @property
     def floors(self) -> dict[str, Any]:
@@ -111,16 +113,13 @@ class RegionSpec:
         return {name: getattr(self, name) for name in _PROVISIONAL}
 
     @property
-    def samples(self) -> Any:
-        """Whether samples are vectors or rows of a precomputed kernel."""
-        return self.kernel_spec.samples
-
-    @property
     def tuning(self) -> Tuning:
         """How `fit` and `retune` tune the slopes."""
         return Tuning(isinstance(self.tune, str), self.max_sacrifice, self.eta)
 
-    def choose(self, holdings: Holdings, past: RegionChoice | None) -> RegionChoice:
+    # -- choices --------------------------------------------------------------------------------
+
+    def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose numbers for all parameters; cross-validation chooses those that are "cv"."""
         values = {**self.floors, "gamma": self._width(holdings)}
         asked = [name for name in _MADE_WITH[self.distance] if _is_cv(values[name])]
@@ -130,35 +129,16 @@ class RegionSpec:
             values["gamma"] = default_gamma("scale", holdings.rows.samples(), holdings.weight)
             candidates["gamma"] *= values["gamma"]
         folds = stratified_folds(holdings.y, repeatable(self.random_state))
-        return self.chosen(
-            *choose_in_turn(partial(self.fold_score, holdings, folds), values, candidates)
-        )
+        score = partial(self.fold_score, holdings, folds)
+        return self.fixed(*choose_in_turn(score, values, candidates))
 
-    def chosen(self, values: Mapping[str, Any], scores: Scores | None = None) -> RegionChoice:
-        """Return the choice with these numbers."""
-        names = _MADE_WITH[self.distance]
-        named = self.kernel_spec.chosen_on_data if "gamma" in names else ()
-        chosen_on_data = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
-        return RegionChoice(
-            **values, cv_scores=scores or {}, chosen_on_data=chosen_on_data, spec=self
-        )
-
-    def build(self, holdings: Holdings, choice: RegionChoice, past: tuple = ()) -> RegionsEngine:
-        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
-        engine = RegionsEngine.of(self._empty(holdings, choice), holdings, past=past)
-        if self.tune:
-            engine = engine.retuned(holdings, self.tuning)
-        elif not self.samples.precomputed:  # so that errors of the kernel occur in `fit`
-            engine.predictor(holdings).distances(holdings.rows.take(np.arange(1)))
-        return engine
-
-    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[RegionChoice, Any]:
-        """Return the choice and the engine stored in a model file."""
-        values = {name: public[f"{name}_"] for name in ("gamma", *self.floors)}
-        choice, slopes = self.chosen(values, public["cv_scores_"]), public["slopes_"]
-        tuned = bool(self.tune) or bool(np.any(slopes != 1.0))
-        empty, kept = self._empty(holdings, choice), state["kept"]
-        return choice, RegionsEngine.of(empty, holdings, kept=kept, slopes=slopes, tuned=tuned)
+    def fixed(self, values: Mapping[str, Any], scores: Scores | None = None) -> Self:
+        """Return the spec with these numbers."""
+        names, floors = _MADE_WITH[self.distance], dict(values)
+        kernel = self.kernel.with_gamma(floors.pop("gamma"))
+        named = self.kernel.chosen_on_data if "gamma" in names else ()
+        chosen = (*named, *(name for name in names if _is_cv(self.floors.get(name))))
+        return replace(self, kernel=kernel, **floors, cv_scores=scores or {}, chosen_on_data=chosen)
 
     def fold_score(self, holdings: Holdings, folds: Array, values: Mapping[str, Any]) -> float:
         """Weighted accuracy on all samples, each predicted by regions of the other folds."""
@@ -169,31 +149,58 @@ class RegionSpec:
                 rest, left_out = holdings.without(test), holdings.rows.take(test)
                 if isinstance(left_out, GramSamples):
                     left_out = left_out.K[np.ix_(test, train)]
-                predictor = self.build(rest, self.chosen(values)).predictor(rest)
+                predictor = self.fixed(values).build(rest).predictor(rest)
                 right[test] = predictor.nearest(left_out) == labels[test]
         return float(np.average(right, weights=holdings.weight))
 
     def _width(self, holdings: Holdings) -> Any:
         """Return a number, an array, or "cv"; None for kernels without gamma."""
-        if self.distance == "input" or not self.kernel_spec.takes_gamma:
+        if self.distance == "input" or not self.kernel.kernel.takes_gamma:
             return None
-        return CV if _is_cv(self.kernel_spec.gamma) else self.kernel_spec.resolve(holdings)
+        return CV if _is_cv(self.kernel.gamma) else self.kernel.width(holdings)
 
-    def _empty(self, holdings: Holdings, choice: RegionChoice) -> Any:
+    # -- engines and files ----------------------------------------------------------------------
+
+    def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> RegionsEngine:
+        """Build an engine for these holdings; tune its slopes unless ``tune`` is False."""
+        engine = RegionsEngine.of(self._empty(holdings), holdings, past=history)
+        if self.tune:
+            engine = engine.retuned(holdings, self.tuning)
+        elif not self.precomputed:  # so that errors of the kernel occur in `fit`
+            engine.predictor(holdings).distances(holdings.rows.take(np.arange(1)))
+        return engine
+
+    def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
+        """Build an engine with slopes that were tuned to other holdings."""
+        return replace(self.build(tuning).fresh(holdings), tuned=False)
+
+    def chosen(self) -> dict[str, Any]:
+        return {"gamma": self.gamma, **self.floors, "cv_scores": self.cv_scores}
+
+    def with_chosen(self, values: Mapping[str, Any]) -> Self:
+        numbers = {name: values[name] for name in ("gamma", *_PROVISIONAL)}
+        return self.fixed(numbers, values["cv_scores"])
+
+    def load(self, holdings: Holdings, state: RegionsState) -> Engine:
+        tuned = bool(self.tune) or bool(np.any(state.slopes != 1.0))
+        empty = self._empty(holdings)
+        return RegionsEngine.of(empty, holdings, kept=state.kept, slopes=state.slopes, tuned=tuned)
+
+    def _empty(self, holdings: Holdings) -> Any:
         """Return a region without members, to which every class appends its own."""
-        kernel, weight = self.kernel_spec.base.with_gamma(choice.gamma), np.empty(0)
+        kernel, weight = self.kernel.kernel, np.empty(0)
         none, d = in_double(holdings.rows.take(np.arange(0))), holdings.rows.width
         if self.distance == "input":
-            return InputRegion(kernel, none, weight, choice.zeta)
+            return InputRegion(kernel, none, weight, self.zeta)
         if self.normalize:
             kernel = kernel_normalize(kernel, d)
         if self.distance == "svd":
-            return SvdRegion(kernel, none, weight, choice.sigma, self.inverse_of_small)
+            return SvdRegion(kernel, none, weight, self.sigma, self.inverse_of_small)
         units = None
         if self.transductive is not None:
             units = sparse.eye_array(d, format="csr") if sparse.issparse(none) else np.eye(d)
         own = self.transductive == "queries"
-        return KernelRegion(kernel, none, weight, choice.tau, choice.epsilon, units, own)
+        return KernelRegion(kernel, none, weight, self.tau, self.epsilon, units, own)
 
 
 def choose_in_turn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ def check_estimator(model: Any, state: Any) -> None:
             "held",
             "X",
             "public",
-            *model._state_keys,
+            *(field.name for field in fields(model._spec().state_type)),
             *(["declared"] if is_classifier(model) else []),
         ),
     )
@@ -66,6 +67,9 @@ def check_estimator(model: Any, state: Any) -> None:
         check_stack(model, state, size.n, size.d, size.outputs)
     if "kept" in state:
         _check_kept(state["kept"], size)
+        slopes = check_array(state["slopes"], "slopes", (len(state["public"]["classes_"]),), "f")
+        if not (slopes > 0).all():
+            refuse("slopes", "are not all positive")
 
 
 def _check_held(model: Any, state: Any) -> Size:
@@ -114,7 +118,9 @@ def _check_pairwise(model: Any, X: Any) -> None:
 
 
 def _check_public(model: Any, public: Any, X: Any, size: Size) -> None:
-    required = [name for name in (*REQUIRED, *model._state_names) if name not in OPTIONAL]
+    chosen = [f"{name}_" for name in model._spec().chosen()]
+    classes = ["classes_"] if is_classifier(model) else []
+    required = [name for name in (*REQUIRED, *chosen, *classes) if name not in OPTIONAL]
     check_keys(public, "public", required, OPTIONAL)
     if check_whole(public["n_features_in_"], "n_features_in_") != size.d:
         refuse("n_features_in_", f"is {shown(public['n_features_in_'])} for {size.d} features")
@@ -130,10 +136,6 @@ def _check_public(model: Any, public: Any, X: Any, size: Size) -> None:
             check_number(public[ridge], ridge, 0.0)
     if "C_" in public:
         check_number(public["C_"], "C_", 0.0, above=True)
-    if "slopes_" in public:
-        slopes = check_array(public["slopes_"], "slopes_", (len(public["classes_"]),), "f")
-        if not (slopes > 0).all():
-            refuse("slopes_", "are not all positive")
     if public.get("selection_") is not None:
         check_selection(public["selection_"])
     if "cv_scores_" in public and not isinstance(public["cv_scores_"], dict):

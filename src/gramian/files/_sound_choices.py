@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.core.estimators import WIDTH_KERNELS
+from gramian.core.engines import WIDTH_KERNELS
 from gramian.core.search import Selection
 from gramian.core.text import shown
 from gramian.files._checks import check_array, check_number, check_sequence, check_text, refuse

@@ -21,14 +21,14 @@ def check_parameters(model: Any) -> None:
     if isinstance(model, TableModel):
         _check_table_parameters(model)
         return
-    if not hasattr(model, "_settings"):
+    if not hasattr(model, "_spec"):
         check_stream_parameters(model)
         return
     defaults = inspect.signature(type(model).__init__).parameters
     for name, value in model.get_params(deep=False).items():
         _check_parameter(value, f"the parameter {name}", defaults[name].default)
     try:
-        model._settings()  # reads and checks the parameters, as `fit` does
+        model._spec()  # reads and checks the parameters, as `fit` does
     except ModelFileError:
         raise
     except Exception as error:

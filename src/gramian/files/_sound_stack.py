@@ -12,7 +12,7 @@ _LEARNED = ("kernel", "gamma", "C", "metric", "selection")
 
 def check_stack(model: Any, state: Any, n: int, d: int, outputs: int) -> None:
     """Hyper-parameters and coefficients of each part, and its weight."""
-    asked = model._settings().parts
+    asked = model._spec().parts
     public, size = state["public"], len(asked)
     weights = check_array(public["weights_"], "weights_", (size,), "f")
     if not (weights >= 0).all():
@@ -20,14 +20,14 @@ def check_stack(model: Any, state: Any, n: int, d: int, outputs: int) -> None:
     check_array(public["offset_"], "offset_", (1 if "classes_" in public else outputs,), "f")
     told = check_sequence(public["parts_"], "parts_", size)
     solved = check_sequence(state["parts"], "the parts", size)
-    for settings, part, kept in zip(asked, told, solved, strict=True):
+    for spec, part, kept in zip(asked, told, solved, strict=True):
         check_keys(part, "a part", _LEARNED)
-        known = settings.kernel.rivals or (settings.kernel.kernel,)
+        known = spec.kernel.candidates or (spec.kernel.kernel.name,)
         if part["kernel"] not in known:
             refuse("the kernel of a part", "is not the one that the parameters name")
         check_gamma(part["gamma"], "gamma of a part", state["X"], d)
         check_number(part["C"], "C of a part", 0.0, above=True)
-        check_metric(part["metric"], "the metric of a part", d, settings.metric)
+        check_metric(part["metric"], "the metric of a part", d, spec.metric)
         if part["selection"] is not None:
             check_selection(part["selection"])
         check_keys(kept, "a part", ("coefficients",))

@@ -48,7 +48,7 @@ def check_stream_parameters(model: Any) -> None:
         check_number(age, "the parameter max_age", 0.0, above=True)
     estimator = parameters["estimator"]
     optional = not isinstance(model, SlidingWindow)
-    if not (hasattr(estimator, "_settings") or (optional and estimator is None)):
+    if not (hasattr(estimator, "_spec") or (optional and estimator is None)):
         refuse("the parameter estimator", "is no estimator of this package")
 
 

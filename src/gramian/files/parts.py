@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
@@ -87,7 +88,7 @@ def settings_of(model: Any) -> bytes:
 
 def follows_from_rows(model: Any) -> bool:
     """Whether all that edits change in the machine follows from its rows."""
-    return "coefficients" in estimator_of(model)._state_keys
+    return bool(estimator_of(model)._spec().state_type.follows_from_rows)
 
 
 def following(model: Any) -> dict[str, Any]:
@@ -130,8 +131,9 @@ class Parts:
         """
         X = holdings.X if self.columns is None else encode(self.columns, holdings.table or {})
         state, estimator = self._filled(holdings, X, next_id), self._machine
-        builds = known is None and "coefficients" in estimator._state_keys
-        if "coefficients" in estimator._state_keys:
+        follows = estimator._spec().state_type.follows_from_rows
+        builds = known is None and follows
+        if follows:
             state |= known or self._no_coefficients(state, holdings)
         check_state(estimator, state)
         estimator._set_state(state)
@@ -153,7 +155,7 @@ class Parts:
             "_next_id": next_id,
         }
         state = {**self._state, "held": own, "X": X}
-        if "classes_" in self._machine._state_names and "classes_" not in state["public"]:
+        if is_classifier(self._machine) and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present
             state["public"] = {**state["public"], "classes_": classes}
@@ -166,8 +168,8 @@ class Parts:
             outputs = 1 if holdings.y.ndim == 1 else holdings.y.shape[1]
         else:
             outputs = 1 if len(classes) == 2 else len(classes)
-        none: dict[str, Any] = dict.fromkeys(self._machine._state_keys)
-        return none | {"coefficients": (np.zeros(outputs), np.zeros((len(holdings.ids), outputs)))}
+        zeros = np.zeros(outputs), np.zeros((len(holdings.ids), outputs))
+        return {"coefficients": zeros, "weights": None}
 
 
 def write_values(values: dict[str, Any]) -> bytes:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
-from gramian.core.estimators import (
-    DenseSpec,
-    KernelSpec,
-    LiveClassifier,
-    check_choice,
-    check_positive,
-    dual_coef,
-    factor,
-    intercept,
-    learned,
-)
-from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS, kernel_name, metric
+from gramian.core.estimators import LiveClassifier, RidgeAttribute
 from gramian.fisher._equations import KFD, KFD_PENALIZED
 
 SEARCHES = ("ladder", "path", "nelder-mead", "gradient")
 
 
-class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LiveClassifier):
+class KernelFisherDiscriminant(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeAttribute, LiveClassifier
+):
     """Kernel Fisher discriminant that learns and forgets samples exactly.
 
     Use it for classification, or to project samples on discriminant directions with `transform`.
@@ -73,9 +67,13 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -89,8 +87,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     classes_ : ndarray of shape (n_classes,)
     gamma_, ridge_ : float
         The values in use, whether given or chosen.
-    kernel_ : str
-        Name of the kernel in use.
+    kernel_ : Kernel
+        The kernel that predicts: a callable with a name, a width and factors of features.
     metric_ : ndarray of shape (n_features,) or None
         Factors of the features.
     selection_ : Selection or None
@@ -128,14 +126,6 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (150, 3)
     """
 
-    cli_name = "fisher"
-    _state_names = ("classes_", "gamma_", "ridge_", "selection_", "kernel_", "metric_")
-    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    ridge_ = learned("ridge", "Regularisation μ.")
-    selection_ = learned("selection", "The searched path, or None.")
-    kernel_, metric_ = kernel_name, metric
-    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
-
     def __init__(
         self,
         kernel="rbf",
@@ -153,6 +143,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         criterion=None,
         random_state=None,
         callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
         device=None,
@@ -171,6 +162,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.device = device
@@ -189,22 +181,14 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _n_features_out(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _spec(self):
+    def _spec(self) -> Spec[Any]:
         if not isinstance(self.penalize_bias, bool | np.bool_):
             raise ValueError(f"penalize_bias must be True or False, got {self.penalize_bias!r}.")
-        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        kind = check_choice("targets", self.targets, TARGETS)
-        return DenseSpec(
-            KernelSpec(*words, words=SEARCHED_GAMMAS, device=self.device),
+        return self._make_spec(
             KFD_PENALIZED if self.penalize_bias else KFD,
             check_positive("ridge", self.ridge, "loo"),
-            kind=kind,
-            class_weight=self.class_weight,
-            criterion=self.criterion,
+            kind_of_targets=check_choice("targets", self.targets, TARGETS),
             search=check_choice("search", self.search, SEARCHES),
-            random_state=self.random_state,
-            callback=self.callback,
-            metric=self.metric,
         )
 
     def __sklearn_tags__(self):

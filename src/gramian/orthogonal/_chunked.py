@@ -13,20 +13,19 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array, on_device
 from gramian.core.engines import Holdings, make_rows
-from gramian.core.estimators import LiveClassifier, LiveEstimator, LiveRegressor, edits, is_chunked
-from gramian.core.estimators._classifier import _calibrated
-from gramian.core.estimators._estimator import Fitted
-from gramian.core.estimators._samples import with_weight
+from gramian.core.estimators import Fitted, calibrated, edits, is_chunked, sample_kind, with_weight
 from gramian.core.search import repeatable
+from gramian.orthogonal._attributes import BasisAttributes
 from gramian.orthogonal._chunks import RowChunks, map_queries
 from gramian.orthogonal._engine import BasisEngine
+from gramian.orthogonal._spec import BasisSpec
 
 T = TypeVar("T")
 
@@ -34,84 +33,156 @@ T = TypeVar("T")
 CHOSEN_ON = 20_000
 
 
-def begin(self, X, y, sample_weight, ids, classes):
-    """Fit from scratch, to arrays or to Dask arrays."""
-    if not is_chunked(X):
-        LiveEstimator._begin(self, X, y, sample_weight, ids, classes)
-        return
-    spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids)
-    random = repeatable(spec.plan.random_state)
-    numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
-    X, y, names = spec.samples.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
-    weight = np.ones(len(y)) if weight is None else weight
-    y = self._check_targets(y, None)
-    X, y, weight, rows = with_weight(spec.samples, X, y, weight, numbers)
-    some = Holdings(make_rows(X), y, weight, rows, len(chunks))
-    some = self._joined(None, some, _labels_of(self, chunks, None))
-    choice = spec.choose(some, None)
-    engine, holdings = choice.engine(some), _without_rows(some, version=object())
-    sums = _added_up(chunks, engine, rows, X.dtype)
-    estimate = len(numbers) < len(chunks) and spec.plan.ridge in ("loo", "gcv")
-    engine = engine.over(holdings, sums, estimate)
-    if some.classes is not None:
-        engine = engine.calibrated(_calibrated(Fitted(spec, choice, some, engine))[1])
-    self._now = Fitted(spec, choice, holdings, engine, names)
+class ChunkedRows(BasisAttributes):
+    """Learns and forgets rows that it does not hold: Dask arrays, and chunks of any source."""
 
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, classes: tuple[Any, ...]
+    ) -> None:
+        """Fit from scratch, to arrays or to Dask arrays."""
+        if not is_chunked(X):
+            super()._begin(X, y, sample_weight, ids, classes)
+            return
+        spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids)
+        assert isinstance(spec, BasisSpec)
+        if self.tuning_fraction is not None:
+            raise ValueError(
+                "tuning_fraction needs samples that the model holds, and those of Dask arrays "
+                "are not "
+                "held. Fit on one Dask array and give other samples to partial_fit."
+            )
+        kind, random = sample_kind(spec), repeatable(spec.random_state)
+        numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
+        X, y, names = kind.first(self, X, y[:, 0] if y.shape[1] == 1 else y)
+        weight = np.ones(len(y)) if weight is None else weight
+        y = self._check_targets(y, None)
+        X, y, weight, rows = with_weight(kind, X, y, weight, numbers)
+        some = Holdings(make_rows(X), y, weight, rows, len(chunks))
+        some = self._classes_after_append(None, some, _labels_of(self, chunks, None))
+        found = self._resolved(spec, some, None)
+        engine, holdings = found.build(some), _without_rows(some, version=object())
+        assert isinstance(engine, BasisEngine)
+        sums = _added_up(chunks, engine, rows, X.dtype)
+        estimate = len(numbers) < len(chunks) and spec.ridge in ("loo", "gcv")
+        engine = engine.over(holdings, sums, estimate)
+        if some.classes is not None:
+            engine = engine.calibrated(calibrated(Fitted(found, some, engine, kind))[1])
+        self._now = Fitted(found, holdings, engine, kind, names)
 
-def learn(self, X, y, sample_weight, ids, classes=()):
-    """Learn more samples, or more rows of Dask arrays."""
-    if not (is_chunked(X) and self.__sklearn_is_fitted__()):
-        LiveEstimator._learn(self, X, y, sample_weight, ids, classes)
-        return
-    now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
-    holdings = replace(now.holdings, next_id=now.holdings.next_id + len(chunks), version=object())
-    holdings = self._joined(now.holdings, holdings, _labels_of(self, chunks, now.holdings))
-    engine = now.engine.with_classes(holdings)
-    sums = _added_up(chunks, engine, None, holdings.rows.dtype)
-    self._now = now.moved(holdings, engine.with_sums(holdings, sums, len(chunks)))
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, classes: tuple[Any, ...] = ()
+    ) -> None:
+        """Learn more samples, or more rows of Dask arrays."""
+        if not (is_chunked(X) and self.__sklearn_is_fitted__()):
+            super()._learn(X, y, sample_weight, ids, classes)
+            return
+        now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
+        holdings = replace(
+            now.holdings, next_id=now.holdings.next_id + len(chunks), version=object()
+        )
+        holdings = self._classes_after_append(
+            now.holdings, holdings, _labels_of(self, chunks, now.holdings)
+        )
+        engine = self._engine().with_classes(holdings)
+        sums = _added_up(chunks, engine, None, holdings.rows.dtype)
+        self._now = now.moved(holdings, engine.with_sums(holdings, sums, len(chunks)))
 
+    @edits
+    def learn_rows(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rows without holding them: the model becomes that of one fit on its centres to all.
 
-@edits
-def learn_rows(self, X, y=None, sample_weight=None):
-    """Learn rows without holding them: the model becomes that of one fit on its centres to all.
+        Width, centres and λ stay. The rows are added to the sums of the normal equations, on the
+        device of the model, and have no ids; pass them again to `forget_rows` to forget them. New
+        classes stay in `classes_` even when their rows are forgotten. An exception, also one of the
+        iterable, leaves the model as it was.
 
-    Width, centres and λ stay. The rows are added to the sums of the normal equations, on the device
-    of the model, and have no ids; pass them again to `forget_rows` to forget them. New classes stay
-    in `classes_` even when their rows are forgotten. An exception, also one of the iterable, leaves
-    the model as it was.
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_rows, n_features), or iterable of chunks
+            Without y, an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for example a
+            generator. One chunk at a time is in memory, and chunks of 1,000 rows or more are best.
+            With a device there are two, since a thread makes the next one, and chunks of 100,000
+            rows are best.
+        y : array-like of shape (n_rows,) or (n_rows, n_targets), optional
+        sample_weight : array-like of shape (n_rows,), optional
 
-    Parameters
-    ----------
-    X : array-like or CSR matrix of shape (n_rows, n_features), or iterable of chunks
-        Without y, an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, for example a generator.
-        One chunk at a time is in memory, and chunks of 1,000 rows or more are best. With a device
-        there are two, since a thread makes the next one, and chunks of 100,000 rows are best.
-    y : array-like of shape (n_rows,) or (n_rows, n_targets), optional
-    sample_weight : array-like of shape (n_rows,), optional
-
-    Returns
-    -------
-    self
-    """
-    if is_chunked(X):
-        self._learn(X, y, sample_weight, None)
+        Returns
+        -------
+        self
+        """
+        if is_chunked(X):
+            self._learn(X, y, sample_weight, None)
+            return self
+        now = self._serving()
+        holdings, stream, kind = now.holdings, self._engine().stream(), now.samples
+        chunks = _chunks(X, y, sample_weight)
+        if on_device(holdings.rows.samples()):  # on a device
+            chunks = ahead(chunks)  # made while the device computes
+        for rows, targets, weight in chunks:
+            rows, targets = kind.more(self, now.holdings, rows, targets)
+            targets = self._check_targets(targets, now.holdings)
+            weight = np.ones(len(targets)) if weight is None else weight
+            rows, targets, weight, _ = with_weight(
+                kind, rows, targets, weight, np.arange(len(targets))
+            )
+            labels = tuple(np.unique(targets).tolist()) if is_classifier(self) else ()
+            holdings = self._classes_after_append(
+                holdings, replace(holdings, version=object()), labels
+            )
+            stream.add(holdings, rows, targets, weight)
+        holdings = replace(holdings, next_id=holdings.next_id + stream.rows)
+        self._now = now.moved(holdings, stream.learned(holdings))
         return self
-    now = self._serving()
-    holdings, stream, kind = now.holdings, now.engine.stream(), now.spec.samples
-    chunks = _chunks(X, y, sample_weight)
-    if on_device(holdings.rows.samples()):  # on a device
-        chunks = ahead(chunks)  # made while the device computes
-    for rows, targets, weight in chunks:
-        rows, targets = kind.more(self, now.holdings, rows, targets)
-        targets = self._check_targets(targets, now.holdings)
-        weight = np.ones(len(targets)) if weight is None else weight
-        rows, targets, weight, _ = with_weight(kind, rows, targets, weight, np.arange(len(targets)))
-        labels = tuple(np.unique(targets).tolist()) if is_classifier(self) else ()
-        holdings = self._joined(holdings, replace(holdings, version=object()), labels)
-        stream.add(holdings, rows, targets, weight)
-    holdings = replace(holdings, next_id=holdings.next_id + stream.rows)
-    self._now = now.moved(holdings, stream.learned(holdings))
-    return self
+
+    @edits
+    def forget_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget rows that the model does not hold, of Dask arrays or `learn_rows`, passed again.
+
+        The result is exact if the rows are the same as when they were learned; the model cannot
+        check that they were learned. A centre that equals one of the rows leaves the basis.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        self
+        """
+        now = self._serving()
+        X, y = now.samples.more(self, now.holdings, X, y)
+        y, n = self._check_targets(y, now.holdings), self.n_rows_
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        X, y, weight, _ = with_weight(now.samples, X, y, weight, np.arange(len(y)))
+        unheld = n - len(now.holdings)
+        if len(y) >= n or len(y) > unheld:
+            raise ValueError(
+                f"forget_rows got {len(y)} rows, and the model has learned {unheld} that it does "
+                f"not "
+                f"hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
+            )
+        holdings = replace(now.holdings, version=object())
+        self._now = now.moved(holdings, self._engine().remove_rows(holdings, X, y, weight))
+        return self
+
+    def loo_decision_function(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+        """Leave-one-out values of the held samples, in the order of `ids_`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : Dask arrays, optional
+            Learned rows that the model does not hold, passed again. The result is then a lazy Dask
+            array with the value of each row by the model without it.
+        """
+        if X is None:
+            return super().loo_decision_function()
+        now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
+        dtype, width = now.holdings.rows.dtype, width_of(now)
+        return chunks.map_rows(
+            partial(_left_out, self._engine(), dtype, width is None), width, dtype
+        )
 
 
 def _chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -143,57 +214,6 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
             yield cast(T, item)
 
 
-@edits
-def forget_rows(self, X, y, sample_weight=None):
-    """Forget rows that the model does not hold, of Dask arrays or `learn_rows`, passed again.
-
-    The result is exact if the rows are the same as when they were learned; the model cannot check
-    that they were learned. A centre that equals one of the rows leaves the basis.
-
-    Parameters
-    ----------
-    X : array-like or CSR matrix of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,) or (n_rows, n_targets)
-    sample_weight : array-like of shape (n_rows,), optional
-
-    Returns
-    -------
-    self
-    """
-    now = self._serving()
-    X, y = now.spec.samples.more(self, now.holdings, X, y)
-    y, n = self._check_targets(y, now.holdings), self.n_rows_
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
-    X, y, weight, _ = with_weight(now.spec.samples, X, y, weight, np.arange(len(y)))
-    unheld = n - len(now.holdings)
-    if len(y) >= n or len(y) > unheld:
-        raise ValueError(
-            f"forget_rows got {len(y)} rows, and the model has learned {unheld} that it does not "
-            f"hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
-        )
-    holdings = replace(now.holdings, version=object())
-    self._now = now.moved(holdings, now.engine.remove_rows(holdings, X, y, weight))
-    return self
-
-
-def loo_decision_function(self, X=None, y=None, sample_weight=None):
-    """Leave-one-out values of the held samples, in the order of `ids_`.
-
-    Parameters
-    ----------
-    X, y, sample_weight : Dask arrays, optional
-        Learned rows that the model does not hold, passed again. The result is then a lazy Dask
-        array with the value of each row by the model without it.
-    """
-    if X is None:
-        return (LiveClassifier if is_classifier(self) else LiveRegressor).loo_decision_function(
-            self
-        )
-    now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
-    dtype, width = now.holdings.rows.dtype, width_of(now)
-    return chunks.map_rows(partial(_left_out, now.engine, dtype, width is None), width, dtype)
-
-
 def _left_out(
     engine: BasisEngine, dtype: Any, flat: bool, X: Any, y: Array, weight: Array, numbers: Array
 ) -> Array:
@@ -209,8 +229,9 @@ def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
     """
     now = model._serving()
     engine = now.engine
+    assert isinstance(engine, BasisEngine)
     if now.holdings.classes is not None and engine.calibration is None and name == "predict_proba":
-        engine = engine.calibrated(model._derived("calibration", _calibrated)[1])
+        engine = engine.calibrated(model._calibration()[1])
     twin = clone(model)
     twin._now = now.moved(_without_rows(now.holdings), engine)
     return map_queries(X, getattr(twin, name), width, dtype)
@@ -218,6 +239,7 @@ def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
 
 def width_of(now: Fitted) -> int | None:
     """Number of columns of the public outputs; None if they are one-dimensional."""
+    assert isinstance(now.engine, BasisEngine)
     t = len(now.engine.order())
     flat = t == 1 and (now.holdings.classes is not None or now.holdings.y.ndim == 1)
     return None if flat else t
@@ -242,7 +264,7 @@ def _added_up(chunks: RowChunks, engine: BasisEngine, rows: Array | None, dtype:
     return sums
 
 
-def _labels_of(model: Any, chunks: RowChunks, holdings: Holdings | None) -> tuple:
+def _labels_of(model: Any, chunks: RowChunks, holdings: Holdings | None) -> tuple[Any, ...]:
     """All labels of the chunks, which stay declared classes as their rows are not held.
 
     Returns an empty tuple for a regressor. Raises ValueError if the targets do not match those

@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.engines import AddedBlock, Engine, Holdings, record_rebuild
+from gramian.core.engines import AddedBlock, Engine, Holdings, State
 from gramian.core.gram import Rebuild
-from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis
+from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis, target_columns
 from gramian.orthogonal._normal_equations import RunningSums, Sums
-from gramian.orthogonal._plan import BasisPlan, target_columns
 from gramian.orthogonal._queries import BasisQueries
+
+if TYPE_CHECKING:
+    from gramian.orthogonal._spec import BasisSpec
+
+
+@dataclass(frozen=True, eq=False)
+class BasisState(State):
+    """Centres and sums of each basis, the weights, and the scale of the probabilities if known."""
+
+    bases: list[dict[str, Any]]
+    weights: list[Array]
+    calibration: tuple[float, Array] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +42,7 @@ class BasisPredictor:
         return np.concatenate(blocks, axis=1)[:, self.order]
 
 
-class BasisEngine:
+class BasisEngine(Engine):
     """Bases that learn and forget samples in O(m²), each a `FixedBasis` for some of the outputs.
 
     Immutable: an edit returns a new engine. Samples can also be added as sums over them; the model
@@ -39,7 +50,7 @@ class BasisEngine:
 
     Parameters
     ----------
-    plan : BasisPlan
+    spec : BasisSpec
     bases : tuple of FixedBasis
     held : Holdings
         The holdings over which the bases were summed.
@@ -50,26 +61,23 @@ class BasisEngine:
     """
 
     factor = "normal equations"
+    serves: object = None
 
     def __init__(
         self,
-        plan: BasisPlan,
+        spec: BasisSpec,
         bases: tuple[FixedBasis, ...],
         holdings: Holdings,
         past: tuple[Rebuild, ...] = (),
         calibration: float | None = None,
     ) -> None:
-        self.plan, self.bases, self.past, self.serves = plan, bases, past, holdings.version
-        self.calibration, self._classified, self._edits = (
+        self.spec, self.bases, self.past, self.serves = spec, bases, past, holdings.version
+        self.calibration, self._classified, self.edits = (
             calibration,
             holdings.classes is not None,
             0,
         )
         self._apart = False  # whether the bases were selected on samples that were set aside
-
-    @property
-    def history(self) -> tuple[Rebuild, ...]:
-        return self.past
 
     @property
     def n_rows(self) -> int:
@@ -101,13 +109,13 @@ class BasisEngine:
     def _with(self, before: Holdings, after: Holdings) -> Engine:
         n, own = len(before), np.empty(0)
         X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
-        if self.plan.apart and self.holds_all(before):
+        if self.spec.apart and self.holds_all(before):
             own = np.setdiff1d(y, before.y)
         bases = self._bases_for(after, own)
         bases = [basis.append(X, self._targets(y, basis), weight) for basis in bases]
         if len(own):
-            ridge = self.plan.tuned_ridge(after)
-            bases += [self.plan.select(after, own[[k]], ridge) for k in range(len(own))]
+            ridge = self.spec.tuned_ridge(after)
+            bases += [self.spec.select(after, own[[k]], ridge) for k in range(len(own))]
         return self._moved(after, bases, len(y))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
@@ -125,9 +133,9 @@ class BasisEngine:
 
     def _chosen_anew(self, holdings: Holdings, error: np.linalg.LinAlgError) -> Engine:
         """Other bases, chosen on these holdings, since those so far do not serve them."""
-        plan, reason = self.plan, f"the bases were chosen anew: {error}"
-        bases = plan.bases(holdings, plan.tuned_ridge(holdings))
-        return record_rebuild(BasisEngine(plan, bases, holdings, self.past), reason, len(holdings))
+        spec, reason = self.spec, f"the bases were chosen anew: {error}"
+        bases = spec.bases(holdings, spec.tuned_ridge(holdings))
+        return BasisEngine(spec, bases, holdings, self.past).recorded(reason, len(holdings))
 
     def _without(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
@@ -190,23 +198,16 @@ class BasisEngine:
         twin.calibration = scale
         return twin
 
-    def grown(self, holdings: Holdings, plan: BasisPlan, k: int | None) -> BasisEngine:
+    def grown(self, holdings: Holdings, spec: BasisSpec, k: int | None) -> BasisEngine:
         """Return an engine with up to k more centres per basis, chosen on the samples held."""
-        twin, plan = copy(self), replace(plan, kernels=self.plan.kernels)
-        ridge, bases = plan.tuned_ridge(holdings), []
+        twin, spec = copy(self), replace(spec, widths=self.spec.widths)
+        ridge, bases = spec.tuned_ridge(holdings), []
         for basis in self.bases:
-            rules = replace(plan.rules, max_basis=None if k is None else len(basis) + k)
-            grows = replace(plan, rules=rules)
+            rules = replace(spec.rules, max_basis=None if k is None else len(basis) + k)
+            grows = replace(spec, rules=rules)
             bases.append(grows.select(holdings, basis.outputs, ridge, basis.centres))
-        twin.plan = plan
+        twin.spec = spec
         return twin._moved(holdings, bases, 0, "grown")
-
-    def settle(self) -> None:
-        """Do nothing: no update is deferred."""
-
-    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
-        """Compute the sums again from the samples, O(n m²), and solve."""
-        return self.fresh(holdings, reason)
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> BasisEngine:
         """Return the bases with new sums, or the same sums if some samples are not held."""
@@ -266,24 +267,21 @@ class BasisEngine:
             found += [basis.live.sums.distance(sums) for basis, sums in pairs]
         return max(found)
 
-    def frozen(self, holdings: Holdings) -> BasisEngine:
-        """Return this engine: it never changes, and holds no sample but the centres."""
-        return self
-
+    @property
     def chosen_on_data(self) -> tuple[str, ...]:
         """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
         basis = () if self._apart else ("basis",)
         return basis if self.calibration is None else (*basis, "calibration")
 
-    def state(self, holdings: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> BasisState:
         calibration = None
-        if self.calibration is not None:  # version 0.1.0 also stored biases, which were zero
+        if self.calibration is not None:
             calibration = self.calibration, np.zeros(len(holdings.classes))
-        return {
-            "bases": [basis.state() for basis in self.bases],
-            "weights": [basis.weights for basis in self.bases],
-            "calibration": calibration,
-        }
+        return BasisState(
+            [basis.state() for basis in self.bases],
+            [basis.weights for basis in self.bases],
+            calibration,
+        )
 
     def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
         """Return a function for the sums over a chunk of samples, which can run in another process.
@@ -308,9 +306,9 @@ class BasisEngine:
     ) -> BasisEngine:
         """Return this engine with other bases and holdings; record the reason, if there is one."""
         twin = copy(self)
-        twin.bases, twin.serves, twin._edits = tuple(bases), holdings.version, self._edits + edits
+        twin.bases, twin.serves, twin.edits = tuple(bases), holdings.version, self.edits + edits
         if why is not None:
-            event = Rebuild(why, len(holdings), self._edits, self.factor)
+            event = Rebuild(why, len(holdings), self.edits, self.factor)
             twin.past = (*self.past, event)
         if twin.holds_all(holdings):
             twin.calibration = None

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from gramian.core.engines import Spec, check_choice
 from gramian.core.estimators import (
     LiveClassifier,
     LiveRegressor,
-    check_choice,
     check_two_classes,
     is_chunked,
-    learned,
 )
-from gramian.orthogonal import _chunked as chunked
-from gramian.orthogonal import _spec as shared
+from gramian.orthogonal._chunked import ChunkedRows, lazily, width_of
+from gramian.orthogonal._spec import BasisSpec
 
 # Replaces infinite left-out values in a model that does not hold the samples they come from.
 _LARGE = 1e100
 
 
-class OrthogonalKernelClassifier(LiveClassifier):
+class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     """Sparse kernel classifier that learns and forgets samples exactly, in memory O(n m).
 
     Use it when the n×n kernel matrix does not fit into memory or when predictions must be fast.
@@ -92,6 +92,16 @@ class OrthogonalKernelClassifier(LiveClassifier):
         Whether λ also penalises the bias, as in the paper.
     random_state : int, RandomState or None, default=0
         Draws the candidates of ``selection="gain"`` and the samples of ``"cv"``.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which width, centres and λ are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
+    verbose : int, default=0
+        1 prints what `fit` and `reselect` have chosen.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -133,20 +143,6 @@ class OrthogonalKernelClassifier(LiveClassifier):
     (97, 946)
     """
 
-    cli_name = "orthogonal"
-    _state_names = ("classes_", "gamma_")
-    _state_keys = ("bases", "weights", "calibration")
-    gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
-    basis_, basis_ids_ = property(shared.basis_), property(shared.basis_ids_)
-    dual_coef_, intercept_ = property(shared.dual_coef_), property(shared.intercept_)
-    basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
-    ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
-    stop_reason_ = shared.stop_reason_
-    grow, reselect = shared.grow, shared.reselect
-    learn_rows, forget_rows = chunked.learn_rows, chunked.forget_rows
-    loo_decision_function = chunked.loo_decision_function
-    _begin, _learn = chunked.begin, chunked.learn
-
     def __init__(
         self,
         kernel="rbf",
@@ -166,6 +162,9 @@ class OrthogonalKernelClassifier(LiveClassifier):
         patience=20,
         penalize_bias=False,
         random_state=0,
+        tuning_fraction=None,
+        verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -184,21 +183,22 @@ class OrthogonalKernelClassifier(LiveClassifier):
         self.patience = patience
         self.penalize_bias = penalize_bias
         self.random_state = random_state
+        self.tuning_fraction = tuning_fraction
+        self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def decision_function(self, X):
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         if is_chunked(X):
             now = self._fitted()
-            return chunked.lazily(
-                self, "decision_function", X, chunked.width_of(now), now.holdings.rows.dtype
-            )
+            return lazily(self, "decision_function", X, width_of(now), now.holdings.rows.dtype)
         return super().decision_function(X)
 
     def predict(self, X):
         """The class of each sample."""
         if is_chunked(X):
-            return chunked.lazily(self, "predict", X, None, self.classes_.dtype)
+            return lazily(self, "predict", X, None, self.classes_.dtype)
         return super().predict(X)
 
     def predict_proba(self, X):
@@ -207,32 +207,30 @@ class OrthogonalKernelClassifier(LiveClassifier):
         A model fitted to Dask arrays uses the rows on which its centres were chosen.
         """
         if is_chunked(X):
-            return chunked.lazily(self, "predict_proba", X, len(self.classes_), float)
+            return lazily(self, "predict_proba", X, len(self.classes_), float)
         return super().predict_proba(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _spec(self):
+    def _spec(self) -> Spec[Any]:
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
-        return shared.BasisSpec.of(self, apart=self.basis == "one-vs-rest")
+        return BasisSpec.read(self, apart=self.basis == "one-vs-rest")
 
-    def _left(self, before, after):
-        if shared.holds_all(self):
-            return super()._left(before, after)
+    def _classes_after_remove(self, before, after):
+        if self._holds_all():
+            return super()._classes_after_remove(before, after)
         present = np.unique(after.y)
         if after.declared:  # among them all classes of rows that are not held
             present = np.union1d(present, np.asarray(after.declared))
         check_two_classes(present, after)
         return replace(after, classes=present)
 
-    def _derived(self, name, compute):
-        scale = self._fitted().engine.calibration
-        if name == "calibration" and scale is not None:
-            return _LARGE, scale
-        return super()._derived(name, compute)
+    def _calibration(self) -> tuple[float, float]:
+        scale = self._engine().calibration
+        return super()._calibration() if scale is None else (_LARGE, scale)
 
 
-class OrthogonalKernelRegressor(LiveRegressor):
+class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     """Sparse kernel regressor that learns and forgets samples exactly, in memory O(n m).
 
     Selection, updates and costs are those of `OrthogonalKernelClassifier`. Targets are numbers, one
@@ -242,7 +240,7 @@ class OrthogonalKernelRegressor(LiveRegressor):
     ----------
     kernel, gamma, degree, coef0, kernel_params, max_basis, tol, stopping, selection, penalty
         See `OrthogonalKernelClassifier`.
-    ridge, epsilon, patience, penalize_bias, random_state, device
+    ridge, epsilon, patience, penalize_bias, random_state, tuning_fraction, verbose, n_jobs, device
         See `OrthogonalKernelClassifier`.
 
     Attributes
@@ -280,20 +278,6 @@ class OrthogonalKernelRegressor(LiveRegressor):
     (True, True)
     """
 
-    cli_name = "orthogonal-regressor"
-    _state_names = ("gamma_",)
-    _state_keys = ("bases", "weights")
-    gamma_ = learned("gamma", "Width or widths of the kernel; None where it has none.")
-    basis_, basis_ids_ = property(shared.basis_), property(shared.basis_ids_)
-    dual_coef_, intercept_ = property(shared.dual_coef_), property(shared.intercept_)
-    basis_kernels_, n_basis_, n_rows_ = shared.basis_kernels_, shared.n_basis_, shared.n_rows_
-    ridge_, gcv_path_, path_ = shared.ridge_, shared.gcv_path_, shared.path_
-    stop_reason_ = shared.stop_reason_
-    grow, reselect = shared.grow, shared.reselect
-    learn_rows, forget_rows = chunked.learn_rows, chunked.forget_rows
-    loo_decision_function = chunked.loo_decision_function
-    _begin, _learn = chunked.begin, chunked.learn
-
     def __init__(
         self,
         kernel="rbf",
@@ -312,6 +296,9 @@ class OrthogonalKernelRegressor(LiveRegressor):
         patience=20,
         penalize_bias=False,
         random_state=0,
+        tuning_fraction=None,
+        verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -329,21 +316,22 @@ class OrthogonalKernelRegressor(LiveRegressor):
         self.patience = patience
         self.penalize_bias = penalize_bias
         self.random_state = random_state
+        self.tuning_fraction = tuning_fraction
+        self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def predict(self, X):
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
             now = self._fitted()
-            return chunked.lazily(
-                self, "predict", X, chunked.width_of(now), now.holdings.rows.dtype
-            )
+            return lazily(self, "predict", X, width_of(now), now.holdings.rows.dtype)
         return super().predict(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _spec(self):
-        return shared.BasisSpec.of(self)
+    def _spec(self) -> Spec[Any]:
+        return BasisSpec.read(self)
 
-    def _left(self, before, after):
-        return super()._left(before, after) if shared.holds_all(self) else after
+    def _classes_after_remove(self, before, after):
+        return super()._classes_after_remove(before, after) if self._holds_all() else after

@@ -270,3 +270,10 @@ def _independent(K: Array) -> tuple[Array, Array]:
         return np.arange(len(K)), factor
     found = independent_select(lambda j: K[:, j], diagonal, tau)
     return found.basis, found.factor
+
+
+def target_columns(y: Array, outputs: Array, classified: bool) -> Array:
+    """Targets of these outputs, of shape (n, t): ±1 for classes, or columns of numbers."""
+    if classified:
+        return np.where(y.reshape(-1, 1) == outputs, 1.0, -1.0)
+    return (y[:, None] if y.ndim == 1 else y)[:, outputs].astype(float, copy=False)

@@ -1,33 +1,33 @@
-"""Settings, attributes and edits that the orthogonal least squares estimators share."""
+"""The spec of orthogonal least squares: how bases are selected, and what was chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import block_diag
 
-from gramian.core.arrays import to_host
-from gramian.core.engines import Holdings
-from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
-from gramian.core.estimators import (
+from gramian.core.arrays import Array, placed_like, to_host
+from gramian.core.engines import (
+    Engine,
+    Holdings,
     KernelSpec,
-    LiveEstimator,
+    Spec,
+    State,
     check_choice,
     check_positive,
-    edits,
+    is_number,
 )
-from gramian.core.estimators._parameters import is_number
-from gramian.core.estimators._samples import VectorSamples
+from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
+from gramian.core.gram import Rebuild
 from gramian.core.kernels import KERNELS, Kernel
-from gramian.core.search import Problem, select, subsample
-from gramian.orthogonal._engine import BasisEngine
-from gramian.orthogonal._fixed_basis import FixedBasis
-from gramian.orthogonal._forward import ForwardRules
-from gramian.orthogonal._plan import BasisPlan, Trials
+from gramian.core.search import Problem, repeatable, select, subsample
+from gramian.orthogonal._engine import BasisEngine, BasisState
+from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
+from gramian.orthogonal._forward import ForwardRules, forward_select
 from gramian.orthogonal._ridges import RIDGES
+from gramian.orthogonal._trials import TRIED_ON, Trials
 
 # gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
 # samples; of "scale", for kernels without a width, these.
@@ -37,49 +37,42 @@ _FAR = 4.0 ** np.arange(-3, 4)
 
 
 @dataclass(frozen=True, eq=False)
-class BasisChoice:
-    """The width and λ that were chosen, and the plan by which bases are selected."""
-
-    gamma: Any
-    ridge: str | float
-    plan: BasisPlan
-    chosen_on_data: tuple[str, ...]
-
-    def engine(self, holdings: Holdings, history: tuple = ()) -> BasisEngine:
-        """Select bases on these holdings and return their engine."""
-        return BasisEngine(self.plan, self.plan.bases(holdings, self.ridge), holdings, history)
-
-    def engine_apart(self, tuning: Holdings, holdings: Holdings) -> BasisEngine:
-        """Select bases on other holdings; these are learned on them."""
-        return self.engine(tuning).apart(holdings)
-
-
-@dataclass(frozen=True, eq=False)
-class BasisSpec:
-    """The parameters of orthogonal least squares, as `fit` read them.
+class BasisSpec(Spec[BasisState]):
+    """The parameters of orthogonal least squares, and what was chosen for them.
 
     Parameters
     ----------
-    widths : tuple of KernelSettings
-        One, or one for each entry of a list of gammas.
+    widths : tuple of KernelSpec
+        One, or one for each entry of a list of gammas; each centre uses the one that helps most.
     listed : bool
         Whether gamma is a list.
-    plan : BasisPlan
-        Its kernels are filled in once the widths are chosen.
+    rules : ForwardRules
+        Rules of the selection, which always uses the orthogonal penalty.
+    ridge : "cv", "loo", "gcv" or float
+        λ of the weights, or how to find it.
+    penalty : {"kernel", "orthogonal"}
+    random_state : int, RandomState or None
+    apart : bool
+        Whether each of more than two classes has a basis of its own.
+    chosen_ridge : str or float
+        λ that was chosen, or the rule by which each basis finds its own.
+    chosen_on_data : tuple of str
     """
 
     widths: tuple[KernelSpec, ...]
     listed: bool
-    plan: BasisPlan
-
-    @property
-    def samples(self) -> VectorSamples:
-        """The form in which the model holds samples."""
-        return self.widths[0].samples
+    rules: ForwardRules
+    ridge: str | float
+    penalty: str
+    random_state: Any
+    apart: bool = False
+    chosen_ridge: str | float = "cv"
+    chosen_on_data: tuple[str, ...] = ()
+    state_type: ClassVar[type[State]] = BasisState
 
     @classmethod
-    def of(cls, model: Any, **own: Any) -> BasisSpec:
-        """Return the checked parameters of an estimator."""
+    def read(cls, model: Any, *, apart: bool = False) -> BasisSpec:
+        """Return the parameters of an estimator, checked."""
         for name in ("tol", "epsilon", "patience"):
             if not is_number(getattr(model, name)):
                 raise ValueError(f"{name} must be a number >= 0, got {getattr(model, name)!r}.")
@@ -88,59 +81,137 @@ class BasisSpec:
         names = ("max_basis", "selection", "stopping", "patience", "tol", "epsilon")
         given = {name: getattr(model, name) for name in (*names, "penalize_bias")}
         rules = ForwardRules(**given, ridge=_ridge_on_the_way(model))
-        plan = BasisPlan((), rules, model.ridge, model.penalty, model.random_state)
         listed = isinstance(model.gamma, list | tuple)
-        return cls(_widths(model, listed), listed, replace(plan, **own))
+        widths, state = _widths(model, listed), model.random_state
+        return cls(widths, listed, rules, model.ridge, model.penalty, state, apart)
 
-    def choose(self, holdings: Holdings, past: BasisChoice | None) -> BasisChoice:
+    @property
+    def device(self) -> Any:
+        return self.widths[0].device
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """One kernel for each width."""
+        return tuple(width.kernel for width in self.widths)
+
+    @property
+    def gamma(self) -> Any:
+        """Width or widths; None for kernels without one."""
+        found = [width.gamma if width.kernel.takes_gamma else None for width in self.widths]
+        return found if self.listed else found[0]
+
+    # -- choices --------------------------------------------------------------------------------
+
+    def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose width and λ for these holdings; trials choose those that are "cv"."""
         first = self.widths[0]
         searched = isinstance(first.gamma, str) and first.gamma == "cv"
         widths = (replace(first, gamma="scale"),) if searched else self.widths
-        found = [width.resolve(holdings) for width in widths]
-        gamma = found if self.listed else found[0]
-        plan = self.chosen(gamma).plan
-        if gamma is None or not searched:
-            return self.chosen(gamma, plan.tuned_ridge(holdings))
-        trials, found = Trials(plan, holdings), []
-        for width in self._candidates(holdings, gamma):
-            error, ridge = trials.run(self.kernels(width))
+        gammas = [width.width(holdings) for width in widths]
+        plain = self.fixed(gammas)
+        if gammas[0] is None or not searched:
+            return replace(plain, chosen_ridge=plain.tuned_ridge(holdings))
+        trials, found = Trials(plain, holdings), []
+        for width in self._candidates(holdings, gammas[0]):
+            error, ridge = trials.run(self.fixed([width]))
             found.append((error, ridge, float(width)))
         _, ridge, gamma = min(found, key=lambda trial: trial[0])
-        rule = plan.ridge_rule(holdings)
-        return self.chosen(gamma, ridge if rule == "cv" else rule)
+        rule = plain.ridge_rule(holdings)
+        return replace(self.fixed([gamma]), chosen_ridge=ridge if rule == "cv" else rule)
+
+    def fixed(self, gammas: list[Any]) -> Self:
+        """Return the spec with these widths."""
+        searched = ("ridge",) if isinstance(self.ridge, str) else ()
+        return replace(
+            self,
+            widths=tuple(self.widths[0].with_gamma(gamma) for gamma in gammas),
+            chosen_on_data=(*self.widths[0].chosen_on_data, *searched),
+        )
 
     def _candidates(self, holdings: Holdings, scale: Any) -> Any:
         """Return the widths that trials compare."""
-        kernel, X, weight = self.widths[0].base, to_host(holdings.rows.samples()), holdings.weight
+        kernel, X = self.widths[0].kernel, to_host(holdings.rows.samples())
         if not kernel.has_width:
             return scale * _FAR
+        weight = holdings.weight
         targets: Targets = Responses(holdings.y.reshape(len(holdings), -1), weight)
         if holdings.classes is not None:
             targets = ClassTargets(holdings.labels, len(holdings.classes), weight=weight)
         problem = subsample(Problem(LS_SVM, targets, X, kernel), _SEARCHED)
         return select(problem).gamma * _NEIGHBOURS
 
-    def restore(
-        self, holdings: Holdings, public: Any, state: Any
-    ) -> tuple[BasisChoice, BasisEngine]:
-        """Return the choice and the engine stored in a model file."""
-        choice = self.chosen(public["gamma_"])
-        pairs = zip(state["bases"], state["weights"], strict=True)
-        bases = tuple(FixedBasis.from_state(choice.plan.kernels, holdings, *pair) for pair in pairs)
-        calibration = state.get("calibration")
-        scale = calibration and float(calibration[0])
-        return choice, BasisEngine(choice.plan, bases, holdings, calibration=scale)
+    # -- bases ----------------------------------------------------------------------------------
 
-    def chosen(self, gamma: Any, ridge: str | float = "cv") -> BasisChoice:
-        """The choice with this gamma and λ."""
-        searched = ("ridge",) if isinstance(self.plan.ridge, str) else ()
-        plan = replace(self.plan, kernels=self.kernels(gamma))
-        return BasisChoice(gamma, ridge, plan, (*self.widths[0].chosen_on_data, *searched))
+    def groups(self, holdings: Holdings) -> list[Array]:
+        """Groups of outputs that share a basis; two classes always do, as their targets are ±y."""
+        if holdings.classes is None:
+            return [np.arange(holdings.y.reshape(len(holdings), -1).shape[1])]
+        apart = self.apart and len(holdings.classes) > 2
+        return list(holdings.classes[:, None]) if apart else [holdings.classes]
 
-    def kernels(self, gamma: Any) -> tuple[Kernel, ...]:
-        """One kernel for each width."""
-        return tuple(self.widths[0].base.with_gamma(g) for g in (gamma if self.listed else [gamma]))
+    def ridge_rule(self, holdings: Holdings) -> str | float:
+        """``ridge``, with "cv" replaced by "loo" if trials would use only a part of the samples.
+
+        The bases of a subsample have fewer centres. What these cannot fit acts as noise, which
+        requires a larger λ than all samples need.
+        """
+        return "loo" if self.ridge == "cv" and len(holdings) > TRIED_ON else self.ridge
+
+    def tuned_ridge(self, holdings: Holdings) -> str | float:
+        """λ found by trials if the rule is "cv"; else the rule itself."""
+        rule = self.ridge_rule(holdings)
+        return Trials(self, holdings).run(self)[1] if rule == "cv" else rule
+
+    def bases(self, holdings: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
+        """Select a basis for each group of outputs."""
+        return tuple(self.select(holdings, group, ridge) for group in self.groups(holdings))
+
+    def select(
+        self, holdings: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
+    ) -> FixedBasis:
+        """Select a basis for these outputs on the held samples, starting with the centres of start.
+
+        Computes only the columns of candidates.
+        """
+        X, weight, kernels = holdings.rows.samples(), holdings.weight, self.kernels
+        Y = target_columns(holdings.y, outputs, holdings.classes is not None)
+        found = forward_select(
+            lambda samples, kernel: kernels[kernel](X[samples], X),
+            placed_like(Y.astype(X.dtype), X),
+            self.rules,
+            n_kernels=len(kernels),
+            weight=weight.astype(X.dtype),
+            start=None if start is None else (start.samples, start.which),
+            rng=np.random.default_rng(repeatable(self.random_state).randint(2**31)),
+        )
+        points = X[found.samples]
+        centres = Centres(kernels, points, found.kernels, found.samples, self.rules.epsilon)
+        basis = FixedBasis.of(found, centres, outputs, Y, weight)
+        if self.penalty == "kernel":
+            return basis.with_kernel_penalty(X, Y, weight, ridge)
+        return basis if ridge == self.rules.ridge else basis.with_ridge(X, Y, weight, ridge)
+
+    # -- engines and files ----------------------------------------------------------------------
+
+    def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> BasisEngine:
+        """Select bases on these holdings and return their engine."""
+        return BasisEngine(self, self.bases(holdings, self.chosen_ridge), holdings, history)
+
+    def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
+        """Select bases on other holdings; these are learned on them."""
+        return self.build(tuning).apart(holdings)
+
+    def chosen(self) -> dict[str, Any]:
+        return {"gamma": self.gamma}
+
+    def with_chosen(self, values: Mapping[str, Any]) -> Self:
+        return self.fixed(values["gamma"] if self.listed else [values["gamma"]])
+
+    def load(self, holdings: Holdings, state: BasisState) -> Engine:
+        pairs = zip(state.bases, state.weights, strict=True)
+        bases = tuple(FixedBasis.from_state(self.kernels, holdings, *pair) for pair in pairs)
+        scale = None if state.calibration is None else float(state.calibration[0])
+        return BasisEngine(self, bases, holdings, calibration=scale)
 
 
 def _ridge_on_the_way(model: Any) -> str | float:
@@ -154,7 +225,7 @@ def _widths(model: Any, listed: bool) -> tuple[KernelSpec, ...]:
     if isinstance(model.kernel, str) and model.kernel == "precomputed":
         raise ValueError(
             f'kernel="precomputed" is not for {type(model).__name__}, which computes the columns '
-            f"of its centres only. Give a callable, or use another machine."
+            f"of its centres only. Give a callable, or use another estimator."
         )
     named = tuple(name for name, kernel in KERNELS.items() if kernel.takes_gamma)
     if listed and (len(model.gamma) == 0 or model.kernel not in named):
@@ -164,161 +235,8 @@ def _widths(model: Any, listed: bool) -> tuple[KernelSpec, ...]:
         )
     if listed and any(isinstance(gamma, str) for gamma in model.gamma):
         raise ValueError(f"gamma must be > 0 in every entry of a list, got {model.gamma!r}.")
-    other = (model.degree, model.coef0, model.kernel_params, ("cv",), model.device)
-    gammas = model.gamma if listed else [model.gamma]
-    return tuple(KernelSpec(model.kernel, gamma, *other) for gamma in gammas)
-
-
-# -- reads --------------------------------------------------------------------------------------
-
-
-def _each(read, doc, several=list):
-    """A property of each basis: a single value for one basis, ``several`` values for more."""
-
-    def shown(model):
-        found = [read(basis) for basis in model._fitted().engine.bases]
-        return found[0] if len(found) == 1 else several(found)
-
-    return property(shown, doc=doc)
-
-
-def _over_all(read, doc):
-    """A property computed from all bases together."""
-    return property(lambda model: read([*model._fitted().engine.bases]), doc=doc)
-
-
-ridge_ = _each(
-    lambda basis: basis.live.ridge,
-    "λ; an array of one for each basis where there are several.",
-    np.array,
-)
-gcv_path_ = _each(
-    lambda basis: basis.path["gcv"].copy(),
-    "Generalised cross-validation for each number of centres on the way; see `path_`.",
-)
-path_ = _each(
-    lambda basis: dict(basis.path),
-    """Size, ridge, gcv, loo, bic and condition for each number of centres on the way.
-
-    A dictionary of arrays; a list of such for several bases.
-    """,
-)
-stop_reason_ = _each(
-    lambda basis: basis.stop_reason,
-    """Why no more centres were chosen; a list for several bases.
-
-    The criterion (``"loo"``, ``"gcv"``, ``"bic"``, ``"lambda"``), ``"max_basis"``,
-    ``"ill-conditioned"``, ``"exact"`` (nothing left to fit) or ``"exhausted"`` (every sample is a
-    centre).
-    """,
-)
-n_basis_ = _over_all(lambda bases: sum(map(len, bases)), "Number of centres, over all bases.")
-n_rows_ = property(
-    lambda model: model._fitted().engine.n_rows,
-    doc="Number of samples learned: those held, and those of Dask arrays and `learn_rows`.",
-)
-basis_kernels_ = _over_all(
-    lambda bases: np.concatenate([basis.centres.which for basis in bases]),
-    "The number of each centre's kernel in a list of `gamma`; else zeros.",
-)
-
-
-def basis_(model):
-    """The centres, of shape (n_basis, n_features), in the order of their selection."""
-    now = model._fitted()
-    centres = [to_host(basis.centres.points) for basis in now.engine.bases]
-    found = (sparse.vstack if sparse.issparse(centres[0]) else np.vstack)(centres)
-    return now.holdings.rows.answer(found) if now.holdings.rows.answer else found
-
-
-def basis_ids_(model):
-    """Ids of the centres that the model still holds as samples."""
-    now = model._fitted()
-    samples = np.concatenate([basis.centres.samples for basis in now.engine.bases])
-    return now.holdings.ids[samples[samples >= 0]]
-
-
-def dual_coef_(model):
-    """Weights of the centres, of shape (n_basis,) or (n_basis, n_outputs)."""
-    return _shown(model, block_diag(*(basis.weights[1:] for basis in model._fitted().engine.bases)))
-
-
-def intercept_(model):
-    """Bias, a number or an array of shape (n_outputs,)."""
-    first = [basis.weights[:1] for basis in model._fitted().engine.bases]
-    return _shown(model, np.concatenate(first, axis=1))[0]
-
-
-def _shown(model: Any, values: Any) -> Any:
-    """Select and order the columns of the outputs as the public attributes show them."""
-    now = model._fitted()
-    shown = values[:, now.engine.order()].astype(now.holdings.rows.dtype)
-    return shown[:, 0] if shown.shape[1] == 1 else shown
-
-
-# -- edits --------------------------------------------------------------------------------------
-
-
-@edits
-def grow(self, k=None):
-    """Select more centres on the samples that the model holds now.
-
-    The present centres stay, and more are chosen as in `fit`. The columns are made orthogonal on
-    the samples held, and λ is estimated again. Forgotten samples then have no influence left except
-    on the choice of the old centres. The cost is that of a fit with as many centres.
-
-    Parameters
-    ----------
-    k : int, optional
-        Largest number of new centres for each basis; ``max_basis`` by default.
-
-    Returns
-    -------
-    self
-    """
-    now, plan = _holding_all(self, "grow"), self._spec().plan
-    if any((basis.centres.samples < 0).any() for basis in now.engine.bases):
-        raise ValueError(
-            "grow starts from centres that the model holds, and these were chosen on samples that "
-            "`tune_on` set aside. Call reselect, or fit with more samples to tune on."
-        )
-    k = plan.rules.max_basis if k is None else k
-    self._now = now.moved(now.holdings, now.engine.grown(now.holdings, plan, k))
-    return self
-
-
-@edits
-def reselect(self, *, fresh=False):
-    """Choose width, centres and λ again on the samples held now, as `fit` does.
-
-    Afterwards no forgotten sample has any influence on the model.
-
-    Parameters
-    ----------
-    fresh : bool
-        Has no effect: the search always starts from scratch.
-
-    Returns
-    -------
-    self
-    """
-    _holding_all(self, "reselect")
-    return LiveEstimator.reselect(self, fresh=fresh)
-
-
-def holds_all(model: Any) -> bool:
-    """Whether the model holds all samples that it has learned."""
-    now = model._fitted()
-    return bool(now.engine.holds_all(now.holdings))
-
-
-def _holding_all(model: Any, method: str) -> Any:
-    """Return the fitted state; raise ValueError if some learned samples are not held."""
-    now = model._fitted()
-    if not holds_all(model):
-        raise ValueError(
-            f"{method} needs the samples, and the model holds {len(now.holdings)} of the "
-            f"{now.engine.n_rows} that it has learned: those of Dask arrays and of "
-            f"learn_rows are not held. Fit anew."
-        )
-    return now
+    words = (model.degree, model.coef0, model.kernel_params)
+    return tuple(
+        KernelSpec.read(model.kernel, gamma, *words, searches=("cv",), device=model.device)
+        for gamma in (model.gamma if listed else [model.gamma])
+    )

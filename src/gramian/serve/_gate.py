@@ -62,7 +62,7 @@ class Gate:
         headers = dict(scope["headers"])
         start, status = perf_counter(), 500
 
-        async def record_rebuild(message: Any) -> None:
+        async def send_recorded(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -75,11 +75,11 @@ class Gate:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             else:
-                await problem.response()(scope, receive, record_rebuild)
+                await problem.response()(scope, receive, send_recorded)
         else:
             if b"transfer-encoding" in headers:
                 receive = self._bounded(receive)
-            await self.app(scope, receive, record_rebuild)
+            await self.app(scope, receive, send_recorded)
         finally:
             if scope["type"] == "http":
                 self._metrics.observe(scope.get(PATH, "other"), status, perf_counter() - start)

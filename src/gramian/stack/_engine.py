@@ -3,69 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from gramian.core.arrays import Array, device_like, device_memory, side_by_side
+from gramian.core.arrays import Array, device_like
 from gramian.core.engines import (
     AddedBlock,
-    DensePlan,
+    DeferredEngine,
+    DenseState,
     Engine,
     Holdings,
     Predictor,
-    Unbuilt,
-    record_rebuild,
+    State,
+    each_beside,
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
+
+if TYPE_CHECKING:
+    from gramian.stack._spec import StackSpec
+
+Result = TypeVar("Result")
 
 MANY = 1000
 """Samples from which on an edit of several parts is worth several threads."""
 
 
 @dataclass(frozen=True, eq=False)
-class StackPlan:
-    """The hyper-parameters of a stack, from which engines are built.
+class StackState(State):
+    """The states of the parts."""
 
-    Parameters
-    ----------
-    parts : tuple of GramPlan
-    weights : ndarray of shape (S,)
-        Of the outputs of the parts, ≥ 0.
-    offset : ndarray of shape (t,) or float
-        Added to the weighted sum.
-    seen_by : tuple of str
-        Names of the hyper-parameters that were chosen on samples.
-    ready : list
-        Engines of the parts that the choice has built, for the first call of `engine`.
-    """
+    parts: tuple[DenseState, ...]
 
-    parts: tuple[DensePlan, ...]
-    weights: Array
-    offset: Any = 0.0
-    chosen_on_data: tuple[str, ...] = ()
-    ready: list[Any] = field(default_factory=list)
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        return cls(tuple(DenseState.from_values(part) for part in values["parts"]))
 
-    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> StackEngine:
-        """Return an engine for these holdings: of the parts that are ready, or from scratch."""
-        parts = tuple(self.ready)
-        self.ready.clear()  # an engine changes with its samples, so that one model alone has it
-        if not parts or any(part.serves is not holdings.version for part in parts):
-            require_stack(len(self.parts), holdings)
-            parts = tuple(_each(lambda part: part.engine(holdings), self.parts, holdings))
-        return StackEngine(self, parts, history)
-
-    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> StackPredictor:
-        """Return the reader from the `state` of an engine."""
-        parts = zip(self.parts, state["parts"], strict=True)
-        return self.read(tuple(part.predictor(holdings, kept) for part, kept in parts))
-
-    def read(self, readers: tuple[Predictor, ...]) -> StackPredictor:
-        """Return the reader that adds up these; a part of weight 0 is left out."""
-        used = np.flatnonzero(self.weights) if self.weights.any() else np.array([0])
-        return StackPredictor(tuple(readers[s] for s in used), self.weights[used], self.offset)
+    def values(self) -> dict[str, Any]:
+        return {"parts": [{"coefficients": part.coefficients} for part in self.parts]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +58,7 @@ class StackPredictor:
         return weighted_sum([part.outputs(X) for part in self.parts], self.weights, self.offset)
 
 
-class StackEngine:
+class StackEngine(Engine):
     """Engines over the same holdings, one for each part; every call goes to all of them.
 
     It serves a version when all parts do. An interrupt between two parts leaves them at different
@@ -90,11 +67,11 @@ class StackEngine:
 
     def __init__(
         self,
-        plan: StackPlan,
-        parts: tuple[Any, ...],
+        spec: StackSpec,
+        parts: tuple[Engine, ...],
         history: tuple[Rebuild, ...] = (),
     ) -> None:
-        self.plan, self.parts, self.past = plan, parts, history
+        self.spec, self.parts, self.past = spec, parts, history
 
     @property
     def serves(self) -> object:
@@ -116,21 +93,23 @@ class StackEngine:
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """Add samples to every part. If one refuses them, the others forget them again."""
 
-        def append(part: Any) -> Any:
+        def append(part: Engine) -> Engine | NotPositiveDefiniteError:
             try:
                 return part.append(before, after)
             except NotPositiveDefiniteError as error:
                 return error
 
         grown = _each(append, self.parts, after)
-        refused = [part for part in grown if isinstance(part, NotPositiveDefiniteError)]
+        refused = [error for error in grown if isinstance(error, NotPositiveDefiniteError)]
+        parts = [part for part in grown if isinstance(part, Engine)]
         if refused:
-            new, both = np.arange(len(before), len(after)), zip(self.parts, grown, strict=True)
+            new, left = np.arange(len(before), len(after)), iter(parts)
             self.parts = tuple(
-                part if more in refused else more.remove(after, before, new) for part, more in both
+                next(left).remove(after, before, new) if isinstance(found, Engine) else part
+                for part, found in zip(self.parts, grown, strict=True)
             )
             raise refused[0]
-        self.parts = tuple(grown)
+        self.parts = tuple(parts)
         return self
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
@@ -142,10 +121,10 @@ class StackEngine:
     def rebuild(self, holdings: Holdings, reason: str) -> Engine:
         """Rebuild one part after the other, so that one more than before is in memory at most."""
         history = self.history
-        for s, plan in enumerate(self.plan.parts):
-            self.parts = (*self.parts[:s], plan.engine(holdings), *self.parts[s + 1 :])
+        for s, spec in enumerate(self.spec.parts):
+            self.parts = (*self.parts[:s], spec.build(holdings), *self.parts[s + 1 :])
         self.past = history
-        return record_rebuild(self, reason, len(holdings))
+        return self.recorded(reason, len(holdings))
 
     def settle(self) -> None:
         for part in self.parts:
@@ -154,24 +133,24 @@ class StackEngine:
     # -- reads ----------------------------------------------------------------------------------
 
     def predictor(self, holdings: Holdings) -> StackPredictor:
-        parts = _each(lambda part: part.predictor(holdings), self.parts, holdings)
-        return self.plan.read(tuple(parts))
+        predictors = _each(lambda part: part.predictor(holdings), self.parts, holdings)
+        return self.spec.combined(tuple(predictors))
 
     def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs with the weights held: the same sum, of those of the parts."""
         left_out = _each(lambda part: part.loo(holdings), self.parts, holdings)
-        return weighted_sum(left_out, self.plan.weights, self.plan.offset)
+        return weighted_sum(left_out, self.spec.shares, self.spec.offset)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out outputs of all samples if one joined."""
         for blocks in zip(*(part.added(holdings, X) for part in self.parts), strict=True):
-            yield blocks[0][0], AddedStack(tuple(block for _, block in blocks), self.plan)
+            yield blocks[0][0], AddedStack(tuple(block for _, block in blocks), self.spec)
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         for blocks in zip(*(part.without_each(holdings, X) for part in self.parts), strict=True):
             outputs = [values for _, values in blocks]
-            yield blocks[0][0], weighted_sum(outputs, self.plan.weights, self.plan.offset)
+            yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
     def drift(self, holdings: Holdings) -> float:
         """The largest drift of a part."""
@@ -179,17 +158,14 @@ class StackEngine:
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return the same stack built from scratch."""
-        return record_rebuild(self.plan.engine(holdings, self.history), reason, len(holdings))
+        return self.spec.build(holdings, self.history).recorded(reason, len(holdings))
 
-    def frozen(self, holdings: Holdings) -> Unbuilt:
+    def deferred(self, holdings: Holdings) -> Engine:
         """Return what a pickle stores: coefficients without matrices."""
-        return Unbuilt(self.plan, self.state(holdings), self.history)
+        return DeferredEngine(self.spec, self.history, self.state(holdings))
 
-    def chosen_on_data(self) -> tuple[str, ...]:
-        return ()
-
-    def state(self, holdings: Holdings) -> dict[str, Any]:
-        return {"parts": [part.state(holdings) for part in self.parts]}
+    def state(self, holdings: Holdings) -> StackState:
+        return StackState(tuple(_dense_state(part, holdings) for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +173,7 @@ class AddedStack(AddedBlock):
     """Queries that join every part; what they change is added up with the weights held."""
 
     parts: tuple[Any, ...]
-    plan: StackPlan
+    spec: StackSpec
 
     @property
     def labels(self) -> Array:
@@ -205,27 +181,36 @@ class AddedStack(AddedBlock):
 
     def decisions(self, label: int) -> Array:
         left_out = [part.decisions(label) for part in self.parts]
-        return weighted_sum(left_out, self.plan.weights, self.plan.offset)
+        return weighted_sum(left_out, self.spec.shares, self.spec.offset)
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
         values, slopes = zip(*(part.lines() for part in self.parts), strict=True)
-        weights = self.plan.weights
+        weights = self.spec.shares
         return Added(
-            weighted_sum(values, weights, self.plan.offset), weighted_sum(slopes, weights, 0.0)
+            weighted_sum(values, weights, self.spec.offset), weighted_sum(slopes, weights, 0.0)
         )
 
 
-def _each(function: Callable[[Any], Any], parts: Sequence[Any], holdings: Holdings) -> list[Any]:
-    """``function(part)`` for each part; of many samples side by side, but not on a device."""
-    many = len(holdings) >= MANY and device_memory(holdings.rows.samples()) is None
-    return side_by_side(function, parts) if many else [function(part) for part in parts]
+def _each(
+    function: Callable[[Engine], Result], parts: tuple[Engine, ...], holdings: Holdings
+) -> list[Result]:
+    """``function(part)`` for each part; side by side where samples are many."""
+    if len(holdings) < MANY:
+        return [function(part) for part in parts]
+    return each_beside(function, parts, holdings)
 
 
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
     """Σ_s a_s F_s + b, in the precision of the outputs."""
     total = offset + sum(a * F for a, F in zip(weights.tolist(), outputs, strict=True))
     return np.asarray(total, dtype=outputs[0].dtype)
+
+
+def _dense_state(part: Engine, holdings: Holdings) -> DenseState:
+    state = part.state(holdings)
+    assert isinstance(state, DenseState)
+    return state
 
 
 def require_stack(parts: int, holdings: Holdings) -> None:

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from gramian.core.estimators import LiveClassifier, LiveRegressor, learned
-from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS, learned_parts, stack_spec
+from typing import Any
 
-parts = property(learned_parts)
-weights = learned("weights", "Weight of each part's outputs, ≥ 0, of shape (n_parts,).")
-offset = learned("offset", "Number that is added to the weighted sum, for each target.")
+from gramian.core.arrays import Array
+from gramian.core.engines import Spec
+from gramian.core.estimators import LiveClassifier, LiveEstimator, LiveRegressor
+from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS, StackSpec, stack_spec
 
 
-class StackedKernelClassifier(LiveClassifier):
+class StackAttributes(LiveEstimator):
+    """What a stack has chosen."""
+
+    @property
+    def weights_(self) -> Array:
+        """Weight of each part's outputs, ≥ 0, of shape (n_parts,)."""
+        return self._stack_spec().shares
+
+    @property
+    def offset_(self) -> Any:
+        """Number that is added to the weighted sum, for each target."""
+        return self._stack_spec().offset
+
+    @property
+    def parts_(self) -> list[dict[str, Any]]:
+        """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
+        return [part.chosen() for part in self._stack_spec().parts]
+
+    def _stack_spec(self) -> StackSpec:
+        spec = self._fitted().spec
+        assert isinstance(spec, StackSpec)
+        return spec
+
+    def _spec(self) -> Spec[Any]:
+        return stack_spec(self)
+
+
+class StackedKernelClassifier(StackAttributes, LiveClassifier):
     """Several least squares SVMs with different kernels, learning and forgetting as one.
 
     Use it where accuracy on a small table matters more than time: it takes about as many times the
@@ -48,9 +75,13 @@ class StackedKernelClassifier(LiveClassifier):
         whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -84,11 +115,6 @@ class StackedKernelClassifier(LiveClassifier):
     (147, 0.952)
     """
 
-    cli_name = "stack-classifier"
-    _state_names = ("classes_", "weights_", "offset_", "parts_")
-    _state_keys = ("parts",)
-    weights_, offset_, parts_ = weights, offset, parts
-
     def __init__(
         self,
         kernel=CLASS_KERNELS,
@@ -102,6 +128,7 @@ class StackedKernelClassifier(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
         device=None,
@@ -116,15 +143,13 @@ class StackedKernelClassifier(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.device = device
 
-    def _spec(self):
-        return stack_spec(self)
 
-
-class StackedKernelRegressor(LiveRegressor):
+class StackedKernelRegressor(StackAttributes, LiveRegressor):
     """Several least squares SVMs for regression with different kernels, learning as one.
 
     The regression of `StackedKernelClassifier`: predictions are ``Σ_s a_s f_s(x) + b`` with
@@ -157,9 +182,13 @@ class StackedKernelRegressor(LiveRegressor):
         whatever their order.
     callback : callable, optional
         Called with a record of every setting that a search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -191,11 +220,6 @@ class StackedKernelRegressor(LiveRegressor):
     (441, 0.51)
     """
 
-    cli_name = "stack-regressor"
-    _state_names = ("weights_", "offset_", "parts_")
-    _state_keys = ("parts",)
-    weights_, offset_, parts_ = weights, offset, parts
-
     def __init__(
         self,
         kernel=NUMBER_KERNELS,
@@ -209,6 +233,7 @@ class StackedKernelRegressor(LiveRegressor):
         criterion=None,
         random_state=None,
         callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
         device=None,
@@ -223,9 +248,7 @@ class StackedKernelRegressor(LiveRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.device = device
-
-    def _spec(self):
-        return stack_spec(self)

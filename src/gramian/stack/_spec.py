@@ -1,47 +1,73 @@
-"""Settings of a stack: from parameters to plans of its parts, and their weights."""
+"""The spec of a stack: its parts, and their weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from gramian.core.arrays import device_memory, side_by_side
-from gramian.core.engines import DensePlan, Holdings, Unbuilt
-from gramian.core.equations import LS_SVM, ClassTargets
-from gramian.core.estimators import DenseSpec, KernelSpec, check_positive
-from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS
-from gramian.stack._engine import StackPlan, require_stack
+from gramian.core.arrays import Array
+from gramian.core.engines import (
+    SEARCHED_GAMMAS,
+    DeferredEngine,
+    DenseSpec,
+    Engine,
+    Holdings,
+    KernelSpec,
+    Listener,
+    Predictor,
+    Spec,
+    State,
+    check_positive,
+    each_beside,
+)
+from gramian.core.equations import LS_SVM, ClassTargets, Targets
+from gramian.core.gram import Rebuild
+from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
 from gramian.stack._weights import class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
 NUMBER_KERNELS = ("rbf+ard", "laplacian", "exponential+diagonal")
 """The parts of a stack by default: smooth and rough, with all features alike or by their worth."""
-LEARNED = ("kernel", "gamma", "C", "metric", "selection")
-"""What a stack tells of each part."""
 
 
 @dataclass(frozen=True, eq=False)
-class StackSpec:
-    """The parameters of a stack, as `fit` read them.
+class StackSpec(Spec[StackState]):
+    """The parameters of a stack, and what was chosen for them.
 
     Parameters
     ----------
-    parts : tuple of GramSettings
+    parts : tuple of DenseSpec
     weights : ndarray of shape (S,) or "loo"
+        Of the outputs of the parts, ≥ 0.
+    offset : ndarray of shape (t,) or float
+        Added to the weighted sum.
+    chosen_on_data : tuple of str
+    ready : list of Engine
+        Engines of the parts that the choice has built, for the first call of `build`.
     """
 
     parts: tuple[DenseSpec, ...]
-    weights: Any
+    weights: Array | Literal["loo"]
+    offset: Any = 0.0
+    chosen_on_data: tuple[str, ...] = ()
+    ready: list[Engine] = field(default_factory=list)
+    state_type: ClassVar[type[State]] = StackState
 
     @property
-    def samples(self) -> Any:
-        """How samples are read, and where they are held."""
-        return self.parts[0].samples
+    def device(self) -> Any:
+        return self.parts[0].device
 
-    def choose(self, holdings: Holdings, past: StackPlan | None) -> StackPlan:
+    @property
+    def shares(self) -> Array:
+        """The weights, once they are numbers."""
+        assert not isinstance(self.weights, str)
+        return self.weights
+
+    def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
@@ -50,49 +76,42 @@ class StackSpec:
         require_stack(len(self.parts), holdings)
         alike: dict[Any, list[int]] = {}
         for i, part in enumerate(self.parts):
-            key = (part.kernel.kernel, str(part.kernel.gamma), str(part.C))
+            key = (part.kernel.kernel.name, str(part.kernel.gamma), str(part.C))
             alike.setdefault(key, []).append(i)
-        known = past is not None and len(past.parts) == len(self.parts)
-        before = past.parts if past is not None and known else (None,) * len(self.parts)
-        lock = Lock()
+        known = start is not None and len(start.parts) == len(self.parts)
+        before = start.parts if start is not None and known else (None,) * len(self.parts)
+        lock, groups = Lock(), list(alike.values())
 
-        def tune(numbers: list[int]) -> list[tuple[DensePlan, Any]]:
-            parts = [self.parts[i].beside(lock) for i in numbers]
-            return _tuned(parts, holdings, before[numbers[0]])
+        def tune(numbers: list[int]) -> list[tuple[DenseSpec, Engine]]:
+            specs = [self.parts[i].beside(lock) for i in numbers]
+            return _tuned(specs, holdings, before[numbers[0]])
 
-        on_host = device_memory(holdings.rows.samples()) is None
-        groups = list(alike.values())
-        tuned = side_by_side(tune, groups) if on_host else [tune(numbers) for numbers in groups]
-        found: dict[int, tuple[DensePlan, Any]] = {}
-        for numbers, pairs in zip(groups, tuned, strict=True):
+        found: dict[int, tuple[DenseSpec, Engine]] = {}
+        for numbers, pairs in zip(groups, each_beside(tune, groups, holdings), strict=True):
             found.update(zip(numbers, pairs, strict=True))
-        plans, engines = zip(*(found[i] for i in range(len(self.parts))), strict=True)
-        weights = self._weighted(plans[0].targets(holdings), list(engines), holdings)
-        return replace(self._plan(plans, *weights), ready=list(engines))
+        parts, engines = map(list, zip(*(found[i] for i in sorted(found)), strict=True))
+        weights, offset = self._weighted(parts[0].targets(holdings), engines, holdings)
+        return replace(
+            self,
+            parts=tuple(parts),
+            weights=weights,
+            offset=offset,
+            chosen_on_data=self._to_choose(),
+            ready=engines,
+        )
 
-    def recording(self, record_trial: Any) -> StackSpec:
-        """Return the same settings, which call ``hear(kernel, callback, trial)`` of every trial."""
-        return replace(self, parts=tuple(part.recording(record_trial) for part in self.parts))
+    def _to_choose(self) -> tuple[str, ...]:
+        """Names of what is to be chosen on samples."""
+        names = dict.fromkeys(name for part in self.parts for name in part.to_choose())
+        return (*names, *(("weights",) if isinstance(self.weights, str) else ()))
 
-    def restore(self, holdings: Holdings, public: Any, state: Any) -> tuple[StackPlan, Unbuilt]:
-        """Return the plan and an engine stored in a model file; the engine is built on demand."""
-        told = [{f"{name}_": part[name] for name in LEARNED} for part in public["parts_"]]
-        parts = zip(self.parts, told, state["parts"], strict=True)
-        plans = tuple(part.restore(holdings, *others)[0] for part, *others in parts)
-        plan = self._plan(plans, public["weights_"], public["offset_"])
-        return plan, Unbuilt(plan, {"parts": state["parts"]})
-
-    def _plan(self, parts: tuple[DensePlan, ...], weights: Any, offset: Any) -> StackPlan:
-        chosen = dict.fromkeys(name for part in self.parts for name in part.chosen_on_data)
-        chosen_on_data = (*chosen, *(("weights",) if isinstance(self.weights, str) else ()))
-        return StackPlan(parts, weights, offset, chosen_on_data)
-
-    def _weighted(self, targets: Any, engines: list[Any], holdings: Holdings) -> tuple[Any, Any]:
+    def _weighted(
+        self, targets: Targets, engines: list[Engine], holdings: Holdings
+    ) -> tuple[Array, Array]:
         """Weights and offset, given or fitted to the left-out values of the parts."""
         if not isinstance(self.weights, str):
-            return self.weights, np.zeros(
-                1 if holdings.classes is not None else len(targets.own[0])
-            )
+            t = 1 if isinstance(targets, ClassTargets) else targets.columns.shape[1]
+            return self.weights, np.zeros(t)
         if len(holdings) < 2:
             raise ValueError(
                 "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
@@ -103,18 +122,64 @@ class StackSpec:
             return class_weights(F, targets), np.zeros(1)
         return response_weights(F, targets.columns, holdings.weight)
 
+    def listening(self, listener: Listener) -> Self:
+        return replace(self, parts=tuple(part.listening(listener) for part in self.parts))
+
+    def describe(self) -> str:
+        return "; ".join(part.describe() for part in self.parts)
+
+    # -- engines --------------------------------------------------------------------------------
+
+    def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
+        """Return an engine for these holdings: of the parts that are ready, or from scratch."""
+        parts = tuple(self.ready)
+        self.ready.clear()  # an engine changes with its samples, so that one model alone has it
+        if not parts or any(part.serves is not holdings.version for part in parts):
+            require_stack(len(self.parts), holdings)
+            parts = tuple(each_beside(lambda part: part.build(holdings), self.parts, holdings))
+        return StackEngine(self, parts, history)
+
+    def predictor(self, holdings: Holdings, state: StackState) -> Predictor:
+        pairs = zip(self.parts, state.parts, strict=True)
+        return self.combined(tuple(part.predictor(holdings, kept) for part, kept in pairs))
+
+    def combined(self, predictors: tuple[Predictor, ...]) -> StackPredictor:
+        """Return the predictor that adds up these; a part of weight 0 is left out."""
+        weights = self.shares
+        used = np.flatnonzero(weights) if weights.any() else np.array([0])
+        return StackPredictor(tuple(predictors[s] for s in used), weights[used], self.offset)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def chosen(self) -> dict[str, Any]:
+        parts = [part.chosen() for part in self.parts]
+        return {"parts": parts, "weights": self.weights, "offset": self.offset}
+
+    def with_chosen(self, values: Mapping[str, Any]) -> Self:
+        pairs = zip(self.parts, values["parts"], strict=True)
+        return replace(
+            self,
+            parts=tuple(part.with_chosen(chosen) for part, chosen in pairs),
+            weights=values["weights"],
+            offset=values["offset"],
+            chosen_on_data=self._to_choose(),
+        )
+
+    def load(self, holdings: Holdings, state: StackState) -> Engine:
+        return DeferredEngine(self, kept=state)
+
 
 def _tuned(
-    parts: list[DenseSpec], holdings: Holdings, before: DensePlan | None
-) -> list[tuple[DensePlan, Any]]:
-    """Plans and engines of parts that differ by their metric alone."""
-    unit = replace(parts[0], metric=None).choose(holdings, before)
-    built, found = None, []
+    parts: list[DenseSpec], holdings: Holdings, before: DenseSpec | None
+) -> list[tuple[DenseSpec, Engine]]:
+    """Resolved specs, and engines, of parts that differ by their metric alone."""
+    plain, built = parts[0].without_metric(holdings, before), None
+    found = []
     for part in parts:
-        plan = unit if part.metric is None else part.with_metric(holdings, unit, built)
-        engine = plan.engine(holdings)
+        spec = plain if part.metric is None else part.with_metric(holdings, plain, built)
+        engine = spec.build(holdings)
         built = engine if part.metric is None else built
-        found.append((plan, engine))
+        found.append((spec, engine))
     return found
 
 
@@ -129,20 +194,8 @@ def stack_spec(model: Any) -> StackSpec:
     return StackSpec(parts, _check_weights(model.weights, names))
 
 
-def learned_parts(model: Any) -> list[dict[str, Any]]:
-    """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
-    now = model._fitted()
-    pairs = zip(now.spec.parts, now.choice.parts, strict=True)
-    found = []
-    for spec, plan in pairs:
-        C = 1.0 / plan.ridge if isinstance(spec.C, str) else spec.C
-        values = (plan.kernel.name, plan.gamma, C, plan.metric, plan.selection)
-        found.append(dict(zip(LEARNED, values, strict=True)))
-    return found
-
-
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The settings of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
+    """The spec of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
     name, plus, more = kernel, "", ""
     if isinstance(name, str):
         kernel, plus, more = name.partition("+")
@@ -156,9 +209,9 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
     return DenseSpec(
-        KernelSpec(kernel, gamma, *others, words=SEARCHED_GAMMAS, device=model.device),
+        KernelSpec.read(kernel, gamma, *others, searches=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
-        C if isinstance(C, str) else 1.0 / C,
+        "loo" if isinstance(C, str) else 1.0 / C,
         C=C,
         criterion=model.criterion,
         random_state=model.random_state,

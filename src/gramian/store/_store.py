@@ -151,7 +151,9 @@ class Store:
 
     # -- edits ----------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any = None, ids: Any = None) -> StoreReceipt:
+    def learn(
+        self, X: Any, y: Any = None, ids: Any = None, *, user: str | None = None
+    ) -> StoreReceipt:
         """Learn more rows; returns when they are on disk.
 
         Parameters
@@ -161,6 +163,8 @@ class Store:
             A table may have its target among its columns instead.
         ids : array-like, optional
             Unique integers or strings; the next free numbers by default.
+        user : str, optional
+            Whom the receipt names; by default the user of this process.
 
         Raises
         ------
@@ -169,9 +173,11 @@ class Store:
         StoreError
             If they cannot be written. The store is as it was.
         """
-        return self._edit("learn", lambda model: _edits.learn(model, X, y, ids), given=ids)
+        return self._edit(
+            "learn", lambda model: _edits.learn(model, X, y, ids), given=ids, user=user
+        )
 
-    def forget(self, ids: Any, verify: bool = False) -> StoreReceipt:
+    def forget(self, ids: Any, verify: bool = False, *, user: str | None = None) -> StoreReceipt:
         """Forget rows; returns when they are gone from the disk.
 
         Parameters
@@ -180,16 +186,20 @@ class Store:
         verify : bool
             Whether to compare with a model that is built from scratch, O(n³); the receipt has the
             difference.
+        user : str, optional
+            Whom the receipt names; by default the user of this process.
         """
         names = _edits.as_ids(ids)
         return self._edit(
-            "forget", lambda model: model.forget(ids).settle(), gone=names, verify=verify
+            "forget", lambda model: model.forget(ids).settle(), gone=names, verify=verify, user=user
         )
 
-    def relabel(self, ids: Any, y: Any) -> StoreReceipt:
+    def relabel(self, ids: Any, y: Any, *, user: str | None = None) -> StoreReceipt:
         """Give rows other targets; the old ones are forgotten. Returns when that is on disk."""
         names = _edits.as_ids(ids)
-        return self._edit("relabel", lambda model: _edits.relabel(model, names, y), gone=names)
+        return self._edit(
+            "relabel", lambda model: _edits.relabel(model, names, y), gone=names, user=user
+        )
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -318,6 +328,7 @@ class Store:
         gone: list[Any] | None = None,
         given: Any = None,
         verify: bool = False,
+        user: str | None = None,
     ) -> StoreReceipt:
         """Change the model, then the file, then what readers see; or nothing of that.
 
@@ -332,7 +343,7 @@ class Store:
                 changed = True
                 reach("changed")
                 numbered = action == "learn" and _edits.numbers(model, given)
-                receipt = writer.write(model, Edit(action, gone or [], numbered, verify))
+                receipt = writer.write(model, Edit(action, gone or [], numbered, verify, user))
                 self._ids, self._view = model.ids_, None
                 reach("seen")
                 return receipt

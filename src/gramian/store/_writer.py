@@ -36,6 +36,9 @@ class Edit(NamedTuple):
 
     verify: bool
 
+    user: str | None = None
+    """Who asked for it; by default who runs this process."""
+
 
 class Writer:
     """The side of a store that writes; `start` tells it what is there."""
@@ -64,7 +67,8 @@ class Writer:
         """Write the edit that the model has made; it is on disk, and erased, at the end."""
         database, book = self._open(), self.book
         ids, columns, n = model.ids_, columns_of(model), book.last.n_after
-        facts = {"action": edit.action, "n_before": n, "n_after": len(ids)}
+        user = edit.user or self._user
+        facts = {"action": edit.action, "user": user, "n_before": n, "n_after": len(ids)}
         facts |= self._measured(model, edit.verify)
         with database.transaction(erases=bool(edit.gone)):
             reach("begun")
@@ -150,7 +154,6 @@ class Writer:
         changes: dict[str, Any] = {
             "number": last.number + 1,
             "time": now(),
-            "user": self._user,
             "ids": tuple(hashed_id(book.id_key, name) for name in names),
             "count": len(names),
             "commitment": book.commitment.digest(),

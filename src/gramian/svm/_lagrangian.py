@@ -2,72 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from gramian.core.engines import PRIMAL, Holdings, PrimalPlan
-from gramian.core.equations import KERNEL_RIDGE, LS_SVM
-from gramian.core.estimators import (
-    DenseSpec,
-    KernelSpec,
-    LiveClassifier,
-    check_choice,
-    check_positive,
-    coef,
-    dual_coef,
-    factor,
-    learned,
-)
-from gramian.core.estimators._dense_spec import (
-    SEARCHED_GAMMAS,
-    kernel_name,
-    saved,
-    shaped,
-    strength_c,
-)
-from gramian.core.estimators._parameters import is_number
+from gramian.core.arrays import Array
+from gramian.core.engines import PRIMAL, Spec, check_choice, is_number
+from gramian.core.equations import KERNEL_RIDGE
+from gramian.core.estimators import LiveClassifier, StrengthAttribute, shaped
 from gramian.core.gram import FACTORS
-from gramian.core.kernels import Kernel, Linear, Polynomial
-from gramian.core.search import Problem
-from gramian.svm._lagrangian_engine import LagrangianPlan
+from gramian.svm._lagrangian_engine import LagrangianEngine
+from gramian.svm._lagrangian_spec import LagrangianSpec
 
 SOLVERS = ("pivot", "lagrangian")
 
 
-@dataclass(frozen=True, eq=False)
-class LagrangianSpec(DenseSpec):
-    """The parameters as `fit` read them.
-
-    The machine is kernel ridge regression on its support vectors, and leave-one-out has no closed
-    form along a path of C or gamma. LS-SVM, whose errors are squared on both sides of the margin,
-    has one: it chooses those that are "loo".
-    """
-
-    iteration: tuple[float, float, int] | None = None
-
-    def _plan(self, gamma: Any, ridge: float, found: Any = None) -> LagrangianPlan:
-        plan = super()._plan(gamma, ridge, found)
-        fields = vars(plan) | {"kernel": augmented_kernel(plan.kernel)}
-        linear = isinstance(plan, PrimalPlan)
-        return LagrangianPlan(**fields, linear=linear, iteration=self.iteration)
-
-    def _problem(self, holdings: Holdings) -> Problem:
-        return replace(super()._problem(holdings), equations=LS_SVM)
-
-
-def augmented_kernel(kernel: Kernel) -> Kernel:
-    """The kernel of samples extended by a constant: duan2008's ``[A −e]`` in place of A."""
-    if isinstance(kernel, Linear):
-        return Polynomial(gamma=1.0, degree=1, coef0=1.0)
-    if isinstance(kernel, Polynomial):
-        return replace(kernel, coef0=kernel.coef0 + kernel.gamma)
-    return kernel
-
-
-class LagrangianSVC(LiveClassifier):
+class LagrangianSVC(StrengthAttribute, LiveClassifier):
     """Lagrangian support vector classifier that learns and forgets samples exactly.
 
     Use it when few samples are support vectors, because most edits then change nothing. It is
@@ -122,9 +73,20 @@ class LagrangianSVC(LiveClassifier):
     class_weight : dict or "balanced", optional
         Factors for the sample weights. ``"balanced"`` depends on all samples, so every edit starts
         from scratch.
+    criterion : {"log-loss", "squared", "error"}, optional
+        Leave-one-out loss that the search minimises; see `LeastSquaresSVC`.
+    random_state : int, RandomState or None
+        Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
+        samples, whatever their order.
+    callback : callable, optional
+        Called with a record of every setting that the search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -135,8 +97,8 @@ class LagrangianSVC(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     gamma_, C_ : float
         The values in use, whether given or chosen.
-    kernel_ : str
-        Name of the kernel in use.
+    kernel_ : Kernel
+        The kernel that predicts: a callable with a name, a width and factors of features.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     support_ : ndarray of shape (n_support,)
@@ -176,15 +138,6 @@ class LagrangianSVC(LiveClassifier):
     array([ True])
     """
 
-    cli_name = "lagrangian"
-    _state_names = ("classes_", "gamma_", "C_", "selection_", "kernel_")
-    _state_keys = ("coefficients", "weights")
-    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = strength_c
-    selection_ = learned("selection", "The searched path, or None.")
-    kernel_ = kernel_name
-    dual_coef_, coef_, factor_ = dual_coef, coef, factor
-
     def __init__(
         self,
         kernel="rbf",
@@ -200,6 +153,10 @@ class LagrangianSVC(LiveClassifier):
         max_iter=10_000,
         factor="auto",
         class_weight=None,
+        criterion=None,
+        random_state=None,
+        callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
     ):
@@ -215,33 +172,40 @@ class LagrangianSVC(LiveClassifier):
         self.max_iter = max_iter
         self.factor = factor
         self.class_weight = class_weight
+        self.criterion = criterion
+        self.random_state = random_state
+        self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
 
     @property
-    def support_(self):
+    def support_(self) -> Array:
         """Positions of the support vectors, in the order of `ids_`."""
-        return np.flatnonzero(saved(self)[1]["coefficients"][1].any(axis=1))
+        return np.flatnonzero(self._dense_state()[1].coefficients[1].any(axis=1))
 
     @property
-    def support_ids_(self):
+    def support_ids_(self) -> Array:
         """Ids of the support vectors."""
         with self._lock:
             return self._fitted().holdings.ids[self.support_]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Any:
         """The bias of the linear kernel; 0 for the others."""
-        now, state = saved(self)
-        intercept, Z = state["coefficients"]
-        return shaped(now, Z.sum(axis=0) if self.kernel == "linear" else intercept)
+        now, state = self._dense_state()
+        intercept, Z = state.coefficients
+        linear = isinstance(now.spec, LagrangianSpec) and now.spec.is_linear
+        return shaped(now, Z.sum(axis=0) if linear else intercept)
 
     @property
-    def n_iter_(self):
+    def n_iter_(self) -> int:
         """Number of exchanges or iterations that led to the present solution."""
-        return self._serving().engine.n_iter
+        engine = self._serving().engine
+        assert isinstance(engine, LagrangianEngine)
+        return engine.n_iter
 
-    def _spec(self):
+    def _spec(self) -> Spec[Any]:
         if not (is_number(self.step) and 0 < self.step < 2):
             raise ValueError(
                 f"step must be between 0 and 2, in units of 1/C, for the iteration to converge; "
@@ -251,15 +215,10 @@ class LagrangianSVC(LiveClassifier):
             raise ValueError(f"tol must be > 0, got {self.tol!r}.")
         if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
             raise ValueError(f"max_iter must be an integer >= 1, got {self.max_iter!r}.")
-        C, solver = check_positive("C", self.C, "loo"), check_choice("solver", self.solver, SOLVERS)
-        words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
-        return LagrangianSpec(
-            KernelSpec(*words, words=SEARCHED_GAMMAS),
+        solver = check_choice("solver", self.solver, SOLVERS)
+        return self._make_c_spec(
             KERNEL_RIDGE,
-            C if isinstance(C, str) else 1.0 / C,
-            C=C,
+            LagrangianSpec,
             factor=check_choice("factor", self.factor, (*FACTORS, PRIMAL)),
-            class_weight=self.class_weight,
-            sums=True,
             iteration=None if solver == "pivot" else (self.step, self.tol, int(self.max_iter)),
         )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from gramian.core.arrays import Array
-from gramian.core.engines import DensePlan, Holdings, check_semidefinite
+from gramian.core.engines import DenseSpec, Holdings, check_semidefinite
 from gramian.core.gram import (
     LiveSystem,
     NotPositiveDefiniteError,
@@ -28,15 +28,15 @@ class GramSpace:
 
     Parameters
     ----------
-    plan : GramPlan
+    spec : DenseSpec
         Provides the kernel, and the type of factor for the supports.
     held : Holdings
     ridges : ndarray of shape (n,)
         λ_i.
     """
 
-    def __init__(self, plan: DensePlan, holdings: Holdings, ridges: Array) -> None:
-        X, self._kernel, self.factor = holdings.rows.samples(), plan.kernel, plan.factor
+    def __init__(self, spec: DenseSpec, holdings: Holdings, ridges: Array) -> None:
+        X, self._kernel, self.factor = holdings.rows.samples(), spec.predicts_with, spec.factor
         self.diagonal = self._kernel.diagonal(X)
         self.ridges = ridges.astype(self.dtype)
         self._matrix = SlotMatrix(

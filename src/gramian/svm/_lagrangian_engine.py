@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,15 +13,14 @@ from gramian.core.arrays import Array
 from gramian.core.engines import (
     AddedBlock,
     AddedByEdits,
+    DeferredEngine,
+    DenseState,
+    Engine,
     Holdings,
-    PrimalPlan,
-    PrimalPredictor,
-    Unbuilt,
+    Predictor,
     query_blocks,
-    record_rebuild,
 )
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import KernelExpansion
 from gramian.svm._lagrangian_dense import GramPart, GramSpace
 from gramian.svm._lagrangian_equations import (
     Solved,
@@ -34,6 +32,9 @@ from gramian.svm._lagrangian_equations import (
 )
 from gramian.svm._lagrangian_primal import LinearPart, LinearSpace
 
+if TYPE_CHECKING:
+    from gramian.svm._lagrangian_spec import LagrangianSpec
+
 # The search for a support starts from this many samples, or from a quarter of them if more.
 _FEW = 400
 # Slacks, which are of the order of one, are lost in rounding errors of this size.
@@ -42,40 +43,7 @@ _BLURRED = 1e-4
 _ALL = None
 
 
-@dataclass(frozen=True, eq=False)
-class LagrangianPlan(PrimalPlan):
-    """The settings from which the engine is built; the kernel includes the bias.
-
-    Parameters
-    ----------
-    linear : bool
-        Whether the kernel is x·y + 1, for which sums over features can replace A.
-    iteration : tuple, optional
-        Step in units of λ_i, tol and max_iter of duan2008's iteration; None selects principal
-        pivoting.
-    """
-
-    linear: bool = False
-    iteration: tuple[float, float, int] | None = None
-
-    def uses_primal(self, n: int, d: int) -> bool:
-        """Whether to store sums for n samples of d features."""
-        return self.linear and super().uses_primal(n, d)
-
-    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> LagrangianEngine:
-        """Build an engine for these holdings from scratch."""
-        return LagrangianEngine(self, holdings, history)
-
-    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> Any:
-        """Return the reader of predictions, from weights of features or from support vectors."""
-        if state.get("weights") is not None:
-            return PrimalPredictor(*state["weights"])
-        intercept, Z = state["coefficients"]
-        support = np.flatnonzero(Z.any(axis=1))
-        return KernelExpansion(self.kernel, holdings.rows.take(support), Z[support], intercept)
-
-
-class LagrangianEngine:
+class LagrangianEngine(Engine):
     """One machine per class against the rest, or one for two classes, on one matrix A.
 
     Each output has its own support. Adding a sample beyond its margin, or removing one outside its
@@ -84,7 +52,7 @@ class LagrangianEngine:
 
     Parameters
     ----------
-    plan : LagrangianPlan
+    spec : LagrangianSpec
     held : Holdings
     history : tuple of Rebuild
         Records of earlier rebuilds.
@@ -93,22 +61,23 @@ class LagrangianEngine:
     """
 
     serves: object = None
+    factor = ""
 
     def __init__(
         self,
-        plan: LagrangianPlan,
+        spec: LagrangianSpec,
         holdings: Holdings,
         history: tuple[Rebuild, ...] = (),
         sums: bool = False,
     ) -> None:
-        self.plan, self.past, self.n_iter, self.factor = plan, history, 0, ""
-        self.sums = sums or plan.uses_primal(len(holdings), holdings.rows.width)
-        ridges, d = plan.ridge / plan.weights(holdings), holdings.rows.width
+        self.spec, self.past, self.n_iter = spec, history, 0
+        self.sums = sums or spec.uses_primal(len(holdings), holdings.rows.width)
+        ridges, d = spec.shift / spec.weights(holdings), holdings.rows.width
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
         self._labels, n = _labels(holdings), len(holdings)
         self._space: Any = (
-            LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(plan, holdings, ridges)
+            LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(spec, holdings, ridges)
         )
         shape = n, len(self._labels)
         self._Z, self._inside = np.zeros(shape, self._space.dtype), np.zeros(shape, bool)
@@ -126,14 +95,14 @@ class LagrangianEngine:
     def append(self, before: Holdings, after: Holdings) -> LagrangianEngine:
         """Add samples, O(n) for one beyond all margins."""
         n, k = len(before), len(after) - len(before)
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        if not self.sums and self.plan.uses_primal(n + k, after.rows.width):
+        if not self.sums and self.spec.uses_primal(n + k, after.rows.width):
             return self.fresh(after, "more than 2 (d + 1) samples")
         met, values = self._space.meet(after, self._Z, self._B)
         own = after.y[n:, None] == np.asarray(self._labels)
         missing = np.where(own, values, -values) < 1.0
-        ridges = self.plan.ridge / self.plan.weights(after)[n:]
+        ridges = self.spec.shift / self.spec.weights(after)[n:]
         kept, self.serves = vars(self).copy(), None
         try:
             self._space = self._space.append(after, met, ridges)
@@ -149,7 +118,7 @@ class LagrangianEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
         """Remove samples, O(n) for one outside all supports."""
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
         self.serves, rounding = None, self._rounding
         for live in self._live.values():
@@ -183,19 +152,15 @@ class LagrangianEngine:
         for part in self._live.values():
             part.settle()
 
-    def rebuild(self, holdings: Holdings, reason: str) -> LagrangianEngine:
-        """Rebuild everything from the samples."""
-        return self.fresh(holdings, reason)
-
     def fresh(self, holdings: Holdings, reason: str | None = None) -> LagrangianEngine:
         """Return the same machine built from scratch."""
-        engine = LagrangianEngine(self.plan, holdings, self.history, self.sums)
-        return record_rebuild(engine, reason, len(holdings))
+        engine = LagrangianEngine(self.spec, holdings, self.history, self.sums)
+        return engine.recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
-    def predictor(self, holdings: Holdings) -> Any:
-        return self.plan.predictor(holdings, self.state(holdings))
+    def predictor(self, holdings: Holdings) -> Predictor:
+        return self.spec.predictor(holdings, self.state(holdings))
 
     def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
@@ -236,24 +201,21 @@ class LagrangianEngine:
             left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
-            K = X[rows] if self.sums else self.plan.kernel(X[rows], holdings.rows.samples())
+            K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
             for j, (members, Z) in enumerate(left):
                 F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
             yield rows, F
 
-    def frozen(self, holdings: Holdings) -> Unbuilt:
+    def deferred(self, holdings: Holdings) -> Engine:
         """Return what a pickle stores: coefficients without a matrix."""
-        return Unbuilt(self.plan, self.state(holdings), self.history)
+        return DeferredEngine(self.spec, self.history, self.state(holdings))
 
-    def chosen_on_data(self) -> tuple[str, ...]:
-        return ()
-
-    def state(self, holdings: Holdings) -> dict[str, Any]:
+    def state(self, holdings: Holdings) -> DenseState:
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
         Z = np.ascontiguousarray(self._Z, dtype=holdings.rows.dtype)
-        weights = {"weights": self.feature_weights(holdings)} if self.sums else {}
-        return {"coefficients": (np.zeros(Z.shape[1], dtype=Z.dtype), Z), **weights}
+        weights = self.feature_weights(holdings) if self.sums else None
+        return DenseState((np.zeros(Z.shape[1], dtype=Z.dtype), Z), weights)
 
     # -- solving --------------------------------------------------------------------------------
 
@@ -277,7 +239,7 @@ class LagrangianEngine:
                 0,
                 {k: r for k, r in self._rounding.items() if k in labels},
             )
-            solve = self._iterate if self.plan.iteration else self._pivot
+            solve = self._iterate if self.spec.iteration else self._pivot
             solve(self._signs(after), changed)
         self.serves = after.version
 
@@ -304,8 +266,8 @@ class LagrangianEngine:
 
         First uses P as it is; if ε requires more, then uses solutions refined against the true A.
         """
-        assert self.plan.iteration is not None
-        (step, tol, max_iter), space, live = self.plan.iteration, self._space, self._part(_ALL)
+        assert self.spec.iteration is not None
+        (step, tol, max_iter), space, live = self.spec.iteration, self._space, self._part(_ALL)
         Z = self._Z[:, changed]
         for inverse, accuracy in live.inverses(space, np.ones(len(Y), dtype=space.dtype)):
             found = lagrangian_iteration(
@@ -350,7 +312,7 @@ class LagrangianEngine:
 
     def _signs(self, holdings: Holdings) -> Array:
         """Targets ±1, of shape (n, t)."""
-        return self.plan.targets(holdings).own.astype(self._space.dtype)
+        return self.spec.targets(holdings).own.astype(self._space.dtype)
 
 
 def _labels(holdings: Holdings) -> list[Any]:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from gramian.core.engines import PRIMAL
+from typing import Any
+
+from gramian.core.engines import PRIMAL, Spec, check_choice
 from gramian.core.equations import LS_SVM
-from gramian.core.estimators import (
-    DenseSpec,
-    KernelSpec,
-    LiveClassifier,
-    LiveRegressor,
-    check_choice,
-    check_positive,
-    coef,
-    dual_coef,
-    factor,
-    intercept,
-    learned,
-)
-from gramian.core.estimators._dense_spec import SEARCHED_GAMMAS, kernel_name, metric, strength_c
+from gramian.core.estimators import LiveClassifier, LiveRegressor, StrengthAttribute
 from gramian.core.gram import FACTORS, SINGLE
 
+_FACTORS = (*FACTORS, SINGLE, PRIMAL)
 
-class LeastSquaresSVC(LiveClassifier):
+
+class LeastSquaresSVC(StrengthAttribute, LiveClassifier):
     """Least squares support vector classifier that learns and forgets samples exactly.
 
     Use it for classification with up to some ten thousand samples, or with any number of samples
@@ -72,9 +63,13 @@ class LeastSquaresSVC(LiveClassifier):
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -88,8 +83,8 @@ class LeastSquaresSVC(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     gamma_, C_ : float
         The values in use, whether given or chosen.
-    kernel_ : str
-        Name of the kernel in use.
+    kernel_ : Kernel
+        The kernel that predicts: a callable with a name, a width and factors of features.
     metric_ : ndarray of shape (n_features,) or None
         Factors of the features.
     selection_ : Selection or None
@@ -120,16 +115,6 @@ class LeastSquaresSVC(LiveClassifier):
     (147, 0.966)
     """
 
-    cli_name = "ls-svc"
-    _state_names = ("classes_", "gamma_", "C_", "selection_", "kernel_", "metric_")
-    _state_keys = ("coefficients", "weights")
-    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = strength_c
-    selection_ = learned("selection", "The searched path, or None.")
-    kernel_, metric_ = kernel_name, metric
-    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
-    coef_ = coef
-
     def __init__(
         self,
         kernel="rbf",
@@ -145,6 +130,7 @@ class LeastSquaresSVC(LiveClassifier):
         criterion=None,
         random_state=None,
         callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
         device=None,
@@ -161,15 +147,17 @@ class LeastSquaresSVC(LiveClassifier):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.device = device
 
-    def _spec(self):
-        return _spec(self, class_weight=self.class_weight)
+    def _spec(self) -> Spec[Any]:
+        factor = check_choice("factor", self.factor, _FACTORS)
+        return self._make_c_spec(LS_SVM, factor=factor)
 
 
-class LeastSquaresSVR(LiveRegressor):
+class LeastSquaresSVR(StrengthAttribute, LiveRegressor):
     """Least squares support vector regression that learns and forgets samples exactly.
 
     Kernel ridge regression with λ = 1/C and a free intercept, for one or several targets per
@@ -207,9 +195,13 @@ class LeastSquaresSVR(LiveRegressor):
         samples, whatever their order.
     callback : callable, optional
         Called with a record of every setting that the search tries.
+    tuning_fraction : float, optional
+        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
+        then set aside: the model does not hold them, and nothing that it holds was seen by a
+        choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search, with the time that is left where that is more than two seconds, and the choice.
+        search and the choice.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         as many as cores that may be used, unless a joblib context or a limit on BLAS says
@@ -222,8 +214,8 @@ class LeastSquaresSVR(LiveRegressor):
     ----------
     gamma_, C_ : float
         The values in use, whether given or chosen.
-    kernel_ : str
-        Name of the kernel in use.
+    kernel_ : Kernel
+        The kernel that predicts: a callable with a name, a width and factors of features.
     metric_ : ndarray of shape (n_features,) or None
         Factors of the features.
     selection_ : Selection or None
@@ -253,16 +245,6 @@ class LeastSquaresSVR(LiveRegressor):
     (441, 0.5)
     """
 
-    cli_name = "ls-svr"
-    _state_names = ("gamma_", "C_", "selection_", "kernel_", "metric_")
-    _state_keys = ("coefficients", "weights")
-    gamma_ = learned("gamma", "Width of the kernel; None where it has none.")
-    C_ = strength_c
-    selection_ = learned("selection", "The searched path, or None.")
-    kernel_, metric_ = kernel_name, metric
-    dual_coef_, intercept_, factor_ = dual_coef, intercept, factor
-    coef_ = coef
-
     def __init__(
         self,
         kernel="rbf",
@@ -277,6 +259,7 @@ class LeastSquaresSVR(LiveRegressor):
         criterion=None,
         random_state=None,
         callback=None,
+        tuning_fraction=None,
         verbose=0,
         n_jobs=None,
         device=None,
@@ -292,27 +275,11 @@ class LeastSquaresSVR(LiveRegressor):
         self.criterion = criterion
         self.random_state = random_state
         self.callback = callback
+        self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.device = device
 
-    def _spec(self):
-        return _spec(self)
-
-
-def _spec(model, **own):
-    words = (model.kernel, model.gamma, model.degree, model.coef0, model.kernel_params)
-    C = check_positive("C", model.C, "loo")
-    return DenseSpec(
-        KernelSpec(*words, words=SEARCHED_GAMMAS, device=model.device),
-        LS_SVM,
-        C if isinstance(C, str) else 1.0 / C,
-        C=C,
-        factor=check_choice("factor", model.factor, (*FACTORS, SINGLE, PRIMAL)),
-        criterion=model.criterion,
-        random_state=model.random_state,
-        callback=model.callback,
-        metric=model.metric,
-        sums=True,
-        **own,
-    )
+    def _spec(self) -> Spec[Any]:
+        factor = check_choice("factor", self.factor, _FACTORS)
+        return self._make_c_spec(LS_SVM, factor=factor)

@@ -1,43 +1,70 @@
-"""The live state of a model: holdings, and the engines that follow them."""
+"""The live state of a model: specs, holdings, and the engines that follow them.
+
+`Holdings` store the samples, targets, weights and ids of a model; an edit replaces them in one
+assignment. A `Spec` holds parameters and what was chosen for them, and builds an `Engine`, which
+follows the holdings by exact updates and records which version it is valid for.
+"""
 
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
-from gramian.core.engines._dense import (
-    DenseEngine,
-    DensePlan,
-    MinimumNormEngine,
-    Owed,
-    Unbuilt,
-    check_semidefinite,
-)
-from gramian.core.engines._engine import Engine, Predictor, record_rebuild
+from gramian.core.engines._beside import each_beside
+from gramian.core.engines._crossfit import ChoiceWarning, held_folds, left_queries, out_of_fold
+from gramian.core.engines._deferred import DeferredEngine
+from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
+from gramian.core.engines._dense_spec import SEARCHED_GAMMAS, DenseSpec
+from gramian.core.engines._engine import Engine, Predictor, State
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
-from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPlan, PrimalPredictor
+from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
+from gramian.core.engines._minimum_norm import MinimumNormEngine
+from gramian.core.engines._parameters import (
+    check_choice,
+    check_class_weight,
+    check_positive,
+    is_number,
+)
+from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPredictor
+from gramian.core.engines._removed import without_each_by_removal
 from gramian.core.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
+from gramian.core.engines._spec import HOST, Listener, Spec
 
 __all__ = [
+    "HOST",
     "PRIMAL",
+    "SEARCHED_GAMMAS",
+    "WIDTH_KERNELS",
     "AddedBlock",
     "AddedByEdits",
     "AddedQueries",
+    "ChoiceWarning",
+    "DeferredEngine",
     "DenseEngine",
-    "DensePlan",
     "DenseRows",
+    "DenseSpec",
+    "DenseState",
     "Engine",
     "GramRows",
     "Holdings",
+    "KernelSpec",
+    "Listener",
     "MinimumNormEngine",
-    "Owed",
     "Predictor",
     "PrimalEngine",
-    "PrimalPlan",
     "PrimalPredictor",
     "Rows",
     "SparseRows",
-    "Unbuilt",
+    "Spec",
+    "State",
+    "check_choice",
+    "check_class_weight",
+    "check_positive",
     "check_semidefinite",
     "check_weight",
+    "each_beside",
+    "held_folds",
+    "is_number",
+    "left_queries",
     "make_rows",
+    "out_of_fold",
     "query_blocks",
-    "record_rebuild",
     "trimmed",
+    "without_each_by_removal",
 ]

@@ -1,10 +1,12 @@
-"""The protocol of engines: the state of a machine that follows the holdings of a model."""
+"""The engine: the live state of a model, which follows its holdings by exact updates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import is_dataclass, replace
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
 
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock
@@ -13,14 +15,31 @@ from gramian.core.gram import Rebuild
 
 
 class Predictor(Protocol):
-    """Computes predictions of one version. It never changes, so threads may share it."""
+    """Computes the outputs of one version. It never changes, so threads may share it."""
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t); one column for two classes."""
 
 
-class Engine(Protocol):
-    """The updatable state of a machine.
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a file stores of an engine besides the holdings: fields of plain values and arrays."""
+
+    follows_from_rows: ClassVar[bool] = False
+    """Whether the engine can be built again from the holdings and what the spec has chosen."""
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Return the state that has these values; names that it does not know are left out."""
+        return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class Engine(ABC):
+    """The live state of a model.
 
     An edit returns the engine for the new holdings: itself, changed in place, or a new one. An
     engine that changes in place sets `serves` to None before its first change and to the new
@@ -28,67 +47,99 @@ class Engine(Protocol):
     from its holdings. An edit that raises leaves the engine as it was.
     """
 
-    past: tuple[Rebuild, ...]
+    past: tuple[Rebuild, ...] = ()
     """Records of rebuilds before this engine was created."""
+    edits: int = 0
+    """Samples added or removed since the engine was built."""
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def append(self, before: Holdings, after: Holdings) -> Engine:
+        """Add the samples that ``after`` has in addition to ``before``, at its end."""
+
+    @abstractmethod
+    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+        """Remove the samples at these ascending positions of ``before``."""
+
+    @abstractmethod
+    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
+        """Return a new engine with the same spec, built from the holdings; record the reason."""
+
+    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
+        """Rebuild the updated state from the holdings, and record why."""
+        return self.fresh(holdings, reason)
+
+    def settle(self) -> None:  # noqa: B027 - most engines defer nothing
+        """Carry out updates that were deferred, so that nothing of a removed sample is left."""
+
+    # -- reads ----------------------------------------------------------------------------------
 
     @property
+    @abstractmethod
     def serves(self) -> object:
         """Version of the holdings that this engine is valid for, or None."""
 
     @property
-    def history(self) -> tuple[Rebuild, ...]:
-        """Records of when and why something was rebuilt."""
-
-    @property
+    @abstractmethod
     def factor(self) -> str:
         """Name of the updated factor, for records of a rebuild."""
 
-    def append(self, before: Holdings, after: Holdings) -> Engine:
-        """Add the samples that ``after`` has in addition to ``before``, at its end."""
-
-    def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """Remove the samples at these ascending positions of ``before``."""
-
-    def settle(self) -> None:
-        """Carry out updates that were deferred, so that nothing of a removed sample is left."""
-
+    @abstractmethod
     def predictor(self, holdings: Holdings) -> Predictor:
         """Return an object that computes predictions."""
 
+    @abstractmethod
     def loo(self, holdings: Holdings) -> Array:
         """Exact leave-one-out outputs of the held samples, of shape (n, t)."""
 
+    @abstractmethod
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
+        """Yield blocks of queries with the left-out values of all samples if one were added."""
 
+    @abstractmethod
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
 
+    @abstractmethod
     def drift(self, holdings: Holdings) -> float:
         """Measured relative error of the present solution."""
 
-    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
-        """Rebuild the updated state from the holdings, and record why."""
+    @abstractmethod
+    def state(self, holdings: Holdings) -> State:
+        """Return what a file stores of this engine."""
 
-    def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
-        """Return a new engine with the same hyper-parameters, built from the holdings alone."""
+    @property
+    def history(self) -> tuple[Rebuild, ...]:
+        """Records of when and why something was rebuilt."""
+        return self.past
 
-    def frozen(self, holdings: Holdings) -> Any:
-        """Return the object that a pickle stores in place of the engine."""
-
+    @property
     def chosen_on_data(self) -> tuple[str, ...]:
         """Names of what the engine itself chose on samples and keeps when they are removed."""
+        return ()
 
-    def state(self, holdings: Holdings) -> dict[str, Any]:
-        """Return what a model file stores besides the holdings, as plain values and arrays."""
+    def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of queries with the variances of their outputs."""
+        raise ValueError(
+            "the variance of outputs is known for least squares with a ridge above 0, not for "
+            "this estimator."
+        )
 
+    def holds_all(self, holdings: Holdings) -> bool:
+        """Whether the model holds every sample that the engine has learned."""
+        return True
 
-def record_rebuild(engine: Any, reason: str | None, n: int) -> Any:
-    """Return a newly built engine with a record of the reason, if there is one."""
-    if reason is None:
-        return engine
-    past = (*engine.past, Rebuild(reason, n, getattr(engine, "edits", 0), engine.factor))
-    if is_dataclass(engine):
-        return replace(engine, past=past)  # type: ignore[type-var]
-    engine.past = past
-    return engine
+    def deferred(self, holdings: Holdings) -> Engine:
+        """Return what a pickle stores in place of this engine; itself if it never changes."""
+        return self
+
+    # -- records --------------------------------------------------------------------------------
+
+    def recorded(self, reason: str | None, n: int) -> Self:
+        """Return this engine with a record of why it was built, if there is a reason."""
+        if reason is None:
+            return self
+        twin = copy(self)
+        object.__setattr__(twin, "past", (*self.past, Rebuild(reason, n, self.edits, self.factor)))
+        return twin

@@ -9,22 +9,25 @@ All results follow from the (d+1)×(d+1) matrix M, to which an edit costs O(d²)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
-from gramian.core.engines._dense import DenseEngine, DensePlan
-from gramian.core.engines._engine import Engine, record_rebuild
+from gramian.core.engines._dense import DenseEngine, DenseState
+from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Targets
 from gramian.core.gram import LiveNormal, Rebuild
+
+if TYPE_CHECKING:
+    from gramian.core.engines._dense_spec import DenseSpec
 
 PRIMAL = "primal"
 
@@ -41,38 +44,14 @@ class PrimalPredictor:
         return X @ self.weights + self.intercept
 
 
-@dataclass(frozen=True, eq=False)
-class PrimalPlan(DensePlan):
-    """A plan for the linear kernel, which may store sums in place of the Gram matrix."""
-
-    def uses_primal(self, n: int, d: int) -> bool:
-        """Whether to store sums for n samples of d features; "auto" does so for n > 2 (d + 1)."""
-        return self.factor == PRIMAL or (self.factor == "auto" and n > 2 * (d + 1))
-
-    def engine(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
-        """Build the engine that suits the number of samples."""
-        summed = self.uses_primal(len(holdings), holdings.rows.width)
-        return (
-            PrimalEngine(self, holdings, history)
-            if summed
-            else LinearDenseEngine(self, holdings, history)
-        )
-
-    def predictor(self, holdings: Holdings, state: Mapping[str, Any]) -> Any:
-        weights = state.get("weights")
-        return super().predictor(holdings, state) if weights is None else PrimalPredictor(*weights)
-
-
 class LinearDenseEngine(DenseEngine):
-    """A `GramEngine` that becomes a `SumsEngine` when there are enough samples."""
-
-    plan: PrimalPlan
+    """A `DenseEngine` that becomes a `PrimalEngine` when there are enough samples."""
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        if not self.plan.uses_primal(len(after), after.rows.width):
+        if not self.spec.uses_primal(len(after), after.rows.width):
             return super().append(before, after)
         event = Rebuild("more than 2 (d + 1) samples", len(after), 0, PRIMAL)
-        return PrimalEngine(self.plan, after, (*self.history, event))
+        return PrimalEngine(self.spec, after, (*self.history, event))
 
     def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t)."""
@@ -80,7 +59,7 @@ class LinearDenseEngine(DenseEngine):
         return np.asarray(intercept), np.asarray(holdings.rows.samples().T @ Z)
 
 
-class PrimalEngine:
+class PrimalEngine(Engine):
     """Least squares with a free or penalised intercept, from sums over the samples.
 
     ::
@@ -92,26 +71,23 @@ class PrimalEngine:
     """
 
     factor = PRIMAL
+    serves: object = None
 
     def __init__(
-        self, plan: PrimalPlan, holdings: Holdings, history: tuple[Rebuild, ...] = ()
+        self, spec: DenseSpec, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
-        penalty, d = plan.equations.penalty, holdings.rows.width  # type: ignore[attr-defined]
-        self.plan, self.past, self.serves = plan, history, holdings.version
+        penalty, d = spec.equations.penalty, holdings.rows.width  # type: ignore[attr-defined]
+        self.spec, self.past, self.serves = spec, history, holdings.version
         self._shift = np.zeros(d) if penalty else centre(holdings.rows.samples())
-        self._penalty = plan.ridge * np.append(np.ones(d), penalty)
-        self._classes, self._edits = holdings.classes, 0
+        self._penalty = spec.shift * np.append(np.ones(d), penalty)
+        self._classes, self.edits = holdings.classes, 0
         self._normal = self._summed(holdings)
-
-    @property
-    def history(self) -> tuple[Rebuild, ...]:
-        return self.past
 
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """Add samples, O(d²) each."""
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
         new = np.arange(len(before), len(after))
         twin = self._twin(after, len(new))
@@ -120,7 +96,7 @@ class PrimalEngine:
             columns = (after.y[new, None] == order).astype(float)
         else:
             order, columns = np.arange(0), after.y[new].reshape(len(new), -1)
-        weight = self.plan.weights(after)[new]
+        weight = self.spec.weights(after)[new]
         twin._normal.append(augmented(after.rows.take(new), self._shift), columns, weight)
         if after.classes is not None and len(after.classes) > len(self._classes):
             twin._normal.select_columns(np.argsort(order))
@@ -128,9 +104,9 @@ class PrimalEngine:
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """Remove samples, O(d²) each."""
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
-        twin, targets = self._twin(after, len(positions)), self.plan.targets(before)
+        twin, targets = self._twin(after, len(positions)), self.spec.targets(before)
         X = augmented(before.rows.take(positions), self._shift)
         twin._normal.remove(X, targets.columns[positions], targets.weight[positions])
         if after.classes is not None and len(after.classes) < len(self._classes):
@@ -138,45 +114,34 @@ class PrimalEngine:
             twin._normal.select_columns(kept)
         return twin
 
-    def settle(self) -> None:
-        """Do nothing: no update is deferred."""
-
-    def rebuild(self, holdings: Holdings, reason: str) -> Engine:
-        """Compute the sums again from the samples, O(n d²)."""
-        return self.fresh(holdings, reason)
-
     def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
         """Return the same machine with sums computed again from the samples."""
-        return record_rebuild(PrimalEngine(self.plan, holdings, self.past), reason, len(holdings))
+        return PrimalEngine(self.spec, holdings, self.past).recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
     def predictor(self, holdings: Holdings) -> PrimalPredictor:
         return PrimalPredictor(*self.feature_weights(holdings))
 
-    def frozen(self, holdings: Holdings) -> PrimalEngine:
-        """Return this engine: it never changes and holds no sample."""
-        return self
-
     def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and weights of the features (d, t), O(d² t)."""
         B, dtype = self._solution(holdings), holdings.rows.dtype
         intercept = B[-1] - self._shift @ B[:-1]
-        combine = self.plan.targets(holdings).combine
+        combine = self.spec.targets(holdings).combine
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
         return combine(intercept).astype(dtype), np.ascontiguousarray(combine(B[:-1]), dtype=dtype)
 
     def coefficients(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and coefficients of the samples (n, t), in one pass over the samples."""
-        targets = self.plan.targets(holdings)
+        targets = self.spec.targets(holdings)
         Z = self._residuals(holdings, targets, self._solution(holdings))
-        Z *= targets.weight[:, None] / self.plan.ridge
+        Z *= targets.weight[:, None] / self.spec.shift
         return self.feature_weights(holdings)[0], targets.combine(Z).astype(holdings.rows.dtype)
 
     def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs in one pass over the samples, O(n d²)."""
-        targets = self.plan.targets(holdings)
+        targets = self.spec.targets(holdings)
         residuals = self._residuals(holdings, targets, self._solution(holdings))
         N = self._normal.inverse()
         for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
@@ -189,18 +154,18 @@ class PrimalEngine:
 
         One pass over the samples for a block, O(n d) for each query.
         """
-        if isinstance(self.plan.class_weight, str):
+        if isinstance(self.spec.class_weight, str):
             yield from AddedByEdits.blocks(self.fresh, holdings, X)
             return
-        queries, targets = self._queries(holdings), self.plan.targets(holdings)
-        factors = self.plan.class_factors(holdings)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        factors = self.spec.class_factors(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             left_out = queries.added(augmented(X[rows], self._shift))
             yield rows, AddedQueries(left_out, targets, factors)
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
-        queries, targets = self._queries(holdings), self.plan.targets(holdings)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift))
             yield rows, targets.combine_left_out(F)
@@ -210,14 +175,14 @@ class PrimalEngine:
         queries = self._queries(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             found = queries.variances(augmented(X[rows], self._shift))
-            yield rows, self.plan.ridge * found
+            yield rows, self.spec.shift * found
 
     def drift(self, holdings: Holdings) -> float:
         """Residual of the normal equations, summed again from the samples, O(n d).
 
         ``max |X̃ᵀ W (Y − X̃ B) − Λ B|``, each entry relative to the size of its terms.
         """
-        B, targets = self._solution(holdings), self.plan.targets(holdings)
+        B, targets = self._solution(holdings), self.spec.targets(holdings)
         weighted = self._residuals(holdings, targets, B) * targets.weight[:, None]
         error = -self._penalty[:, None] * B
         for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
@@ -225,14 +190,8 @@ class PrimalEngine:
         scales = np.maximum(self._normal.scales(), np.finfo(float).tiny)
         return float(np.max(np.abs(error) / scales))
 
-    def chosen_on_data(self) -> tuple[str, ...]:
-        return ()
-
-    def state(self, holdings: Holdings) -> dict[str, Any]:
-        return {
-            "coefficients": self.coefficients(holdings),
-            "weights": self.feature_weights(holdings),
-        }
+    def state(self, holdings: Holdings) -> DenseState:
+        return DenseState(self.coefficients(holdings), self.feature_weights(holdings))
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -240,11 +199,11 @@ class PrimalEngine:
         """Return a copy of this engine with its own sums, for other holdings."""
         twin = copy(self)
         twin._normal, twin._classes = self._normal.copy(), after.classes
-        twin.serves, twin._edits = after.version, self._edits + edits
+        twin.serves, twin.edits = after.version, self.edits + edits
         return twin
 
     def _summed(self, holdings: Holdings) -> LiveNormal:
-        targets = self.plan.targets(holdings)
+        targets = self.spec.targets(holdings)
         normal = LiveNormal(self._penalty, targets.columns.shape[1])
         for rows, block in augmented_blocks(holdings.rows.samples(), self._shift):
             normal.append(block, targets.columns[rows], targets.weight[rows])
@@ -253,13 +212,13 @@ class PrimalEngine:
     def _solution(self, holdings: Holdings) -> Array:
         if self._normal.worn():
             reason = "most of what the sums held has left"
-            event = Rebuild(reason, len(holdings), self._edits, PRIMAL)
+            event = Rebuild(reason, len(holdings), self.edits, PRIMAL)
             self._normal = self._summed(holdings)
             self.past = (*self.past, event)
         return self._normal.solution()
 
     def _queries(self, holdings: Holdings) -> RowQueries:
-        targets, B = self.plan.targets(holdings), self._solution(holdings)
+        targets, B = self.spec.targets(holdings), self._solution(holdings)
         samples, shift = holdings.rows.samples(), self._shift
         return RowQueries.of(
             lambda: augmented_blocks(samples, shift),

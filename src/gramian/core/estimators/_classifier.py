@@ -20,15 +20,13 @@ from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, 
 class LiveClassifier(ClassifierMixin, LiveEstimator):
     """Classifier with one output per class, or a single output for two classes."""
 
-    _state_names: tuple[str, ...] = ("classes_",)
-
     @property
     def classes_(self):
         """Sorted labels that the model distinguishes."""
         return self._fitted().holdings.classes.copy()
 
     @edits
-    def partial_fit(self, X, y, classes=None, ids=None, sample_weight=None):
+    def partial_fit(self, X, y, classes=None, sample_weight=None, *, ids=None):
         """Learn more samples; the result equals one fit to all samples.
 
         The first call chooses the hyper-parameters; `reselect` chooses them again.
@@ -41,9 +39,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             May contain new classes.
         classes : array-like, optional
             Classes that stay in `classes_` even without samples.
+        sample_weight : array-like of shape (n_samples,), optional
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings; the next free numbers by default.
-        sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
@@ -71,7 +69,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         targets both treat the classes as equally frequent.
         """
         with self._lock:
-            largest, scale = self._derived("calibration", _calibrated)
+            largest, scale = self._calibration()
             now, predictor = self._reading()
         outputs = self._answers(now, predictor, X)
         P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
@@ -137,7 +135,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     @property
     def calibration_(self):
         """The scale a of the probabilities ``softmax(a z)``, fitted to leave-one-out values."""
-        return self._derived("calibration", _calibrated)[1]
+        return self._calibration()[1]
 
     def loo_decision_function(self):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
@@ -157,7 +155,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         The decision values are leave-one-out values; the scale a is that of `predict_proba`.
         """
         with self._lock:
-            largest, scale = self._derived("calibration", _calibrated)
+            largest, scale = self._calibration()
             F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
             return answered(self._fitted(), probabilities(F, scale))
 
@@ -169,6 +167,11 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             return float(np.average(right, weights=now.holdings.weight))
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _calibration(self) -> tuple[float, float]:
+        """The largest finite leave-one-out value, and the scale of the probabilities."""
+        found: tuple[float, float] = self._derived("calibration", calibrated)
+        return found
 
     def _check_targets(self, y, holdings: Holdings | None):
         plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ib"
@@ -184,7 +187,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             _check_kind(holdings.y, y)
         return y
 
-    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+    def _classes_after_append(
+        self, before: Holdings | None, after: Holdings, classes: tuple
+    ) -> Holdings:
         if classes:
             _check_kind(after.y, np.asarray(classes), "classes")
         declared = classes if before is None else (*before.declared, *classes)
@@ -205,7 +210,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             )
         return replace(after, classes=known, declared=declared)
 
-    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         for label in before.classes:
             if not (after.y == label).any():
                 break
@@ -289,7 +294,7 @@ def _labels(now: Fitted, outputs):
     return classes[np.argmax(outputs, axis=1)]
 
 
-def _calibrated(now: Fitted):
+def calibrated(now: Fitted) -> tuple[float, float]:
     """Return the largest finite leave-one-out value and the scale of the probabilities.
 
     The largest value replaces infinite ones, which occur for classes without samples.

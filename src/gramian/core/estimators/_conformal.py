@@ -9,8 +9,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import one_blas_thread
+from gramian.core.engines import check_choice, is_number
 from gramian.core.equations import conformal_regions, jackknife_plus, p_values
-from gramian.core.estimators._parameters import check_choice, is_number
 
 METHODS = ("full", "jackknife+")
 
@@ -20,7 +20,7 @@ def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_st
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
-        X = now.spec.samples.adding(model, holdings, X)
+        X = now.samples.adding(model, holdings, X)
         m, classes = X.shape[0], range(len(holdings.classes))
         ties = check_random_state(random_state).uniform(size=m) if smoothed else None
         out = np.empty((m, len(classes)))
@@ -64,7 +64,7 @@ def answer_p_values(
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
-        X = now.spec.samples.adding(model, holdings, X)
+        X = now.samples.adding(model, holdings, X)
         Y, wanted = holdings.y.reshape(len(holdings), -1), np.asarray(y, dtype=float)
         wanted = wanted.reshape(X.shape[0], Y.shape[1])
         out = np.empty(wanted.shape)
@@ -87,7 +87,7 @@ def regions(model: Any, X: Any, confidence_level: Any) -> list[list[Any]]:
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings, out = now.holdings, []
-        X = now.spec.samples.adding(model, holdings, X)
+        X = now.samples.adding(model, holdings, X)
         Y = holdings.y.reshape(len(holdings), -1)
         for _, block in now.engine.added(holdings, X):
             values, slope = block.lines()
@@ -115,7 +115,7 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
     with model._lock, one_blas_thread():
         residuals, now = model._loo_outputs(), model._serving()
         holdings = now.holdings
-        X = now.spec.samples.queries(model, holdings, X)
+        X = now.samples.queries(model, holdings, X)
         residuals = holdings.y.reshape(residuals.shape) - residuals
         out = np.empty((X.shape[0], residuals.shape[1], 2))
         for rows, values in now.engine.without_each(holdings, X):
@@ -126,7 +126,9 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
 
 
 def check_confidence(confidence_level: Any) -> float:
-    """The confidence, if it is a number between 0 and 1."""
+    """The confidence level, if it is a number between 0 and 1."""
     if not (is_number(confidence_level) and 0.0 < confidence_level < 1.0):
-        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence_level!r}.")
+        raise ValueError(
+            f"confidence_level must be a number between 0 and 1, got {confidence_level!r}."
+        )
     return float(confidence_level)

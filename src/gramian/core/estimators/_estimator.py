@@ -14,19 +14,25 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import RLock
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array, one_blas_thread, using_jobs
-from gramian.core.engines import Engine, Holdings, Owed, Unbuilt, make_rows, record_rebuild
+from gramian.core.arrays import Array, is_tensor, one_blas_thread, using_jobs
+from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
-from gramian.core.estimators._samples import placed, with_weight
-from gramian.core.estimators._tuning import tuned_apart
+from gramian.core.estimators._samples import (
+    KernelSamples,
+    VectorSamples,
+    placed,
+    sample_kind,
+    with_weight,
+)
+from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError
 
 
@@ -36,30 +42,28 @@ class Fitted:
 
     Attributes
     ----------
-    settings : object
-        The parameters as `fit` read them, frozen. ``choose`` selects hyper-parameters for given
-        holdings; ``restore`` reads them and an engine from a model file.
-    choice : object
-        The hyper-parameters, which stay until `reselect`. ``engine`` builds an engine with them;
-        ``seen_by`` names those that were chosen on samples.
-    held : Holdings
+    spec : Spec
+        The parameters as `fit` read them, with what was chosen for them until `reselect`.
+    holdings : Holdings
     engine : Engine
+    samples : VectorSamples or KernelSamples
+        How samples are checked and converted.
     names : ndarray of str, optional
         Feature names.
     cache : dict
         Values derived from this version.
     """
 
-    spec: Any
-    choice: Any
+    spec: Spec[Any]
     holdings: Holdings
-    engine: Any
+    engine: Engine
+    samples: VectorSamples | KernelSamples
     names: Any = None
     cache: dict[str, Any] = field(default_factory=dict)
 
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.spec, self.choice, holdings, engine, self.names)
+        return Fitted(self.spec, holdings, engine, self.samples, self.names)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -74,7 +78,7 @@ class Fitted:
                 engine = self.engine.fresh(after, reason)
             except np.linalg.LinAlgError:
                 raise refused from None
-        return Fitted(self.spec, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
     def removed(self, after: Holdings, positions: Array) -> Fitted:
         """Return the model without these samples, which leave in any case."""
@@ -82,21 +86,21 @@ class Fitted:
             engine = self.engine.remove(self.holdings, after, positions)
         except np.linalg.LinAlgError as error:
             return self.left(after, error)
-        return Fitted(self.spec, self.choice, after, engine, self.names)
+        return self.moved(after, engine)
 
     def left(self, after: Holdings, error: Exception) -> Fitted:
         """Return the model of what is left, built from scratch; if that fails, when it is used.
 
         It fails for good if the engine has learned rows that are not held.
         """
-        engine: Any
+        reason = f"forgetting by an update failed: {error}"
         try:
-            engine = self.engine.fresh(after, f"forgetting by an update failed: {error}")
+            engine = self.engine.fresh(after, reason)
         except np.linalg.LinAlgError:
-            if hasattr(self.engine, "holds_all") and not self.engine.holds_all(self.holdings):
+            if not self.engine.holds_all(self.holdings):
                 raise
-            engine = Owed(self.choice, self.engine.history)
-        return Fitted(self.spec, self.choice, after, engine, self.names)
+            engine = DeferredEngine(self.spec, self.engine.history, reason=reason)
+        return self.moved(after, engine)
 
 
 def edits(method: Callable) -> Callable:
@@ -123,39 +127,27 @@ def answered(now: Fitted, values: Any) -> Any:
     return now.holdings.rows.answer(values) if now.holdings.rows.answer else values
 
 
-def learned(name: str, doc: str) -> property:
-    """Return a property that reads a hyper-parameter from the present choice."""
-
-    def read(self):
-        return getattr(self._fitted().choice, name)
-
-    return property(read, doc=doc)
-
-
 class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
-    Subclasses implement `_settings`, which reads and checks the parameters.
+    Subclasses implement `_spec`, which reads and checks the parameters.
     """
-
-    cli_name: ClassVar[str]
-    """Name on the command line."""
 
     verbose: int = 0  # a parameter of those that search by leave-one-out
     n_jobs: int | None = None  # likewise
+    tuning_fraction: float | None = None
+    random_state: Any = None
 
     _now: Fitted
-    _state_names: tuple[str, ...] = ()  # learned attributes that a model file stores
-    _state_keys: tuple[str, ...] = ("coefficients",)  # entries that the engine adds to them
 
     @abstractmethod
-    def _spec(self) -> Any:
+    def _spec(self) -> Spec[Any]:
         """Return the parameters as one frozen object; raise ValueError if one is invalid."""
 
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
-    def fit(self, X, y, sample_weight=None, ids=None, tune_on=None):
+    def fit(self, X, y, sample_weight=None, *, ids=None):
         """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
@@ -167,19 +159,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             A weight of k equals k copies of the sample. Samples of weight 0 are not stored.
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings by which `forget` finds the samples; 0, 1, 2, … by default.
-        tune_on : float or array-like of bool of shape (n_samples,), optional
-            A fraction of the samples, drawn at random, or a mask. Hyper-parameters are chosen on
-            these, which are then set aside: the model does not hold them. Nothing that it holds was
-            then seen by a choice, as prediction sets and intervals require.
 
         Returns
         -------
         self
         """
-        if tune_on is None:
-            self._begin(X, y, sample_weight, ids, ())
-        else:
-            self._now = Fitted(*tuned_apart(self, X, y, sample_weight, ids, tune_on))
+        self._begin(X, y, sample_weight, ids, ())
         return self
 
     @edits
@@ -201,7 +186,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         positions = positions_of(now.holdings.ids, ids)
         if len(positions) == 0:
             return self
-        after = self._left(now.holdings, now.holdings.without(positions))
+        after = self._classes_after_remove(now.holdings, now.holdings.without(positions))
         try:
             now = self._serving()
         except np.linalg.LinAlgError as error:
@@ -239,7 +224,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             self._learn(X, y, sample_weight, new_ids)
             return self
         both = self._enlarged(now, X, y, sample_weight, new_ids, ())
-        after = self._left(both, both.without(positions))
+        after = self._classes_after_remove(both, both.without(positions))
         self._now = now.appended(both).removed(after, positions)
         after.rows.scrub()
         return self
@@ -299,18 +284,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         now, spec = self._fitted(), self._spec()
-        if spec.samples.precomputed != now.spec.samples.precomputed:
+        if spec.precomputed != now.spec.precomputed:
             raise ValueError(
                 "the model holds samples for another kind of kernel: a precomputed kernel cannot "
                 "be exchanged for one of samples. Call fit."
             )
-        chooses = SearchProgress(self, spec) if self.verbose else spec
-        choice = chooses.choose(now.holdings, None if fresh else now.choice)
-        reason = "the hyper-parameters were chosen anew"
-        engine = record_rebuild(
-            choice.engine(now.holdings, now.engine.history), reason, len(now.holdings)
-        )
-        self._now = Fitted(spec, choice, now.holdings, engine, now.names)
+        found = self._resolved(spec, now.holdings, None if fresh else now.spec)
+        engine = found.build(now.holdings, now.engine.history)
+        engine = engine.recorded("the hyper-parameters were chosen anew", len(now.holdings))
+        self._now = Fitted(found, now.holdings, engine, sample_kind(spec), now.names)
         return self
 
     # -- what the model holds -------------------------------------------------------------------
@@ -365,7 +347,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
         """
         now = self._fitted()
-        return (*now.choice.chosen_on_data, *self._serving().engine.chosen_on_data())
+        return (*now.spec.chosen_on_data, *self._serving().engine.chosen_on_data)
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
@@ -415,27 +397,52 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return targets as an array like the held ones; raise ValueError if they do not match."""
 
     @abstractmethod
-    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+    def _classes_after_append(
+        self, before: Holdings | None, after: Holdings, classes: tuple
+    ) -> Holdings:
         """Return holdings with updated classes after samples were added; ValueError if invalid."""
 
     @abstractmethod
-    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         """Return holdings with updated classes after a removal; ValueError if too few are left."""
 
     def _begin(self, X, y, sample_weight, ids, classes):
-        """Fit from scratch."""
-        spec, tensors = self._spec(), type(X).__module__.startswith("torch")
-        X, y, names = spec.samples.first(self, X, y)
-        y, weight = self._check_targets(y, None), np.ones(X.shape[0])
-        own = np.arange(len(y)) if ids is None else check_ids(ids, len(y))
-        next_id = len(y) if ids is None else 0
+        """Fit from scratch; hyper-parameters are chosen on a part that is set aside, if asked."""
+        spec, tensors = self._spec(), is_tensor(X)
+        kind = sample_kind(spec)
+        X, y, names = kind.first(self, X, y)
+        y, n = self._check_targets(y, None), X.shape[0]
+        own = np.arange(n) if ids is None else check_ids(ids, n)
+        next_id = n if ids is None else 0
+        weight = np.ones(n)
         if sample_weight is not None:
-            X, y, weight, own = with_weight(spec.samples, X, y, sample_weight, own)
-        rows = make_rows(X, precomputed=spec.samples.precomputed, tensors=tensors)
-        holdings = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
-        holdings = self._joined(None, holdings, classes)
-        choice = (SearchProgress(self, spec) if self.verbose else spec).choose(holdings, None)
-        self._now = Fitted(spec, choice, holdings, choice.engine(holdings), names)
+            X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
+
+        def hold(X, y, weight, own):
+            rows = make_rows(X, precomputed=spec.precomputed, tensors=tensors)
+            held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
+            return self._classes_after_append(None, held, classes)
+
+        if self.tuning_fraction is None:
+            holdings = hold(X, y, weight, own)
+            found = self._resolved(spec, holdings, None)
+            engine = found.build(holdings)
+        else:
+            aside = tuning_mask(self.tuning_fraction, len(y), self.random_state)
+            tuning, holdings = (
+                hold(kind.keep(X, some), y[some], weight[some], own[some])
+                for some in (aside, ~aside)
+            )
+            found = self._resolved(spec, tuning, None)
+            engine = found.build_apart(tuning, holdings)
+            found = found.unseen()
+        self._now = Fitted(found, holdings, engine, kind, names)
+
+    def _resolved(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
+        """Choose what is to be chosen, and print how that goes if `verbose` asks for it."""
+        if not self.verbose:
+            return spec.resolve(holdings, start)
+        return SearchProgress(type(self).__name__, self.verbose).resolve(spec, holdings, start)
 
     def _learn(self, X, y, sample_weight, ids, classes=()):
         """Learn more samples; an unfitted model learns them from scratch."""
@@ -447,7 +454,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _enlarged(self, now, X, y, sample_weight, ids, classes) -> Holdings:
         """Return the holdings with more samples, which are checked."""
-        kind, before = now.spec.samples, now.holdings
+        kind, before = now.samples, now.holdings
         X, y = kind.more(self, before, X, y)
         y, weight = self._check_targets(y, before), np.ones(X.shape[0])
         if ids is None:
@@ -457,7 +464,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_new(before.ids, own)
         if sample_weight is not None:
             X, y, weight, own = with_weight(kind, X, y, sample_weight, own)
-        return self._joined(before, before.appended(X, y, weight, own, next_id), classes)
+        return self._classes_after_append(
+            before, before.appended(X, y, weight, own, next_id), classes
+        )
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -479,7 +488,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if now.engine.serves is not now.holdings.version:
             with self._lock, one_blas_thread():
                 now = self._now
-                built = isinstance(now.engine, Unbuilt)
+                built = isinstance(now.engine, DeferredEngine)
                 engine = now.engine.fresh(
                     now.holdings, None if built else "an edit was interrupted"
                 )
@@ -492,28 +501,26 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         try:
             return self._serving()
         except np.linalg.LinAlgError:
-            if not isinstance(self._now.engine, Owed):
+            if not isinstance(self._now.engine, DeferredEngine):
                 raise
             return self._now  # with other samples it may be possible to build it
 
     def _reading(self) -> tuple[Fitted, Any]:
         """Return one version of the model and the reader that computes its predictions."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
             if "reader" not in now.cache:
-                now = now if isinstance(now.engine, Unbuilt) else self._serving()
-                with one_blas_thread():
-                    now.cache["reader"] = now.engine.predictor(now.holdings)
+                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
+                now.cache["reader"] = now.engine.predictor(now.holdings)
             return now, now.cache["reader"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
             if name not in now.cache:
                 now = self._serving()
-                with one_blas_thread():
-                    now.cache[name] = compute(now)
+                now.cache[name] = compute(now)
             return now.cache[name]
 
     def _outputs(self, X) -> tuple[Fitted, Any]:
@@ -523,7 +530,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _answers(self, now: Fitted, predictor: Any, X: Any) -> Any:
         """Return the outputs of a predictor for queries, of shape (n, t)."""
-        X = now.spec.samples.queries(self, now.holdings, X)
+        X = now.samples.queries(self, now.holdings, X)
         with one_blas_thread(X.shape[0] * len(now.holdings)), using_jobs(self.n_jobs):
             return np.asarray(predictor.outputs(X))
 
@@ -537,34 +544,30 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
-            holdings = now.holdings
-            state = (now if isinstance(now.engine, Unbuilt) else self._serving()).engine.state(
-                holdings
-            )
-        public = {name: getattr(self, name) for name in ("n_features_in_", *self._state_names)}
+            held, deferred = now.holdings, isinstance(now.engine, DeferredEngine)
+            state = (now if deferred else self._serving()).engine.state(held)
+        public = {"n_features_in_": held.rows.width}
+        public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
+        if held.classes is not None:
+            public["classes_"] = held.classes
         if now.names is not None:
             public["feature_names_in_"] = now.names
-        kept = {
-            "_ids": holdings.ids,
-            "_y": holdings.y,
-            "_weight": holdings.weight,
-            "_next_id": holdings.next_id,
-        }
-        added = {name: state.get(name) for name in self._state_keys}
-        return {"held": kept, "X": holdings.rows.shown(), "public": public, **added}
+        kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
 
     def _set_state(self, state):
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
         spec, kept, public = self._spec(), state["held"], state["public"]
-        X, device = state["X"], spec.samples.device
-        X = X if device is None else placed(X, device)
-        rows = make_rows(X, precomputed=spec.samples.precomputed)
-        holdings = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
+        kind, X = sample_kind(spec), state["X"]
+        X = X if kind.device is None else placed(X, kind.device)
+        rows = make_rows(X, precomputed=spec.precomputed)
+        held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
         if "classes_" in public:
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
-            holdings = replace(holdings, classes=public["classes_"], declared=declared)
-        choice, engine = spec.restore(holdings, public, state)
-        self._now = Fitted(spec, choice, holdings, engine, public.get("feature_names_in_"))
+            held = replace(held, classes=public["classes_"], declared=declared)
+        spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
+        engine = spec.load(held, spec.state_type.from_values(state))
+        self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
 
     def __getstate__(self):
         with self._lock:
@@ -572,16 +575,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]
-                now = now if isinstance(now.engine, Unbuilt) else self._serving()
+                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
                 now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
-                state["_now"] = now.moved(now.holdings, now.engine.frozen(now.holdings))
+                state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))
         return state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.__sklearn_is_fitted__():
-            tags.input_tags.pairwise = self._now.spec.samples.precomputed
+            tags.input_tags.pairwise = self._now.spec.precomputed
         else:
             kernel = getattr(self, "kernel", None)
             tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"

@@ -52,7 +52,7 @@ def sample_influence(model: Any) -> Influence:
         now = model._serving()
         engine, holdings = now.engine, now.holdings
         if isinstance(engine, PrimalEngine):
-            engine = DenseEngine(engine.plan, holdings)
+            engine = DenseEngine(engine.spec, holdings)
         if not isinstance(engine, DenseEngine):
             raise ValueError(
                 f"the influence of samples is known in closed form for models that solve with "
@@ -63,9 +63,9 @@ def sample_influence(model: Any) -> Influence:
 
 def _influence(engine: DenseEngine, holdings: Any) -> Influence:
     equations, ridge, targets = (
-        engine.plan.equations,
-        engine.plan.ridge,
-        engine.plan.targets(holdings),
+        engine.spec.equations,
+        engine.spec.shift,
+        engine.spec.targets(holdings),
     )
     X, Y = engine.system.solution(), targets.columns
     R, s, shift = X[:, 1:], X[:, 0], equations.shift(ridge, targets.weight)

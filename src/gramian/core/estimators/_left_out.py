@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.core.estimators._classifier import _calibrated
 
 LOSSES = {True: ("log", "error"), False: ("squared", "absolute")}
 """Names of the losses of classifiers and of regressors, the default first."""
@@ -111,7 +110,7 @@ def output_loss(model: Any, name: str | None = None) -> OutputLoss:
     if not is_classifier(model):
         return OutputLoss(name)
     with model._lock:
-        largest, scale = model._derived("calibration", _calibrated)
+        largest, scale = model._calibration()
         return OutputLoss(name, model.classes_, scale, largest)
 
 
@@ -122,7 +121,7 @@ def outputs_without_each(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
     edited until the last block.
     """
     now = model._serving()
-    return now.engine.without_each(now.holdings, now.spec.samples.queries(model, now.holdings, X))
+    return now.engine.without_each(now.holdings, now.samples.queries(model, now.holdings, X))
 
 
 def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
@@ -131,7 +130,7 @@ def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     See ``Engine.joined``. The model must not be edited until the last block.
     """
     now = model._serving()
-    return now.engine.added(now.holdings, now.spec.samples.adding(model, now.holdings, X))
+    return now.engine.added(now.holdings, now.samples.adding(model, now.holdings, X))
 
 
 def output_variances(model: Any, X: Any) -> Array:
@@ -143,12 +142,7 @@ def output_variances(model: Any, X: Any) -> Array:
         If the machine is no least-squares machine, or its ridge is 0: it has no variance.
     """
     now = model._serving()
-    if not hasattr(now.engine, "variances"):
-        raise ValueError(
-            f"the variance of outputs is known for least squares with a ridge above 0; this "
-            f"{type(model).__name__} has none."
-        )
-    X = now.spec.samples.adding(model, now.holdings, X)
+    X = now.samples.adding(model, now.holdings, X)
     return np.concatenate([found for _, found in now.engine.variances(now.holdings, X)])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.engines import Holdings
+from gramian.core.engines import Holdings, Spec
 from gramian.core.search import Problem, Trial
 
 LONG = 2.0
@@ -58,57 +58,40 @@ class Stage:
 
 
 class SearchProgress:
-    """A spec that prints what it chooses: after each stage of a search, and at last.
+    """Prints how a choice of hyper-parameters goes: each stage of a search, and what was chosen.
 
     The time that is left is reckoned from the stage that has ended.
     """
 
-    def __init__(self, model: Any, spec: Any) -> None:
-        if not isinstance(model.verbose, Integral) or model.verbose < 0:
-            raise ValueError(f"verbose must be a whole number >= 0, got {model.verbose!r}.")
-        self.model, self.spec, self.n = model, spec, 0
-        self.start = perf_counter()
+    def __init__(self, name: str, verbose: Any) -> None:
+        if not isinstance(verbose, Integral) or int(verbose) < 0:
+            raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
+        self.name, self.start, self.n = name, perf_counter(), 0
         self.stages: dict[str, Stage] = {}  # of each kernel: several are tuned at a time
 
-    def choose(self, holdings: Holdings, past: Any) -> Any:
-        """What the spec chooses."""
+    def resolve(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
+        """Resolve the spec, and print how that goes."""
         self.n = len(holdings)
-        choice = self.spec.recording(self.record_trial).choose(holdings, past)
+        found = spec.listening(self.record).resolve(holdings, start)
         for stage in self.stages.values():
             self._print(f"{stage.describe()}, {self._passed()}.")
-        chosen = "; ".join(format_choice(part) for part in getattr(choice, "parts", (choice,)))
-        self._print(
-            f"chose {chosen or 'nothing'}, {self._passed()}. Next: the fit to {self.n:,} samples."
-        )
-        return choice
+        chosen = found.describe() or "nothing"
+        self._print(f"chose {chosen}, {self._passed()}. Next: the fit to {self.n:,} samples.")
+        return found
 
-    def record_trial(self, kernel: Any, callback: Any, trial: Trial) -> None:
-        """Count a trial with this kernel, and pass it on."""
-        name, now = kernel if isinstance(kernel, str) else "own kernel", perf_counter()
-        stage = self.stages.get(name)
+    def record(self, kernel: str, trial: Trial) -> None:
+        """Record a setting that was tried with this kernel."""
+        stage, now = self.stages.get(kernel), perf_counter()
         if stage is None or stage.n != trial.n:
             if stage is not None:
                 left = stage.seconds_left(self.n, now)
                 more = f", about {left:.0f} s to go" if left > LONG else ""
                 self._print(f"{stage.describe()}, {self._passed()}{more}.")
-            stage = self.stages[name] = Stage(name, trial.n, now)
+            stage = self.stages[kernel] = Stage(kernel, trial.n, now)
         stage.add(trial)
-        if callback is not None:
-            callback(trial)
 
     def _passed(self) -> str:
         return f"{perf_counter() - self.start:.1f} s so far"
 
     def _print(self, text: str) -> None:
-        print(f"[{type(self.model).__name__}] {text}", flush=True)
-
-
-def format_choice(choice: Any) -> str:
-    """Names and values of what was chosen on samples."""
-    values = {name: getattr(choice, name, None) for name in choice.chosen_on_data}
-    if "C" in values:
-        values["C"] = 1.0 / choice.ridge
-    return ", ".join(
-        f"{name}={value:.4g}" if isinstance(value, float | int) else name
-        for name, value in values.items()
-    )
+        print(f"[{self.name}] {text}", flush=True)

@@ -17,7 +17,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
 
     @edits
-    def partial_fit(self, X, y, ids=None, sample_weight=None):
+    def partial_fit(self, X, y, sample_weight=None, *, ids=None):
         """Learn more samples; the result equals one fit to all samples.
 
         The first call chooses the hyper-parameters; `reselect` chooses them again.
@@ -27,9 +27,9 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         X : array-like or CSR matrix of shape (n_samples, n_features)
             With ``kernel="precomputed"``, kernel values of shape (n_new, n_held + n_new).
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
         ids : array-like of shape (n_samples,), optional
             Unique integers or strings; the next free numbers by default.
-        sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
@@ -126,10 +126,12 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
             )
         return y
 
-    def _joined(self, before: Holdings | None, after: Holdings, classes: tuple) -> Holdings:
+    def _classes_after_append(
+        self, before: Holdings | None, after: Holdings, classes: tuple
+    ) -> Holdings:
         return after
 
-    def _left(self, before: Holdings, after: Holdings) -> Holdings:
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         if len(after) == 0:
             raise ValueError(
                 f"forget would leave none of {len(before)} samples; a regressor needs one. Fit "

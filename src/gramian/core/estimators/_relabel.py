@@ -19,7 +19,7 @@ def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
     ``now`` are not touched: an engine that was changed in place when something fails is built again
     from them on the next call.
     """
-    before, precomputed = now.holdings, now.spec.samples.precomputed
+    before, precomputed = now.holdings, now.spec.precomputed
     positions = positions_of(before.ids, ids, "relabel")
     y = np.asarray(y)[None] if np.ndim(ids) == 0 else np.asarray(y)
     if len(y) != len(positions):
@@ -29,13 +29,15 @@ def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
     y = model._check_targets(y, before)
     moved = _reordered(before, positions, _aligned(before.ids[positions], ids, y), precomputed)
     try:
-        between = model._left(before, moved.without(np.arange(len(before))[-len(y) :]))
+        between = model._classes_after_remove(
+            before, moved.without(np.arange(len(before))[-len(y) :])
+        )
     except ValueError as error:
         raise ValueError(
             f"relabel takes the samples out before it learns them again, and {len(y)} of "
             f"{len(before)} are too many at once: {error} Relabel some of them first."
         ) from error
-    after = model._joined(between, replace(moved, classes=between.classes), ())
+    after = model._classes_after_append(between, replace(moved, classes=between.classes), ())
     return now.removed(between, positions).appended(after)
 
 

@@ -20,8 +20,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gramian.core.arrays import from_tensor, to_device
-from gramian.core.engines import DenseRows, Holdings, check_semidefinite, check_weight
+from gramian.core.arrays import find_device, from_tensor, to_device
+from gramian.core.engines import (
+    HOST,
+    DenseRows,
+    Holdings,
+    Spec,
+    check_semidefinite,
+    check_weight,
+)
 
 _FLOATS = [np.float64, np.float32]
 _TOO_LARGE = "X has a number that is too large for float64."
@@ -128,8 +135,7 @@ class KernelSamples:
         if X.shape[1] != len(holdings):
             raise ValueError(
                 f"X must hold the kernel values to each of the {len(holdings)} samples of the "
-                f"model, "
-                f"in the order of ids_; got {X.shape[1]} columns."
+                f"model, in the order of ids_; got {X.shape[1]} columns."
             )
         return X
 
@@ -139,8 +145,8 @@ class KernelSamples:
         if X.shape[1] != len(holdings) + 1:
             raise ValueError(
                 f"X must hold the kernel values to each of the {len(holdings)} samples of the "
-                f"model, "
-                f"in the order of ids_, and k(x, x) in a last column: a query is added to the "
+                f"model, in the order of ids_, and k(x, x) in a last column: a query is added to "
+                f"the "
                 f"samples. Got {X.shape[1]} columns."
             )
         return X
@@ -152,6 +158,20 @@ class KernelSamples:
 
 
 VECTORS, FOLLOWING, KERNEL_ROWS = VectorSamples(), VectorSamples(follows=True), KernelSamples()
+
+
+def sample_kind(spec: Spec[Any]) -> VectorSamples | KernelSamples:
+    """How an estimator with this spec takes samples, and where it holds them."""
+    if spec.precomputed:
+        if spec.device is not None and spec.device is not HOST:  # on a device
+            raise ValueError(
+                f'kernel="precomputed" holds its values in the memory of NumPy, got '
+                f"device={spec.device!r}. Leave device=None."
+            )
+        return KERNEL_ROWS
+    if spec.device is HOST:
+        return VECTORS
+    return FOLLOWING if spec.device is None else VectorSamples(find_device(spec.device), True)
 
 
 def _followed(model: Any, X: Any, follows: bool) -> Any:  # on a device

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, device_memory, side_by_side
-from gramian.core.engines import Holdings
+from gramian.core.arrays import Array
+from gramian.core.engines._beside import each_beside
+from gramian.core.engines._holdings import Holdings
 from gramian.core.kernels import GramSamples
 from gramian.core.search import Problem, fold_numbers
 
@@ -26,7 +27,7 @@ def warn_of_width(what: str, holdings: Holdings) -> None:
         f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} "
         f"samples. "
         f"The leave-one-out error of what is chosen in this way says little of new samples; set "
-        f"some aside, as fit(tune_on=0.3) does, or leave {what} at its default.",
+        f"some aside, with tuning_fraction=0.3, or leave {what} at its default.",
         ChoiceWarning,
         stacklevel=6,
     )
@@ -49,12 +50,12 @@ def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
 def out_of_fold(
     choose: Callable[[Holdings], tuple[Any, ...]], holdings: Holdings, fold: Array
 ) -> Array:
-    """Outputs (S, n, t) of S plans at each sample, all chosen and trained without its fold.
+    """Outputs (S, n, t) of S specs at each sample, all chosen and trained without its fold.
 
     Parameters
     ----------
     choose : callable
-        Returns the S plans for given holdings.
+        Returns the S resolved specs for given holdings.
     held : Holdings
     fold : ndarray of shape (n,)
         Number of each sample's fold.
@@ -63,12 +64,11 @@ def out_of_fold(
     def outputs(k: int) -> Array:
         left = np.flatnonzero(fold == k)
         rest, queries = holdings.without(left), left_queries(holdings, left)
-        found = [plan.engine(rest).predictor(rest).outputs(queries) for plan in choose(rest)]
+        found = [spec.build(rest).predictor(rest).outputs(queries) for spec in choose(rest)]
         return np.stack([np.asarray(values) for values in found])
 
-    folds = np.unique(fold)
-    on_host = device_memory(holdings.rows.samples()) is None
-    found = side_by_side(outputs, folds) if on_host else [outputs(k) for k in folds]
+    folds = np.unique(fold).tolist()
+    found = each_beside(outputs, folds, holdings)
     out = np.empty((len(found[0]), len(holdings), found[0].shape[2]))
     for k, values in zip(folds, found, strict=True):
         out[:, fold == k] = values

@@ -1,0 +1,131 @@
+"""Kernel and width as an estimator's parameters give them, and as they are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.core.arrays import Array
+from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._spec import HOST
+from gramian.core.kernels import (
+    Kernel,
+    Polynomial,
+    Precomputed,
+    checked_gamma,
+    default_gamma,
+    make_kernel,
+)
+
+WIDTH_KERNELS = ("rbf", "laplacian", "exponential")
+"""The kernels that have a width, from which ``kernel="loo"`` chooses."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSpec:
+    """A kernel, its width or how to find it, and where it is computed.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With the given width, or with width 1 until one is chosen.
+    gamma : float, ndarray, str or None
+        A width, or the word for a search or a rule; None for kernels without gamma.
+    searches : tuple of str
+        The words for a search.
+    candidates : tuple of str
+        The kernels to choose from; empty if one is given.
+    device : str, torch.device or None
+        Where the model holds its samples; None to follow them; `HOST` if it can only hold them in
+        the memory of NumPy.
+    metric : ndarray of shape (d,), optional
+        Factors of the features, which ``kernel`` has in its widths.
+    """
+
+    kernel: Kernel
+    gamma: Any
+    searches: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    device: Any = HOST
+    metric: Array | None = None
+
+    @classmethod
+    def read(
+        cls,
+        kernel: Any,
+        gamma: Any,
+        degree: Any = 3,
+        coef0: Any = 1.0,
+        params: Any = None,
+        *,
+        searches: tuple[str, ...] = (),
+        device: Any = HOST,
+    ) -> KernelSpec:
+        """Return the parameters of an estimator, checked; ValueError if they do not fit."""
+        words, named = (*searches, "scale", "auto"), isinstance(gamma, str)
+        if gamma is None or (named and gamma not in words):
+            raise ValueError(f"gamma must be > 0 or one of {words}, got {gamma!r}.")
+        candidates = WIDTH_KERNELS if isinstance(kernel, str) and kernel in searches else ()
+        if candidates and gamma != "loo":
+            raise ValueError(
+                f'kernel="loo" chooses a width for each kernel: gamma must be "loo", got {gamma!r}.'
+            )
+        width = 1.0 if named else gamma
+        name = candidates[0] if candidates else kernel
+        made = make_kernel(name, gamma=width, degree=degree, coef0=coef0, params=params)
+        if named and gamma == "loo-ard" and not made.has_feature_widths:
+            raise ValueError(
+                f'gamma="loo-ard" needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel!r}. '
+                f'Set gamma to "loo" or a number.'
+            )
+        if not named and isinstance(kernel, str) and kernel == "linear":
+            checked_gamma(gamma, "linear")  # unused, but an invalid value is still an error
+        return cls(made, gamma, searches, candidates, device)
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether samples are rows of a kernel matrix."""
+        return isinstance(self.kernel, Precomputed)
+
+    @property
+    def chosen_on_data(self) -> tuple[str, ...]:
+        """Of "kernel" and "gamma" those that are to be chosen on samples."""
+        named = self.kernel.takes_gamma and isinstance(self.gamma, str)
+        return (*(("kernel",) if self.candidates else ()), *(("gamma",) if named else ()))
+
+    def width(self, holdings: Holdings) -> Any:
+        """Return a width, or the word for a search; None for kernels without gamma."""
+        if not self.kernel.takes_gamma:
+            return None
+        if not isinstance(self.gamma, str):
+            return check_widths(self.gamma, holdings.rows.width)
+        if self.gamma in self.searches and not isinstance(self.kernel, Polynomial):
+            return self.gamma
+        rule = "scale" if self.gamma in self.searches else self.gamma
+        return default_gamma(rule, holdings.rows.samples(), holdings.weight)
+
+    def with_kernel(self, name: str) -> KernelSpec:
+        """Return the spec with one of the candidates."""
+        return replace(self, kernel=make_kernel(name, gamma=1.0), candidates=())
+
+    def with_gamma(self, gamma: Any) -> KernelSpec:
+        """Return the spec with a width that was chosen."""
+        if gamma is self.gamma:
+            return self
+        return replace(self, kernel=self.kernel.with_gamma(gamma), gamma=gamma, candidates=())
+
+    def with_metric(self, scales: Array) -> KernelSpec:
+        """Return the spec with factors of the features, for a kernel with one width."""
+        return replace(self, kernel=self.kernel.with_scales(scales), metric=scales)
+
+
+def check_widths(gamma: Any, n_features: int) -> Any:
+    """Return gamma; raise ValueError if it has neither one width nor one per feature."""
+    if np.ndim(gamma) and len(gamma) != n_features:
+        raise ValueError(
+            f"gamma must be one number, or one per feature: got {len(gamma)} for "
+            f"{n_features} features."
+        )
+    return gamma
