@@ -21,6 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
+from numbers import Integral
 from threading import Lock, get_ident
 from typing import Any, TypeVar
 
@@ -89,6 +90,11 @@ class using_jobs:
     """Let `side_by_side` use so many threads, as joblib counts them; None leaves it as it is."""
 
     def __init__(self, n_jobs: int | None) -> None:
+        if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise ValueError(
+                f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}. -1 means "
+                f"all cores."
+            )
         self._n_jobs = n_jobs
 
     def __enter__(self) -> None:
