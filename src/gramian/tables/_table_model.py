@@ -265,7 +265,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return twin
 
     def __sklearn_is_fitted__(self):
-        return "_held" in vars(self)
+        return "_holdings" in vars(self)
 
     def __sklearn_tags__(self):
         tags = get_tags(self.estimator)
@@ -292,7 +292,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     def _set_state(self, state):
         estimator, columns = state["estimator_"], tuple(state["columns_"])
         given = state.get("next_id")
-        if given is None:  # a file of 0.1.0
+        if given is None:
             given = estimator._get_state()["held"]["_next_id"]
         table = {column.name: state["table_"][column.name] for column in columns}
         ignored = dict(state["ignored_"])
@@ -303,7 +303,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {**state, "_held": self._agreed()} if "_held" in state else state
+        return {**state, "_holdings": self._agreed()} if "_holdings" in state else state
 
     # -- inside ---------------------------------------------------------------------------------
 
