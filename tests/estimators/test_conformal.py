@@ -68,11 +68,7 @@ def basis_values(model, X, y, w, at, classes):
 
 
 def brute_force(model, X, y, w, classes=None):
-    """Left-out values of all samples, by refits; balanced class weights stay as they are."""
-    if getattr(model, "class_weight", None) == "balanced":
-        model = clone(model).set_params(class_weight=None)
-        labels, sums = np.searchsorted(classes, y), np.bincount(np.searchsorted(classes, y), w)
-        w = w * (w.sum() / (len(sums) * sums))[labels]
+    """Left-out values of all samples, by refits."""
     stay = ~np.eye(len(y), dtype=bool)
     rows = [
         refitted_values(model, X[s], y[s], w[s], X[i : i + 1], classes) for i, s in enumerate(stay)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramian.core.arrays import Array, device_memory, to_host
+from gramian.core.engines._balanced import balanced_factors
 from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import (
     FOLDS,
@@ -171,9 +172,7 @@ class DenseSpec(Spec[DenseState]):
             return None
         assert holdings.classes is not None
         if isinstance(self.class_weight, str):
-            sums = np.bincount(holdings.labels, holdings.weight, len(holdings.classes))
-            there = np.maximum(sums, np.finfo(float).tiny)
-            return np.asarray(holdings.weight.sum() / (np.count_nonzero(sums) * there))
+            return balanced_factors(holdings.labels, holdings.weight, len(holdings.classes))
         labels = holdings.classes.tolist()
         return np.array([self.class_weight.get(label, 1.0) for label in labels])
 
