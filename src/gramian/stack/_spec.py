@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from gramian.core.engines import (
     Spec,
     State,
     check_positive,
+    each_beside,
     held_folds,
     held_queries,
 )
@@ -107,23 +109,24 @@ class StackSpec(Spec[StackState]):
         """The tuned parts, their engines, and what was tuned without a metric.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
-        part without one are those of its engine.
+        part without one are those of its engine. Others are tuned side by side.
         """
+        alike: dict[Any, list[int]] = {}
+        for i, part in enumerate(self.parts):
+            alike.setdefault(_key(part), []).append(i)
+        lock, sets = Lock(), list(alike.items())
+
+        def tune(item: tuple[Any, list[int]]) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
+            key, numbers = item
+            specs = [self.parts[i].beside(lock) for i in numbers]
+            return _tuned(specs, holdings, starts.get(key))
+
         tuned: dict[Any, DenseSpec] = {}
-        built: dict[Any, Engine] = {}
-        parts: list[DenseSpec] = []
-        engines: list[Engine] = []
-        for part in self.parts:
-            key = _key(part)
-            if key not in tuned:
-                tuned[key] = part.without_metric(holdings, starts.get(key))
-            found = tuned[key]
-            if part.metric is not None:
-                found = part.with_metric(holdings, found, built.get(key))
-            parts.append(found)
-            engines.append(found.build(holdings))
-            if part.metric is None:
-                built[key] = engines[-1]
+        found: dict[int, tuple[DenseSpec, Engine]] = {}
+        for (key, numbers), one in zip(sets, each_beside(tune, sets, holdings), strict=True):
+            tuned[key] = one[0]
+            found.update(zip(numbers, one[1], strict=True))
+        parts, engines = map(list, zip(*(found[i] for i in sorted(found)), strict=True))
         return tuple(parts), engines, tuned
 
     def _crossfit(
@@ -142,9 +145,8 @@ class StackSpec(Spec[StackState]):
         some, starts = some_of(holdings), {key: _one_width(part) for key, part in tuned.items()}
         fold = held_folds(some, FOLDS, self.parts[0].random_state)
         silent = replace(self, parts=tuple(replace(part, callback=None) for part in self.parts))
-        apart: list[tuple[DenseSpec, ...]] = []
-        outputs: list[Array] = []
-        for k in range(int(fold.max()) + 1):
+
+        def without(k: int) -> tuple[tuple[DenseSpec, ...], Array]:
             left = np.flatnonzero(fold == k)
             rest, queries = some.without(left), held_queries(some, left)
             few = some_of(rest, TUNED_ON)
@@ -152,8 +154,11 @@ class StackSpec(Spec[StackState]):
             if few is not rest:
                 engines = [part.build(rest) for part in found]
             read = [np.asarray(one.predictor(rest).outputs(queries)) for one in engines]
-            apart.append(found)
-            outputs.append(np.stack(read))
+            return found, np.stack(read)
+
+        apart, outputs = zip(
+            *each_beside(without, list(range(int(fold.max()) + 1)), some), strict=True
+        )
         F = np.empty((len(parts), len(some), outputs[0].shape[2]))
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
@@ -208,7 +213,7 @@ class StackSpec(Spec[StackState]):
         self.ready.clear()  # an engine changes with its samples, so that one model alone has it
         if not parts or any(part.serves is not holdings.version for part in parts):
             require_stack(len(self.parts), holdings)
-            parts = tuple(part.build(holdings) for part in self.parts)
+            parts = tuple(each_beside(lambda part: part.build(holdings), self.parts, holdings))
         return StackEngine(self, parts, history)
 
     def predictor(self, holdings: Holdings, state: StackState) -> Predictor:
@@ -252,6 +257,20 @@ def _one_width(part: DenseSpec) -> DenseSpec:
     if not np.ndim(part.gamma):
         return part
     return replace(part, kernel=part.kernel.with_gamma(one_width(part.gamma)))
+
+
+def _tuned(
+    parts: list[DenseSpec], holdings: Holdings, before: DenseSpec | None
+) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
+    """What is tuned without a metric, and parts that differ by that alone, with their engines."""
+    plain, built = parts[0].without_metric(holdings, before), None
+    found = []
+    for part in parts:
+        spec = plain if part.metric is None else part.with_metric(holdings, plain, built)
+        engine = spec.build(holdings)
+        built = engine if part.metric is None else built
+        found.append((spec, engine))
+    return plain, found
 
 
 def stack_spec(model: Any) -> StackSpec:

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array, is_tensor
+from gramian.core.arrays import Array, is_tensor, one_blas_thread, using_jobs
 from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
@@ -123,11 +123,15 @@ class Fitted:
 
 
 def edits(method: Callable) -> Callable:
-    """Decorate a method that changes the model: lock it, and name it in errors about samples."""
+    """Decorate a method that changes the model: lock it, and name it in errors about samples.
+
+    BLAS has one thread meanwhile, and `n_jobs` threads work side by side.
+    """
 
     @wraps(method)
     def locked(self, *args, **kwargs):
-        with vars(self).setdefault("_mutex", RLock()):
+        lock = vars(self).setdefault("_mutex", RLock())
+        with lock, one_blas_thread(), using_jobs(self.n_jobs):
             try:
                 return method(self, *args, **kwargs)
             except NotPositiveDefiniteError as error:
@@ -149,6 +153,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """
 
     verbose: int = 0  # a parameter of those that search by leave-one-out
+    n_jobs: int | None = None  # likewise
     tuning_fraction: float | None = None
     random_state: Any = None
 
@@ -385,7 +390,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = self._serving()
             return now.engine.drift(now.holdings)
 
@@ -394,7 +399,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
         Its decision values are the reference for this model's: `gramian.forget` compares them.
         """
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = self._serving()
             holdings = replace(now.holdings, rows=now.holdings.rows.copied())
             twin = clone(self)
@@ -552,7 +557,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_is_fitted(self)
         now = self._now
         if now.engine.serves is not now.holdings.version:
-            with self._lock:
+            with self._lock, one_blas_thread():
                 now = self._now
                 if now.stored:  # until the next edit, what predicts and is saved stays as loaded
                     now.cache.setdefault("predictor", now.engine.predictor(now.holdings))
@@ -573,7 +578,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _reading(self) -> tuple[Fitted, Any]:
         """Return one version of the model and the reader that computes its predictions."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
             if "predictor" not in now.cache:
                 now = now if now.stored else self._serving()
@@ -582,7 +587,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
             if name not in now.cache:
                 now = self._serving()
@@ -592,7 +597,13 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, predictor = self._reading()
-        return now, np.asarray(predictor.outputs(now.samples.queries(self, now.holdings, X)))
+        return now, self._answers(now, predictor, X)
+
+    def _answers(self, now: Fitted, predictor: Any, X: Any) -> Any:
+        """Return the outputs of a predictor for queries, of shape (n, t)."""
+        X = now.samples.queries(self, now.holdings, X)
+        with one_blas_thread(X.shape[0] * len(now.holdings)), using_jobs(self.n_jobs):
+            return np.asarray(predictor.outputs(X))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
