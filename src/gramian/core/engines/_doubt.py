@@ -23,7 +23,7 @@ from gramian.core.kernels import GramSamples
 # Up to so many samples every value is as good as a refit, if that takes a refit for each of them.
 FEW = 64
 # Of more samples, those are fitted again in which rounding errors grow by this factor.
-_GROWTH = 1e2
+GROWTH = 1e2
 
 
 def doubtful(
@@ -61,7 +61,7 @@ def doubtful(
         moved = np.abs(other - F).max(axis=-1)
         size = np.maximum(np.abs(F).max(axis=-1), scale)
     allowed = float(np.finfo(F.dtype).eps) ** 0.5
-    allowed = allowed if few else max(allowed, _GROWTH * rounding)
+    allowed = allowed if few else max(allowed, GROWTH * rounding)
     return np.flatnonzero(~(moved <= allowed * size))  # NaN, too
 
 
