@@ -235,11 +235,13 @@ def test_few_samples_give_everything():
 def test_a_confidence_lies_between_0_and_1(confidence_level):
     X, y, _ = samples()
     model = LeastSquaresSVC(gamma=0.5, C=10.0).fit(X, y)
-    with pytest.raises(ValueError, match="confidence must be a number between 0 and 1, got"):
+    with pytest.raises(ValueError, match="confidence_level must be a number between 0 and 1, got"):
         model.predict_set(X, confidence_level)
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, X[:, 0])
     for method in ("full", "jackknife+"):
-        with pytest.raises(ValueError, match="confidence must be a number between 0 and 1, got"):
+        with pytest.raises(
+            ValueError, match="confidence_level must be a number between 0 and 1, got"
+        ):
             model.predict_interval(X, confidence_level, method)
     with pytest.raises(ValueError, match="method must be"):
         model.predict_interval(X, method="split")

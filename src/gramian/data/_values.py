@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from gramian.core.arrays import Array
 from gramian.core.estimators import output_loss, outputs, outputs_without_each
 from gramian.data._coalitions import Coalitions
-from gramian.data._models import estimator_of, features_of, targets_of
+from gramian.data._models import features_of, targets_of
+from gramian.tables import estimator_of
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed

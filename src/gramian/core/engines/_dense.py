@@ -15,7 +15,7 @@ from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense_queries import DenseQueries
-from gramian.core.engines._doubt import doubtful, fit_again
+from gramian.core.engines._doubt import doubtful, fit_again, fit_each_again
 from gramian.core.engines._engine import Engine, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.gram import SINGLE, LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
@@ -187,7 +187,9 @@ class DenseEngine(Engine):
         """
         if isinstance(self.spec.class_weight, str):
             return balanced_without_each(self.spec, holdings, X)
-        return self._queries(holdings).without_each(X)
+        queries = self._queries(holdings)
+        some = self._doubtful(queries.Y, queries.moments)
+        return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""

@@ -27,7 +27,7 @@ from gramian.core.engines._engine import Engine, Predictor, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
 from gramian.core.engines._minimum_norm import MinimumNormEngine
-from gramian.core.engines._parameters import check_class_weight
+from gramian.core.engines._parameters import check_choice, check_class_weight
 from gramian.core.engines._primal import PRIMAL, LinearDenseEngine, PrimalEngine, PrimalPredictor
 from gramian.core.engines._rows import make_rows
 from gramian.core.engines._spec import Listener, Spec
@@ -113,8 +113,7 @@ class DenseSpec(Spec[DenseState]):
 
     def _check_metric(self) -> None:
         kernel, gamma = self.kernel.kernel, self.kernel.gamma
-        if self.metric != "diagonal":
-            raise ValueError(f'metric must be None or "diagonal", got {self.metric!r}.')
+        check_choice("metric", self.metric, (None, "diagonal"))
         if not kernel.has_width:
             raise ValueError(
                 f"metric needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel.name!r}."
@@ -325,6 +324,8 @@ class DenseSpec(Spec[DenseState]):
 
     def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         if self.ridge == 0:
+            size = 3 * len(holdings) ** 2 * holdings.rows.dtype.itemsize
+            require_memory(size, f"Decomposing the Gram matrix of {len(holdings)} samples")
             return MinimumNormEngine(self, holdings, history)
         if self.uses_primal(len(holdings), holdings.rows.width):
             return PrimalEngine(self, holdings, history)

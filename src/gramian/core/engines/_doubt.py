@@ -9,7 +9,7 @@ without the sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -84,3 +84,14 @@ def fit_again(F: Array, some: Iterable[int], spec: Any, holdings: Holdings) -> A
         with suppress(np.linalg.LinAlgError):
             F[i] = outputs_without(spec, holdings, i)[0]
     return F
+
+
+def fit_each_again(
+    blocks: Iterable[tuple[slice, Array]], some: Array, spec: Any, holdings: Holdings, X: Any
+) -> Iterator[tuple[slice, Array]]:
+    """Yield blocks of outputs (m, n, t) with those without some samples by fits without them."""
+    for rows, F in blocks:
+        for i in some:
+            with suppress(np.linalg.LinAlgError):
+                F[:, i] = outputs_without(spec, holdings, i, X[rows])
+        yield rows, F

@@ -32,8 +32,6 @@ class MinimumNormEngine(Engine):
         self, spec: DenseSpec, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
         X = holdings.rows.samples()
-        size = 3 * len(holdings) ** 2 * holdings.rows.dtype.itemsize
-        require_memory(size, f"Decomposing the Gram matrix of {len(holdings)} samples")
         self.spec, self.past, self.serves = spec, history, holdings.version
         self._K, self._targets = spec.predicts_with(X, X), spec.targets(holdings)
         _check_distinct(self._K)

@@ -21,12 +21,13 @@ from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import DenseEngine, DenseState
-from gramian.core.engines._doubt import FEW, GROWTH, fit_again, outputs_without
+from gramian.core.engines._doubt import FEW, GROWTH, fit_again, fit_each_again
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Targets
 from gramian.core.gram import LOST, LiveNormal, Rebuild
+from gramian.core.kernels import KernelExpansion, Linear
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
@@ -48,6 +49,11 @@ class PrimalPredictor:
     def outputs(self, X: Any) -> Array:
         """Decision values of shape (len(X), t)."""
         return X @ self.weights + self.intercept
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """``x·W`` is a sum of linear kernels with the unit vectors."""
+        units = np.eye(len(self.weights))
+        return (KernelExpansion(Linear(), units, self.weights, self.intercept),)
 
 
 class LinearDenseEngine(DenseEngine):
@@ -177,12 +183,16 @@ class PrimalEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             yield from balanced_without_each(self.spec, holdings, X)
             return
-        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        queries = self._queries(holdings)
+        blocks, some = self._without_each(queries, holdings, X), self._doubtful(queries)
+        yield from fit_each_again(blocks, some, self.spec, holdings, X)
+
+    def _without_each(
+        self, queries: RowQueries, holdings: Holdings, X: Any
+    ) -> Iterator[tuple[slice, Array]]:
+        combine = self.spec.targets(holdings).combine_left_out
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
-            F = targets.combine_left_out(queries.without_each(augmented(X[rows], self._shift)))
-            for i in self._doubtful(queries):
-                F[:, i] = outputs_without(self.spec, holdings, i, X[rows])
-            yield rows, F
+            yield rows, combine(queries.without_each(augmented(X[rows], self._shift)))
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, O(d²) each."""
