@@ -378,7 +378,8 @@ def test_a_model_that_grows_changes_to_sums_and_stays_there():
     assert model.rebuilds_[-1].reason == "more than 2 (d + 1) samples"
     assert_solves(model, X, y, updates=42)
     model.forget(np.arange(8, 50))
-    assert model.factor_ == model.refitted().factor_ == "primal"
+    assert (model.factor_, model.refitted().factor_) == ("primal", "inverse")
+    assert_solves(model, X[:8], y[:8], updates=84)
 
 
 def test_what_was_chosen_on_samples_is_named_and_chosen_anew():

@@ -39,7 +39,7 @@ def values(model, X):
 def permuted(model, order):
     """A fresh model of the same choices that got its samples in another order."""
     now = model._serving()
-    held = now.held
+    held = now.holdings
     rows = make_rows(held.rows.shown()[order], precomputed=False)
     held = replace(
         held,

@@ -80,8 +80,6 @@ class LagrangianEngine(Engine):
     held : Holdings
     history : tuple of Rebuild
         Records of earlier rebuilds.
-    sums : bool
-        Whether to store sums over features even if the number of samples does not require it.
     """
 
     serves: object = None
@@ -92,10 +90,9 @@ class LagrangianEngine(Engine):
         spec: LagrangianSpec,
         holdings: Holdings,
         history: tuple[Rebuild, ...] = (),
-        sums: bool = False,
     ) -> None:
         self.spec, self.past, self.n_iter = spec, history, 0
-        self.sums = sums or spec.uses_primal(len(holdings), holdings.rows.width)
+        self.sums = spec.uses_primal(len(holdings), holdings.rows.width)
         ridges, d = spec.shift / spec.weights(holdings), holdings.rows.width
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
@@ -178,7 +175,7 @@ class LagrangianEngine(Engine):
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> LagrangianEngine:
         """Return the same machine built from scratch."""
-        engine = LagrangianEngine(self.spec, holdings, self.history, self.sums)
+        engine = LagrangianEngine(self.spec, holdings, self.history)
         return engine.recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense_queries import DenseQueries
-from gramian.core.engines._doubt import doubtful, fit_again
+from gramian.core.engines._doubt import doubtful, fit_again, fit_each_again
 from gramian.core.engines._engine import Engine, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
@@ -199,7 +199,11 @@ class DenseEngine(Engine):
             by_refits = holdings.codes is not None
             by = without_groups_by_refits if by_refits else balanced_without_each
             return by(self.spec, holdings, X)
-        return self._queries(holdings).without_each(X)
+        queries = self._queries(holdings)
+        if holdings.codes is not None:
+            return queries.without_each(X)
+        some = self._doubtful(queries.Y, queries.moments)
+        return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""

@@ -9,7 +9,7 @@ without the sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -23,7 +23,7 @@ from gramian.core.kernels import GramSamples
 # Up to so many samples every value is as good as a refit, if that takes a refit for each of them.
 FEW = 64
 # Of more samples, those are fitted again in which rounding errors grow by this factor.
-_GROWTH = 1e2
+GROWTH = 1e2
 
 
 def doubtful(
@@ -61,7 +61,7 @@ def doubtful(
         moved = np.abs(other - F).max(axis=-1)
         size = np.maximum(np.abs(F).max(axis=-1), scale)
     allowed = float(np.finfo(F.dtype).eps) ** 0.5
-    allowed = allowed if few else max(allowed, _GROWTH * rounding)
+    allowed = allowed if few else max(allowed, GROWTH * rounding)
     return np.flatnonzero(~(moved <= allowed * size))  # NaN, too
 
 
@@ -84,3 +84,14 @@ def fit_again(F: Array, some: Iterable[int], spec: Any, holdings: Holdings) -> A
         with suppress(np.linalg.LinAlgError):
             F[i] = outputs_without(spec, holdings, i)[0]
     return F
+
+
+def fit_each_again(
+    blocks: Iterable[tuple[slice, Array]], some: Array, spec: Any, holdings: Holdings, X: Any
+) -> Iterator[tuple[slice, Array]]:
+    """Yield blocks of outputs (m, n, t) with those without some samples by fits without them."""
+    for rows, F in blocks:
+        for i in some:
+            with suppress(np.linalg.LinAlgError):
+                F[:, i] = outputs_without(spec, holdings, i, X[rows])
+        yield rows, F

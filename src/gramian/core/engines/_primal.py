@@ -21,17 +21,22 @@ from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import DenseEngine, DenseState
+from gramian.core.engines._doubt import FEW, GROWTH, fit_again, fit_each_again
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Targets
-from gramian.core.gram import LiveNormal, Rebuild
+from gramian.core.gram import LOST, LiveNormal, Rebuild
 from gramian.core.kernels import KernelExpansion, Linear
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
 
 PRIMAL = "primal"
+
+
+# Steps of refinement against the samples; one is mostly enough.
+_STEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +94,7 @@ class PrimalEngine(Engine):
         self._penalty = spec.shift * np.append(np.ones(d), penalty)
         self._classes, self.edits = holdings.classes, 0
         self._normal = self._summed(holdings)
+        self._refined: Array | None = None  # the solution, where sums alone do not determine it
 
     # -- edits ----------------------------------------------------------------------------------
 
@@ -110,9 +116,11 @@ class PrimalEngine(Engine):
         return twin
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """Remove samples, O(d²) each."""
+        """Remove samples, O(d²) each; of d + 1 or fewer, the Gram matrix is smaller than sums."""
         if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
+        if self.spec.factor != PRIMAL and len(after) <= after.rows.width + 1:
+            return self.fresh(after, "no more than d + 1 samples are left")
         twin, targets = self._twin(after, len(positions)), self.spec.targets(before)
         X = augmented(before.rows.take(positions), self._shift)
         twin._normal.remove(X, targets.columns[positions], targets.weight[positions])
@@ -122,8 +130,8 @@ class PrimalEngine(Engine):
         return twin
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
-        """Return the same machine with sums computed again from the samples."""
-        return PrimalEngine(self.spec, holdings, self.past).recorded(reason, len(holdings))
+        """Return the engine that a fit to these samples builds: few of them have no sums."""
+        return self.spec.build(holdings, self.past).recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
@@ -151,15 +159,13 @@ class PrimalEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             return balanced_loo(self.spec, holdings)
         targets = self.spec.targets(holdings)
+        queries = self._queries(holdings)
         if targets.groups is not None:
-            F = targets.columns - self._queries(holdings).left_groups(targets.groups)
+            F = targets.columns - queries.left_groups(targets.groups)
             return targets.combine_left_out(F).astype(holdings.rows.dtype)
-        residuals = self._residuals(holdings, targets, self._solution(holdings))
-        N = self._normal.inverse()
-        for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
-            h = targets.weight[rows] * np.einsum("ij,ij->i", X @ N, X)
-            residuals[rows] /= (1.0 - h)[:, None]
-        return targets.combine_left_out(targets.columns - residuals).astype(holdings.rows.dtype)
+        F = targets.columns - queries.residuals / queries.clearance[:, None]
+        found = targets.combine_left_out(F).astype(holdings.rows.dtype)
+        return fit_again(found, self._doubtful(queries), self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined.
@@ -180,7 +186,17 @@ class PrimalEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             yield from balanced_without_each(self.spec, holdings, X)
             return
-        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        queries = self._queries(holdings)
+        blocks = self._without_each(queries, holdings, X)
+        if holdings.codes is not None:
+            yield from blocks
+            return
+        yield from fit_each_again(blocks, self._doubtful(queries), self.spec, holdings, X)
+
+    def _without_each(
+        self, queries: RowQueries, holdings: Holdings, X: Any
+    ) -> Iterator[tuple[slice, Array]]:
+        targets = self.spec.targets(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift), targets.groups)
             yield rows, targets.combine_left_out(F)
@@ -193,17 +209,17 @@ class PrimalEngine(Engine):
             yield rows, self.spec.shift * found
 
     def drift(self, holdings: Holdings) -> float:
-        """Residual of the normal equations, summed again from the samples, O(n d).
+        """Error of the weights that the samples show, relative to the largest weight; O(n d).
 
-        ``max |X̃ᵀ W (Y − X̃ B) − Λ B|``, each entry relative to the size of its terms.
+        The residual ``ρ = X̃ᵀ W (Y − X̃ B) − Λ B`` of the normal equations is summed again from the
+        samples, and ``M⁻¹ρ`` is what B is off by: where samples do not determine a weight, and a
+        small penalty does, a residual that looks small is not. Weights are in units of 1 / √M_aa.
         """
-        B, targets = self._solution(holdings), self.spec.targets(holdings)
-        weighted = self._residuals(holdings, targets, B) * targets.weight[:, None]
-        error = -self._penalty[:, None] * B
-        for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
-            error += X.T @ weighted[rows]
-        scales = np.maximum(self._normal.scales(), np.finfo(float).tiny)
-        return float(np.max(np.abs(error) / scales))
+        B = self._solution(holdings)
+        unit = np.sqrt(self._normal.matrix().diagonal())[:, None]
+        off = unit * (self._normal.present_inverse() @ self._residual(holdings, B))
+        largest = np.abs(unit * B).max(axis=0, initial=np.finfo(float).tiny)
+        return float(np.max(np.abs(off).max(axis=0, initial=0.0) / largest))
 
     def state(self, holdings: Holdings) -> DenseState:
         return DenseState(self.coefficients(holdings), self.feature_weights(holdings))
@@ -213,7 +229,7 @@ class PrimalEngine(Engine):
     def _twin(self, after: Holdings, edits: int) -> PrimalEngine:
         """Return a copy of this engine with its own sums, for other holdings."""
         twin = copy(self)
-        twin._normal, twin._classes = self._normal.copy(), after.classes
+        twin._normal, twin._classes, twin._refined = self._normal.copy(), after.classes, None
         twin.serves, twin.edits = after.version, self.edits + edits
         return twin
 
@@ -228,9 +244,34 @@ class PrimalEngine(Engine):
         if self._normal.worn():
             reason = "most of what the sums held has left"
             event = Rebuild(reason, len(holdings), self.edits, PRIMAL)
-            self._normal = self._summed(holdings)
+            self._normal, self._refined = self._summed(holdings), None
             self.past = (*self.past, event)
-        return self._normal.solution()
+        if self._normal.rounding() <= LOST:
+            return self._normal.solution()
+        if self._refined is None:  # what sums have lost is in the samples
+            B = self._normal.solution()
+            for _ in range(_STEPS):
+                B = B + self._normal.present_inverse() @ self._residual(holdings, B)
+            self._refined = B
+        return self._refined
+
+    def _residual(self, holdings: Holdings, B: Array) -> Array:
+        """``X̃ᵀ W (Y − X̃ B) − Λ B``, summed from the samples, O(n d)."""
+        targets = self.spec.targets(holdings)
+        weighted = self._residuals(holdings, targets, B) * targets.weight[:, None]
+        out = -self._penalty[:, None] * B
+        for rows, X in augmented_blocks(holdings.rows.samples(), self._shift):
+            out += X.T @ weighted[rows]
+        return np.asarray(out)
+
+    def _doubtful(self, queries: RowQueries) -> Array:
+        """Positions of samples with so little left of ``1 − h`` that rounding decides; O(n)."""
+        rounding, allowed = self._normal.rounding(), float(np.finfo(float).eps) ** 0.5
+        if len(queries.Y) > FEW:
+            allowed = max(allowed, GROWTH * rounding)
+        return np.flatnonzero(
+            ~(rounding * (1.0 - queries.clearance) <= allowed * queries.clearance)
+        )
 
     def _queries(self, holdings: Holdings) -> RowQueries:
         targets, B = self.spec.targets(holdings), self._solution(holdings)

@@ -11,7 +11,7 @@ from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import Factor
 from gramian.core.gram._inverse import LiveInverse
 from gramian.core.gram._memory import available_memory, require_memory
-from gramian.core.gram._normal import CompensatedSum, LiveNormal
+from gramian.core.gram._normal import LOST, CompensatedSum, LiveNormal
 from gramian.core.gram._qr import QRFactor
 from gramian.core.gram._resolvent import LiveResolvent, check_schur
 from gramian.core.gram._single import SINGLE, SingleInverse
@@ -22,6 +22,7 @@ from gramian.core.gram._thin import ThinSpectrum, thin_spectrum
 
 __all__ = [
     "FACTORS",
+    "LOST",
     "SINGLE",
     "CholeskyFactor",
     "CompensatedSum",

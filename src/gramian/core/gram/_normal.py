@@ -32,6 +32,8 @@ from gramian.core.arrays import (
 
 # The sums are worn when the terms that passed through them are this many times what they hold.
 _WEAR = 64.0
+# The same where rounding errors of the sums move what they determine least by more than this.
+LOST, _WEAR_THERE = 1e-10, 4.0
 # The first refinement must reduce the residual by this factor, or the inverse is rebuilt.
 _CONTRACTION = 1e-4
 # Removing samples with 1 − wᵢ xᵢᵀ N xᵢ below this rebuilds N, because an update would lose digits.
@@ -172,9 +174,24 @@ class LiveNormal:
         """Whether so much was added and removed since the start that rounding may matter.
 
         True if the squares that passed through any feature or target exceed 64 times the sum of
-        squares held now. The owner must then compute the sums again from the samples.
+        squares held now; 4 times, if the rest is determined so little that rounding errors of what
+        passed would show. The owner must then compute the sums again from the samples.
         """
-        return bool(np.any(self._passed > _WEAR * self._squares()))
+        squares = self._squares()
+        if np.any(self._passed > _WEAR * squares):
+            return True
+        return bool(np.any(self._passed > _WEAR_THERE * squares)) and self.rounding() > LOST
+
+    def rounding(self) -> float:
+        """Relative size of what rounding errors of the sums change in N: ``eps Σ x_a² N_aa``.
+
+        Infinite if they have left M without an inverse.
+        """
+        try:
+            sizes = self._passed[: self.d] * self.present_inverse().diagonal()
+        except np.linalg.LinAlgError:
+            return np.inf
+        return float(np.finfo(float).eps * sizes.max(initial=0.0))
 
     def scales(self) -> Array:
         """Size of the terms of V, ``√(M_aa Σ w y_t²)``, the unit for residuals of M B = V."""
