@@ -28,13 +28,14 @@ from gramian import LeastSquaresSVC
 D = 20
 NOTHING = """
 import sys, uvicorn
-from fastapi import FastAPI
-app = FastAPI()
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-@app.post("/nothing")
-async def nothing():
-    return {}
+async def nothing(request):
+    return JSONResponse({})
 
+app = Starlette(routes=[Route("/nothing", nothing, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="error")
 """
 
@@ -50,7 +51,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 def run(task: str, n: int, rounds: int, seconds: int) -> dict[str, Any]:
     """Rates of both endpoints in turn, or latencies of a load."""
-    if find_spec("fastapi") is None:
+    if find_spec("starlette") is None:
         raise UnavailableError('the service is not installed: pip install "gramian[serve]"')
     if task == "rate" and shutil.which("wrk") is None:
         raise UnavailableError("wrk is not installed")

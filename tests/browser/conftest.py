@@ -6,7 +6,7 @@ import pytest
 from tests.browser.servers import installed_browser, serving
 
 sync_api = pytest.importorskip("playwright.sync_api")
-for needed in ("fastapi", "uvicorn", "websockets", "prometheus_client"):
+for needed in ("starlette", "uvicorn", "websockets", "prometheus_client"):
     pytest.importorskip(needed)
 
 

@@ -3,7 +3,7 @@
 Click to drawn boundary: from the time stamp of the browser's event until the boundary of the model
 with the new sample has been drawn, over 200 clicks. Drag: answers drawn in a second while a sample
 moves without rest. Where other programs use the same cores, these times say little; the processor
-time that the server takes for a click, plus the time of drawing, says what a quiet machine needs.
+time that the server takes for a click, plus the time of drawing, says what a quiet estimator needs.
 """
 
 import os

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 LATTICE = 8192
 
 
-def address(rows, machine="LeastSquaresSVC", gamma=2.0, ridge=0.1, layers="shade doubt"):
+def address(rows, estimator="LeastSquaresSVC", gamma=2.0, ridge=0.1, layers="shade doubt"):
     """The part of an address that holds samples (x, y, class)."""
     data = b"".join(
         struct.pack(">hhB", round(x * LATTICE), round(y * LATTICE), int(label))
@@ -19,7 +19,7 @@ def address(rows, machine="LeastSquaresSVC", gamma=2.0, ridge=0.1, layers="shade
     )
     text = base64.urlsafe_b64encode(data).decode().rstrip("=")
     layers = layers.replace(" ", "+")
-    return f"#m={machine}&k=rbf&g={gamma}&r={ridge}&l={layers}&p={text}"
+    return f"#m={estimator}&k=rbf&g={gamma}&r={ridge}&l={layers}&p={text}"
 
 
 class Visitor:

@@ -102,7 +102,7 @@ def test_the_proof_compares_with_a_refit(visitor):
 
 def test_an_address_holds_the_whole_state(visitor, visit):
     n = visitor.n
-    visitor.page.select_option("#machine", "KernelDiscriminant")
+    visitor.page.select_option("#estimator", "KernelDiscriminant")
     visitor.click(*visitor.empty_place())
     visitor.holds(n + 1)
     rows, url = visitor.rows, visitor.page.url
@@ -110,7 +110,7 @@ def test_an_address_holds_the_whole_state(visitor, visit):
     other.holds(n + 1)
     assert other.rows == rows
     expect(other.page.locator("#error")).to_have_text(visitor.error)
-    expect(other.page.locator("#machine")).to_have_value("KernelDiscriminant")
+    expect(other.page.locator("#estimator")).to_have_value("KernelDiscriminant")
 
 
 def test_the_copied_code_runs_and_finds_the_same_error(play, visit):
@@ -124,11 +124,11 @@ def test_the_copied_code_runs_and_finds_the_same_error(play, visit):
     assert score == pytest.approx(1 - float(visitor.error.split()[0]) / 100, abs=1e-3)
 
 
-def test_every_machine_and_layer_is_drawn(play, visit):
+def test_every_estimator_and_layer_is_drawn(play, visit):
     page = visit(play.url)
     visitor = Visitor(page)
-    for machine in page.locator("#machine option").all():
-        page.select_option("#machine", machine.get_attribute("value"))
+    for estimator in page.locator("#estimator option").all():
+        page.select_option("#estimator", estimator.get_attribute("value"))
         for box in page.locator("[name=layer]:enabled").all():
             box.check()
         x, y, _ = visitor.rows[3]

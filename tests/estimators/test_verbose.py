@@ -81,7 +81,7 @@ def test_many_widths_own_kernels_and_nothing_to_choose(capsys):
 
 def test_tuning_apart_is_told(capsys):
     X, y = samples()
-    ESTIMATORS["LeastSquaresSVR"](verbose=1).fit(X, y, tune_on=0.5)
+    ESTIMATORS["LeastSquaresSVR"](verbose=1, tuning_fraction=0.5).fit(X, y)
     assert "chose gamma=" in capsys.readouterr().out
 
 

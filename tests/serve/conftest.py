@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 pytest.importorskip("httpx")
 pytest.importorskip("prometheus_client")
 pytest.importorskip("uvicorn")
@@ -65,12 +65,12 @@ def serving(tmp_path):
     """Opens a service of a model; the client has ``store`` and ``live``."""
 
     @contextmanager
-    def open_service(model=None, **options):
+    def open_service(model=None, path="a.store", **options):
         model = classifier() if model is None else model
-        store = Store.create(tmp_path / "a.store", model)
-        app = create_app(store, name="m", **options)
+        store = Store.create(tmp_path / path, model)
+        app = create_app({"m": store}, **options)
         with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
-            client.store, client.live = store, app.state.live
+            client.store, client.live = store, app.state.stores["m"]
             yield client
 
     return open_service

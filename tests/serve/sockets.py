@@ -13,7 +13,7 @@ from gramian.store import Store
 @contextmanager
 def served(folder, model, **options):
     """The port on which the model is served as ``m``."""
-    app = create_app(Store.create(folder / "served.store", model), name="m", **options)
+    app = create_app({"m": Store.create(folder / "served.store", model)}, **options)
     server = uvicorn.Server(uvicorn.Config(app, port=0, access_log=False, log_level="error"))
     thread = Thread(target=server.run)
     thread.start()

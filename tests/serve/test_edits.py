@@ -7,12 +7,12 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from gramian.serve import Limits
+from gramian.serve import Limits, _live_store, create_app
 from gramian.serve._edits import Forget, Learn, blocks
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
 from gramian.store import Store
-from tests.serve.conftest import MODEL, classifier, pets, samples, tensor
+from tests.serve.conftest import MODEL, TestClient, classifier, pets, samples, tensor
 
 X, Y = samples(8, seed=2)
 
@@ -34,10 +34,10 @@ def test_learn_forget_relabel(client, post):
     found = answer["outputs"][0]["data"]
     np.testing.assert_allclose(found, expected.decision_function(X), rtol=1e-9)
     assert answer["model_version"] == "3"
-    receipts = client.get(f"{MODEL}/receipts?after=2&limit=1").json()
+    receipts = client.get(f"{MODEL}/receipts?after=1&limit=1").json()
     assert (receipts["total"], len(receipts["receipts"])) == (4, 1)
     assert receipts["receipts"][0]["action"] == "forget"
-    assert client.get(f"{MODEL}/audit?refit=true").json()["passed"]
+    assert post("audit", {"refit": True})["passed"]
 
 
 def test_what_is_acknowledged_is_on_disk(serving, tmp_path):
@@ -87,6 +87,107 @@ def test_a_refused_edit_changes_nothing(client, route, body, said):
     assert client.store.version == 0
 
 
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("forget", {"ids": [3]}),
+        ("learn", rows(0)),
+        ("relabel", {"ids": [3], "targets": [0]}),
+        ("samples", {"ids": [3]}),
+        ("infer", {"inputs": [tensor(X)]}),
+        ("audit", {}),
+        ("projection", {}),
+    ],
+)
+def test_unknown_fields_are_refused(client, post, route, body):
+    assert "dry" in post(route, {**body, "dry": True}, 422)["detail"]
+    post(route, {**body, "parameters": {"set": True}}, 422)
+    if "inputs" in body:
+        post(route, {"inputs": [{**tensor(X), "dtype": "FP64"}]}, 422)
+    assert client.store.version == 0
+
+
+def test_a_dry_run_changes_nothing(client, post):
+    for route, body, n in (
+        ("forget", {"ids": [3]}, 39),
+        ("learn", rows(0, 1), 42),
+        ("relabel", {"ids": [3], "targets": [1]}, 40),
+    ):
+        tried = post(route, {**body, "dry_run": True})
+        assert (tried["n"], tried["dry_run"], tried["receipt"]) == (n, True, None)
+        assert tried["model_version"] == "0"
+    assert tried["ids"] == [3]
+    assert "does not hold" in post("forget", {"ids": [99], "dry_run": True}, 422)["detail"]
+    assert client.store.version == 0
+    assert client.live.shown.model.ids_.tolist() == classifier().ids_.tolist()
+    for odd in ("yes", 1, None):
+        post("forget", {"ids": [3], "dry_run": odd}, 422)
+    assert post("forget", {"ids": [3], "dry_run": False})["n"] == 39
+
+
+def test_forgetting_is_verified_if_asked_for(post):
+    assert post("forget", {"ids": [3]})["receipt"]["verified"] is None
+    receipt = post("forget", {"ids": [4], "verify": True})["receipt"]
+    assert receipt["verified"] is True
+    assert receipt["difference"] <= receipt["tolerance"]
+
+
+def test_receipts_after_a_number(client, post):
+    for name in (3, 4, 5):
+        post("forget", {"ids": [name]})
+
+    def numbers(query):
+        return [one["number"] for one in client.get(f"{MODEL}/receipts{query}").json()["receipts"]]
+
+    assert numbers("") == [0, 1, 2, 3]
+    assert numbers("?after=1") == [2, 3]
+    assert numbers("?after=3") == numbers("?after=39") == []
+    assert numbers("?after=-1&limit=2") == [0, 1]
+
+
+def test_several_stores_in_one_service(tmp_path):
+    made = {
+        name: Store.create(tmp_path / f"{name}.store", model())
+        for name, model in (("m", classifier), ("pets", pets))
+    }
+    with TestClient(create_app(made), "http://localhost") as client:
+        assert client.get("/v2/health/ready").json()["models"] == ["m", "pets"]
+        assert client.get("/v2").json()["models"] == ["m", "pets"]
+        assert client.post("/v2/models/pets/forget", json={"ids": ["pet 3"]}).json()["n"] == 29
+        assert client.post("/v2/models/m/forget", json={"ids": [3]}).json()["n"] == 39
+        assert client.get("/v2/models/dogs").status_code == 404
+        text = client.get("/metrics").text
+        assert 'gramian_samples{model="pets"} 29.0' in text
+        assert 'gramian_samples{model="m"} 39.0' in text
+        assert 'gramian_edits_total{edit="forget",model="pets"} 1.0' in text
+        described = client.get("/openapi.json").json()["paths"]["/v2/models/{model}/infer"]["post"]
+        assert described["parameters"][0]["schema"]["enum"] == ["m", "pets"]
+        for name in made:
+            with client.websocket_connect(f"ws://localhost/v2/models/{name}/watch") as socket:
+                socket.send_json({"token": None})
+                assert socket.receive_json()["name"] == name
+    assert all(store._writer is None for store in made.values())  # closed
+    with pytest.raises(ValueError, match="needs a store"):
+        create_app({})
+
+
+def test_a_service_that_only_reads_follows_the_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(_live_store, "_REFRESHED", 0.01)
+    with Store.create(tmp_path / "a.store", classifier()) as store:
+        reader = Store.open(tmp_path / "a.store", readonly=True)
+        with TestClient(create_app({"m": reader}), "http://localhost") as client:
+            for route, body in (("forget", {"ids": [3]}), ("learn", rows(0))):
+                for dry in (False, True):
+                    answer = client.post(f"{MODEL}/{route}", json={**body, "dry_run": dry})
+                    assert answer.status_code == 403
+                    assert "only reads" in answer.json()["detail"]
+            store.forget([3])
+            while client.get(MODEL).json()["versions"] != ["1"]:
+                time.sleep(0.01)
+            assert client.get(f"{MODEL}/loo").json()["n"] == 39
+            assert store.audit().passed
+
+
 # -- the queue ----------------------------------------------------------------------------------
 
 
@@ -94,7 +195,7 @@ def test_a_refused_edit_changes_nothing(client, route, body, said):
 def live(tmp_path):
     """A store whose thread has not begun."""
     store = Store.create(tmp_path / "b.store", classifier())
-    return LiveStore(store, Limits(waiting=8, batch=4), Metrics())
+    return LiveStore("m", store, Limits(waiting=8, batch=4), Metrics())
 
 
 def learn(place, name=None):
@@ -123,7 +224,7 @@ def test_rows_of_a_table_are_one_block_too(tmp_path):
         row = {"name": [name], "weight": [weight], "sound": ["woof"], "animal": ["dog"]}
         return Learn(row, None, None)
 
-    live = LiveStore(Store.create(tmp_path / "c.store", pets()), Limits(), Metrics())
+    live = LiveStore("m", Store.create(tmp_path / "c.store", pets()), Limits(), Metrics())
     answers = [live.submit(record("Rex", 22.0)), live.submit(record("Bello", None))]
     live.start()
     assert [answer.result().ids for answer in answers] == [["Rex"], ["Bello"]]
@@ -198,7 +299,7 @@ def test_too_many_edits_are_refused_with_a_time_to_wait(serving):
 def test_an_edit_that_cannot_be_shown_stops_no_other(live, monkeypatch):
     live.start()
     with monkeypatch.context() as broken:
-        broken.setattr(live, "_show", lambda: 1 / 0)
+        broken.setattr(live, "_present", lambda: 1 / 0)
         with pytest.raises(Exception, match="on disk but could not be shown"):
             live.submit(learn(0)).result()
     assert live.submit(learn(1)).result().ids == [41]
@@ -216,7 +317,7 @@ def test_a_failing_disk(client, monkeypatch):
 
 
 def test_an_unexpected_error_tells_the_log_places_and_no_values(client, monkeypatch, caplog):
-    def fail(ids):
+    def fail(ids, **options):
         raise RuntimeError(f"secret {ids[0] + 0.5}")
 
     monkeypatch.setattr(client.store, "forget", fail)
@@ -229,7 +330,7 @@ def test_an_unexpected_error_tells_the_log_places_and_no_values(client, monkeypa
 # -- what the model knows of itself -------------------------------------------------------------
 
 
-def test_loo_doubt_drift_and_metrics(client, post):
+def test_loo_doubt_numerical_error_and_metrics(client, post):
     post("learn", rows(0, 1, 2))
     model = classifier().partial_fit(X[:3], Y[:3])
     loo = client.get(f"{MODEL}/loo?samples=true").json()
@@ -239,19 +340,19 @@ def test_loo_doubt_drift_and_metrics(client, post):
     own = model.loo_predict_proba()[np.arange(43), model.y_fit_]
     assert [sample["id"] for sample in worst] == np.argsort(own)[:4].tolist()
     assert worst[0]["probability"] == pytest.approx(own.min())
-    drift = client.get(f"{MODEL}/drift").json()
-    assert 0 <= drift["drift"] < 1e-10
-    assert drift["rebuilds"] == []
+    measured = client.get(f"{MODEL}/numerical-error").json()
+    assert 0 <= measured["numerical_error"] < 1e-10
+    assert measured["rebuilds"] == []
     text = client.get("/metrics").text
     for line in (
-        "gramian_samples 43.0",
-        "gramian_version 1.0",
-        "gramian_refactorizations 0.0",
-        'gramian_edits_total{edit="learn"} 1.0',
+        'gramian_samples{model="m"} 43.0',
+        'gramian_version{model="m"} 1.0',
+        'gramian_rebuilds{model="m"} 0.0',
+        'gramian_edits_total{edit="learn",model="m"} 1.0',
         f'gramian_requests_total{{path="{MODEL}/learn",status="200"}} 1.0',
     ):
         assert line in text
-    assert f"gramian_leave_one_out_error {loo['error']}" in text
+    assert f'gramian_leave_one_out_error{{model="m"}} {loo["error"]}' in text
     for query in ("count=-1", "count=x", "count=99999"):
         assert client.get(f"{MODEL}/doubt?{query}").status_code == 422
     assert client.get(f"{MODEL}/loo?samples=maybe").status_code == 422

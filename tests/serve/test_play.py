@@ -2,6 +2,7 @@
 
 import json
 import struct
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -12,23 +13,29 @@ from starlette.websockets import WebSocketDisconnect
 
 from gramian.serve import create_play
 from gramian.serve._choices import OFFERS
+from gramian.serve._play import VISITORS
 from gramian.serve._toys import CLASSES, CURVES
 from tests.serve.conftest import TestClient
+
+SOCKET = "ws://localhost/socket"
 
 
 @pytest.fixture
 def client():
-    return TestClient(create_play())
+    return TestClient(create_play(), "http://localhost")
 
 
 @pytest.fixture
 def ask(client):
     """Sends a request and reads the answer with its arrays."""
-    with client.websocket_connect("/socket") as socket:
+    with client.websocket_connect(SOCKET) as socket:
         assert read(socket.receive_bytes())["kind"] == "offers"
 
         def send(request):
-            socket.send_text(request if isinstance(request, str) else json.dumps(request))
+            if isinstance(request, bytes):
+                socket.send_bytes(request)
+            else:
+                socket.send_text(request if isinstance(request, str) else json.dumps(request))
             return read(socket.receive_bytes())
 
         yield send
@@ -60,16 +67,16 @@ def test_edits_are_answered_with_a_picture(ask):
 
 @pytest.mark.parametrize("data", [*CLASSES, *CURVES])
 def test_every_problem_starts(ask, data):
-    machine = "LeastSquaresSVR" if data in CURVES else "LeastSquaresSVC"
-    picture = ask({"do": "start", "machine": machine, "data": data})
+    estimator = "LeastSquaresSVR" if data in CURVES else "LeastSquaresSVC"
+    picture = ask({"do": "start", "estimator": estimator, "data": data})
     assert picture["kind"] == "picture"
     assert ("values" in picture) == (not data.startswith("empty"))
 
 
-@pytest.mark.parametrize("machine", OFFERS)
-def test_every_machine_proves_itself(ask, machine):
-    data = "wave" if OFFERS[machine].task == "curve" else "XOR"
-    ask({"do": "start", "machine": machine, "data": data})
+@pytest.mark.parametrize("estimator", OFFERS)
+def test_every_estimator_proves_itself(ask, estimator):
+    data = "wave" if OFFERS[estimator].task == "curve" else "XOR"
+    ask({"do": "start", "estimator": estimator, "data": data})
     ask({"do": "edit", "learn": [[900, 0.25, 0.5, 0]], "forget": [3, 5]})
     proof = ask({"do": "prove"})
     assert proof["edits"] == 3
@@ -85,15 +92,15 @@ def test_the_search_tells_its_path(ask):
     assert path["gammas"].min() <= path["gamma"] <= path["gammas"].max()
     assert path["ridges"].min() <= path["ridge"] <= path["ridges"].max()
     assert path["values"][best] <= path["values"][0]
-    refused = ask({"do": "set", "machine": "LagrangianSVC"}) and ask({"do": "choose"})
+    refused = ask({"do": "set", "estimator": "LagrangianSVC"}) and ask({"do": "choose"})
     assert refused["message"] == "LagrangianSVC has no closed form along a path."
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 @pytest.mark.parametrize("data", [name for name in (*CLASSES, *CURVES) if "empty" not in name])
 def test_every_step_of_the_search_can_be_shown(ask, data, kernel):
-    machine = "LeastSquaresSVR" if data in CURVES else "LeastSquaresSVC"
-    ask({"do": "start", "machine": machine, "kernel": kernel, "data": data})
+    estimator = "LeastSquaresSVR" if data in CURVES else "LeastSquaresSVC"
+    ask({"do": "start", "estimator": estimator, "kernel": kernel, "data": data})
     path = ask({"do": "choose"})
     assert path["kind"] == "path", path
     for trial in {path["ridges"].argmin(), path["ridges"].argmax(), path["gammas"].argmin()}:
@@ -117,12 +124,12 @@ def test_layers_come_with_the_details(ask):
     assert details["p_values"].shape == (2 * 64 * 48,)
     assert details["influence"].shape == (60,)
     assert "membership" not in details
-    ask({"do": "set", "machine": "EllipsoidalFuzzyClassifier"})
+    ask({"do": "set", "estimator": "EllipsoidalFuzzyClassifier"})
     details = ask({"do": "details", "layers": ["sets", "influence", "membership"]})
     assert details["membership"].shape == (2 * 64 * 48,)
     assert details["threshold"] > 0
-    assert "p_values" not in details
-    ask({"do": "start", "machine": "LeastSquaresSVR", "data": "wave"})
+    assert "p_values" in details or details["progress"] < 1
+    ask({"do": "start", "estimator": "LeastSquaresSVR", "data": "wave"})
     details = ask({"do": "details", "layers": ["sets"]})
     assert details["intervals"].shape == (len(details["confidences"]) * 65 * 2,)
 
@@ -142,7 +149,7 @@ WRONG = {
     "[1]": "do must be one of",
     '{"do": "dance"}': "got 'dance'",
     '{"do": "start", "data": "nothing"}': "data must be one of",
-    '{"do": "start", "machine": "Oracle"}': "machine must be one of",
+    '{"do": "start", "estimator": "Oracle"}': "estimator must be one of",
     '{"do": "set", "kernel": "warm"}': "kernel must be one of",
     '{"do": "set", "gamma": NaN}': "gamma must be from",
     '{"do": "set", "ridge": true}': "ridge must be a number",
@@ -156,7 +163,16 @@ WRONG = {
     '{"do": "edit", "forget": 3}': "ids must be a list",
     '{"do": "edit", "forget": ["3"]}': "an id must be a whole number",
     '{"do": "without", "id": 99999}': "id 99999 is not held",
-    '{"do": "details", "layers": ["cake"]}': "layers are sets",
+    '{"do": "details", "layers": ["cake"]}': "a layer must be one of sets",
+    '{"do": "details", "layers": [[]]}': "a layer must be one of sets",
+    '{"do": ["start"]}': "got ['start']",
+    '{"do": "start", "data": []}': "data must be one of",
+    '{"do": "start", "estimator": {}}': "estimator must be one of",
+    '{"do": "set", "kernel": ["rbf"]}': "kernel must be one of",
+    b"\xff\xfe not a text": "can't decode",
+    b"{}": "do must be one of",
+    "": "Expecting value",
+    "[" * 100_000: "recursion",
     '{"do": "details", "layers": 3}': "layers must be a list",
 }
 
@@ -181,13 +197,43 @@ def test_a_script_makes_the_same_model(ask):
     assert space["error"] == pytest.approx(picture["error"])
 
 
-def test_pages_of_other_sites_are_refused(client):
-    headers = {"origin": "http://elsewhere.example"}
+def test_a_page_holds_no_more_samples_than_it_says(ask):
+    rows = [[i, -2 + 4 * i / 2000, (i % 7) / 7, i % 2] for i in range(2001)]
+    assert "at most 2000" in ask({"do": "start", "rows": rows})["message"]
+    ask({"do": "start", "estimator": "OrthogonalKernelClassifier", "rows": rows[:1999]})
+    assert ask({"do": "edit", "learn": [rows[1999]]})["n"] == 2000
+    assert "2000 samples at most" in ask({"do": "edit", "learn": [rows[2000]]})["message"]
+    assert ask({"do": "edit", "learn": [rows[2000]], "forget": [5]})["n"] == 2000
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://elsewhere.example"},
+        {"host": "elsewhere.example"},
+        {"host": "elsewhere.example", "origin": "http://elsewhere.example"},
+        {"origin": "foo://localhost"},
+        {"sec-fetch-site": "cross-site"},
+    ],
+)
+def test_pages_of_other_sites_are_refused(client, headers):
     with (
         pytest.raises(WebSocketDisconnect),
-        client.websocket_connect("/socket", headers=headers) as socket,
+        client.websocket_connect(SOCKET, headers=headers) as socket,
     ):
         socket.receive_bytes()
+    if "host" in headers:
+        assert client.get("/", headers=headers).status_code == 403
+
+
+def test_so_many_visitors_at_a_time(client):
+    with ExitStack() as stack:
+        for _ in range(VISITORS):
+            stack.enter_context(client.websocket_connect(SOCKET)).receive_bytes()
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET) as socket:
+            socket.receive_bytes()
+    with client.websocket_connect(SOCKET) as socket:
+        assert read(socket.receive_bytes())["kind"] == "offers"
 
 
 def test_the_page_loads_nothing_from_elsewhere(client):

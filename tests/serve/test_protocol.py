@@ -153,20 +153,20 @@ guarantees = pytest.mark.skipif(
 
 @guarantees
 def test_sets(client):
-    asked = {"sets": True, "confidence": 0.8}
+    asked = {"sets": True, "confidence_level": 0.8}
     answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
     assert list(outputs(answer)) == ["prediction", "sets", "classes"]
-    assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence=0.8))
+    assert_array_equal(outputs(answer)["sets"], classifier().predict_set(X, confidence_level=0.8))
 
 
 @guarantees
 def test_intervals(serving):
-    asked = {"intervals": True, "confidence": 0.8}
+    asked = {"intervals": True, "confidence_level": 0.8}
     with serving(regressor()) as client:
         answer = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X)], "parameters": asked})
     found = outputs(answer)
     assert list(found) == ["prediction", "lower", "upper"]
-    expected = regressor().predict_interval(X, confidence=0.8)
+    expected = regressor().predict_interval(X, confidence_level=0.8)
     np.testing.assert_allclose(np.column_stack([found["lower"], found["upper"]]), expected)
 
 
@@ -192,7 +192,7 @@ def test_intervals(serving):
         ({"inputs": [tensor(X), tensor(X[:2], "Z")]}, "different numbers of rows"),
         ({"inputs": [tensor(X), tensor(X, "Z")]}, "has the shape [7, 3], not [rows]"),
         ({"inputs": [tensor([[1e308, 1e308, 1e308]], datatype="FP32")]}, "infinity"),
-        ({"inputs": [tensor(X)], "parameters": {"confidence": 2}}, "less than 1"),
+        ({"inputs": [tensor(X)], "parameters": {"confidence_level": 2}}, "less than 1"),
         ({"inputs": [{**tensor(X), "shape": [-1, 3]}]}, "greater than or equal to 0"),
     ],
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.estimators import ESTIMATORS
+from gramian.serve import _reading, _slow_sets
 from gramian.serve._choices import CURVE, NAMED_KERNELS, OFFERS
 from gramian.serve._session import Session
 from gramian.serve._toys import toy
@@ -13,12 +14,12 @@ TASKS = [(name, kernel) for name in OFFERS for kernel in ("rbf", "poly")]
 TASKS += [("LeastSquaresSVC", kernel) for kernel in NAMED_KERNELS if kernel not in ("rbf", "poly")]
 
 
-def started(machine="LeastSquaresSVC", **choice):
-    """A session with a few samples of a problem that suits the machine."""
-    data = "wave" if OFFERS[machine].task == CURVE else "five blobs"
+def started(estimator="LeastSquaresSVC", **choice):
+    """A session with a few samples of a problem that suits the estimator."""
+    data = "wave" if OFFERS[estimator].task == CURVE else "five blobs"
     rows = [[i, *row] for i, row in enumerate(toy(data)[::3])]
     session = Session()
-    session.answer({"do": "start", "machine": machine, "rows": rows, **choice})
+    session.answer({"do": "start", "estimator": estimator, "rows": rows, **choice})
     return session
 
 
@@ -27,9 +28,9 @@ def decisions(model, queries):
     return values.reshape(len(values), -1)
 
 
-@pytest.mark.parametrize(("machine", "kernel"), TASKS)
-def test_values_are_those_of_the_estimator(machine, kernel):
-    session = started(machine, kernel=kernel)
+@pytest.mark.parametrize(("estimator", "kernel"), TASKS)
+def test_values_are_those_of_the_estimator(estimator, kernel):
+    session = started(estimator, kernel=kernel)
     reply = session.answer({"do": "edit", "learn": [[900, 0.5, 0.25, 0]], "forget": [2]})
     model, values = session.model, reply.arrays["values"]
     assert reply.facts["n"] == len(model.ids_) == len(session.rows)
@@ -43,12 +44,12 @@ def test_values_are_those_of_the_estimator(machine, kernel):
     )
 
 
-@pytest.mark.parametrize("machine", OFFERS)
-def test_every_machine_is_offered_with_its_leave_one_out_error(machine):
-    session = started(machine)
+@pytest.mark.parametrize("estimator", OFFERS)
+def test_every_estimator_is_offered_with_its_leave_one_out_error(estimator):
+    session = started(estimator)
     reply = session.answer({"do": "details"})
     score = session.model.loo_score()
-    if OFFERS[machine].task == CURVE:
+    if OFFERS[estimator].task == CURVE:
         error = np.sqrt(np.mean((session.model.y_fit_ - session.model.loo_predict()) ** 2))
         assert reply.facts["error"] == pytest.approx(error)
     else:
@@ -57,3 +58,21 @@ def test_every_machine_is_offered_with_its_leave_one_out_error(machine):
         np.testing.assert_allclose(reply.arrays["own"], own, atol=1e-8)
     stacks = {"StackedKernelClassifier", "StackedKernelRegressor"}  # several of the others
     assert set(OFFERS) == set(ESTIMATORS) - stacks
+
+
+@pytest.mark.parametrize("estimator", ["LagrangianSVC", "EllipsoidalFuzzyClassifier"])
+def test_slow_sets_come_a_few_points_at_a_time(estimator, monkeypatch):
+    monkeypatch.setattr(_reading, "SLOW", ((2, 1), (3, 2)))
+    monkeypatch.setattr(_slow_sets, "BUDGET", 1e-9)  # one point, then the time is over
+    rows = [[i, *row] for i, row in enumerate(toy("XOR")[::3])]
+    session = Session()
+    session.answer({"do": "start", "estimator": estimator, "rows": rows})
+    ask = {"do": "details", "layers": ["sets"]}
+    replies = [session.answer(ask) for _ in range(8)]
+    assert [reply.facts["progress"] for reply in replies] == [k / 8 for k in range(1, 9)]
+    assert "p_values" not in replies[0].arrays
+    assert [reply.facts.get("rough") for reply in replies[1:7]] == [(2, 1)] * 6
+    expected = session.model.p_values(_reading._grid((3, 2)))
+    np.testing.assert_allclose(replies[7].arrays["p_values"], expected.T)
+    session.answer({"do": "edit", "forget": [2]})
+    assert session.answer(ask).facts["progress"] == 1 / 8

@@ -31,7 +31,7 @@ def test_readings_follow_every_edit(client):
         assert after["version"] > reading["version"]
         assert after["n"] == 39
         assert after["error"] == pytest.approx(1 - expected.loo_score())
-        assert after["drift"] < 1e-10
+        assert after["numerical_error"] < 1e-10
     with client.websocket_connect(WATCH) as socket:
         socket.send_json({"token": None})
         assert [one["n"] for one in socket.receive_json()["readings"]] == [40, 39]
@@ -41,7 +41,7 @@ def test_a_token_says_what_may_be_watched(serving, tmp_path):
     file = tmp_path / "tokens.json"
     secrets = {scope: add_token(file, scope, [scope]) for scope in ("predict", "learn", "admin")}
     found = {}
-    with serving(tokens=Tokens.read(file)) as client:
+    with serving(tokens=Tokens(file)) as client:
         for name, secret in {**secrets, "none": None, "wrong": "x"}.items():
             with client.websocket_connect(WATCH) as socket:
                 socket.send_json({"token": secret})
@@ -82,9 +82,9 @@ def test_samples_of_a_table_have_the_names_of_its_columns(serving):
 def test_a_projection_has_all_samples(serving, model):
     model = model()
     with serving(model) as client:
-        found = client.get(f"{MODEL}/projection").json()
+        found = client.post(f"{MODEL}/projection").json()
         sets = found["sets"]
-        assert sets["confidence"] == 0.9
+        assert sets["confidence_level"] == 0.9
         assert 0.9 <= sets["covered"] <= 1.0
         assert sets["size"] > 0
     assert found["ids"] == model.ids_.tolist()

@@ -52,7 +52,7 @@ def service(model=None):
     model = model or KernelDiscriminant(gamma=0.3, ridge=0.1).fit(X, (X[:, 0] > 0).astype(int))
     with tempfile.TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "m.store", model)
-        app = create_app(store, name="m")
+        app = create_app({"m": store})
         with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
             yield client, store, app
 
@@ -63,7 +63,10 @@ def sound(rng, ids):
     rows = {"name": "X", "shape": list(X.shape), "datatype": "FP64", "data": X.ravel().tolist()}
     named = [int(name) for name in rng.choice(ids, 2, replace=False)]
     return [
-        ("infer", {"inputs": [rows], "parameters": {"probabilities": True, "confidence": 0.9}}),
+        (
+            "infer",
+            {"inputs": [rows], "parameters": {"probabilities": True, "confidence_level": 0.9}},
+        ),
         ("infer", {"inputs": [rows], "outputs": [{"name": "decision", "parameters": {}}]}),
         ("infer", {"records": [{"a": 1.0, "b": "text"}, {"a": None}]}),
         ("learn", {"inputs": [rows], "targets": [int(v > 0) for v in X[:, 0]]}),
@@ -116,7 +119,7 @@ class Watch:
     """Finds what is wrong with an answer, given the store before and after it."""
 
     def __init__(self, store, app):
-        self.store, self.live = store, app.state.live
+        self.store, self.live = store, app.state.stores["m"]
         self.failures, self.statuses = [], Counter()
         self.version, self.shown = store.version, self.live.shown
 
@@ -140,14 +143,14 @@ def main(seed, seconds=None, n=None, *, schema=True, report=None):
     """Number of requests and failures."""
     rng, clock = np.random.default_rng(seed), Clock(seconds, n)
     with service() as (client, store, app):
-        watch = Watch(store, app)
+        watch, live = Watch(store, app), app.state.stores["m"]
         while clock.goes_on():
-            if len(app.state.live.shown.model.ids_) < 12:  # so many were forgotten
+            if len(app.state.stores["m"].shown.model.ids_) < 12:  # so many were forgotten
                 X = rng.standard_normal((30, 3))
                 store.learn(X, (X[:, 0] > 0).astype(int))
-                app.state.live._show()
+                live._assign(live._present())
                 watch.version = store.version
-            route, content, headers = bad(rng, app.state.live.shown.model.ids_)
+            route, content, headers = bad(rng, app.state.stores["m"].shown.model.ids_)
             answer = client.post(f"{MODEL}/{route}", content=content, headers=headers)
             watch.see(answer.status_code, f"{route} {content[:300]!r} {headers}")
         known = schema and find_spec("schemathesis") is not None

@@ -382,7 +382,7 @@ def export_store(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("store", type=MODEL)
+@click.argument("stores", metavar="STORE...", type=MODEL, nargs=-1, required=True)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
@@ -391,16 +391,24 @@ def export_store(**options: Any) -> None:
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
 @click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
-@click.option("--max-body", type=click.IntRange(1), default=16, show_default=True, metavar="MIB",
+@click.option("--readonly", is_flag=True,
+              help="Serve stores that other processes edit, and follow their edits.")  # fmt: skip
+@click.option("--root-path", default="", help="Path at which a proxy shows the service.")
+@click.option("--access-log", is_flag=True,
+              help="Log who asked for which route, without addresses and values.")  # fmt: skip
+@click.option("--json-log", is_flag=True, help="Log in JSON.")
+@click.option("--max-body", type=click.IntRange(1), default=8, show_default=True, metavar="MIB",
               help="Size of a request.")  # fmt: skip
 @click.option("--max-rows", type=click.IntRange(1), default=10_000, show_default=True,
               help="Rows of a request.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(1), default=256, show_default=True,
               help="Edits that may wait.")  # fmt: skip
+@click.option("--max-connections", type=click.IntRange(1), default=512, show_default=True,
+              help="Open connections.")  # fmt: skip
 @click.option("--rate", type=NumberOr(), metavar="NUMBER",
               help="Requests a second of one client.  [any number]")  # fmt: skip
 def serve(**options: Any) -> None:
-    """Serve STORE over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
+    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
     _run("serve", {**options, "as_json": False})
 
 
@@ -410,6 +418,7 @@ def serve(**options: Any) -> None:
 @click.option("scopes", "--scope", multiple=True, required=True,
               type=click.Choice(["predict", "learn", "forget", "admin"]),
               help="What it is good for; admin includes all. Repeatable.")  # fmt: skip
+@click.option("--days", type=float, metavar="DAYS", help="How long it is good.  [for ever]")
 @json_option
 def token(**options: Any) -> None:
     """Make a token for `gramian serve` and add its hash to FILE."""

@@ -7,11 +7,11 @@ from typing import Any
 from gramian.cli._show import say
 
 
-def run(*, file, name, scopes, quiet) -> dict[str, Any]:
+def run(*, file, name, scopes, days, quiet) -> dict[str, Any]:
     """Make a token, and keep its hash."""
     from gramian.serve import add_token
 
-    return {"file": file, "name": name, "token": add_token(file, name, scopes)}
+    return {"file": file, "name": name, "token": add_token(file, name, scopes, days=days)}
 
 
 def show(facts: dict[str, Any]) -> None:

@@ -90,9 +90,9 @@ def sample_values(
     The averages are estimated from random coalitions, which a copy of the model visits by learning
     and forgetting. Each coalition gives the differences of all its members in closed form.
 
-    Hyper-parameters, balanced class weights, the scale of the probabilities and the classes stay
-    as they are in the model. A coalition that has no model (fewer than two classes, or no sample)
-    predicts 0, which for classes is a guess among all of them.
+    Hyper-parameters, the scale of the probabilities and the classes stay as they are in the model;
+    balanced class weights are those of the samples that are left. A coalition that has no model
+    (fewer than two classes, or no sample) predicts 0, which for classes is a guess among all.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -10,18 +12,37 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
-from gramian.serve._live_store import Shown
+from gramian.serve._live_store import LiveStore, Shown
+from gramian.serve._metrics import Reading
 from gramian.tables import estimator_of
 
-LIVE = frozenset({"sets", "lower", "upper"})
+NEED_ENGINE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""
 
-LEFT_OUT = frozenset({"probabilities"})
+NEED_LOO = frozenset({"probabilities"})
 """Outputs that need leave-one-out values."""
 
+_SLICE = 0.25  # seconds that one part of an answer in parts should take
+_CELL = 64  # bytes of a number in an answer, as a Python object and as text
 
-def outputs(model: Any, rows: Any, names: list[str], confidence: float) -> dict[str, Array]:
-    """The named outputs for rows."""
+
+def row_count(rows: Any) -> int:
+    """Number of rows of an array or of a table by columns."""
+    return len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
+
+
+def check_size(rows: Any, names: list[str], estimator: Any, most: int) -> None:
+    """Raise ValueError if an answer would have more than so many bytes."""
+    classes = len(estimator.classes_) if is_classifier(estimator) else 1
+    cells = row_count(rows) * sum(classes if name != "prediction" else 1 for name in names)
+    if cells * _CELL > most:
+        raise ValueError(f"the answer would have {cells} numbers; ask for fewer rows or outputs.")
+
+
+def outputs(
+    model: Any, rows: Any, names: list[str], level: float = 0.0, seconds: float = 0.0
+) -> dict[str, Array]:
+    """The named outputs for rows; sets and intervals of a confidence level in so many seconds."""
     made: dict[str, Any] = {}
     for name in names:
         if name == "prediction":
@@ -33,55 +54,71 @@ def outputs(model: Any, rows: Any, names: list[str], confidence: float) -> dict[
         elif name == "decision":
             made[name] = model.decision_function(rows)
         elif name == "sets":
-            made[name] = _sets(model, rows, confidence)
+            made[name] = in_parts(
+                lambda some: model.predict_set(some, confidence_level=level), rows, seconds
+            )
         elif name not in made:
-            made["lower"], made["upper"] = _interval(model, rows, confidence)
+            found = in_parts(
+                lambda some: model.predict_interval(some, confidence_level=level), rows, seconds
+            )
+            made["lower"], made["upper"] = (np.ascontiguousarray(found[..., k]) for k in (0, 1))
     return {name: made[name] for name in names}
 
 
-def _sets(model: Any, rows: Any, confidence: float) -> Array:
-    if not hasattr(model, "predict_set"):
-        raise ValueError(f"a {type(estimator_of(model)).__name__} has no sets with a guarantee.")
-    return np.asarray(model.predict_set(rows, confidence=confidence))
+def in_parts(function: Callable[[Any], Any], rows: Any, seconds: float) -> Array:
+    """The answers for rows, a part after the other; raises ValueError if they take too long."""
+    count, done, size, begun = row_count(rows), 0, 1, monotonic()
+    parts: list[Array] = []
+    while done < count:
+        start = monotonic()
+        if start - begun > seconds:
+            raise ValueError(
+                f"{done} of {count} rows took {seconds:g} seconds, the most that an answer may "
+                f"take; send at most {done} rows in a request."
+            )
+        parts.append(np.asarray(function(_some(rows, done, done + size))))
+        done += size
+        pace = _SLICE / max(monotonic() - start, 1e-9)
+        size = max(1, int(size * min(8.0, pace)))
+    return np.concatenate(parts)
 
 
-def _interval(model: Any, rows: Any, confidence: float) -> tuple[Array, Array]:
-    if not hasattr(model, "predict_interval"):
-        raise ValueError(f"a {type(estimator_of(model)).__name__} has no intervals.")
-    found = np.asarray(model.predict_interval(rows, confidence=confidence))
-    return np.ascontiguousarray(found[..., 0]), np.ascontiguousarray(found[..., 1])
+def _some(rows: Any, start: int, stop: int) -> Any:
+    if isinstance(rows, np.ndarray):
+        return rows[start:stop]
+    return {name: cells[start:stop] for name, cells in rows.items()}
 
 
 def left_out_error(shown: Shown) -> float:
     """The exact leave-one-out error: a rate, or of numbers the root mean square."""
-    machine = estimator_of(shown.model)
-    predicted, y = machine.loo_predict(), machine.y_fit_
-    if is_classifier(machine):
+    estimator = estimator_of(shown.model)
+    predicted, y = estimator.loo_predict(), estimator.y_fit_
+    if is_classifier(estimator):
         return float(np.mean(predicted != y))
     return float(np.sqrt(np.mean((y - predicted) ** 2)))
 
 
-def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
+def left_out_sets(shown: Shown, confidence_level: float = 0.9) -> dict[str, float]:
     """How often sets or intervals from left-out values hold the truth, and how large they are.
 
     A label is in the set of a sample, or a number in its interval, unless it fits less well than
-    all but a share of 1 − confidence of the samples fit, each left out.
+    all but a share of 1 − confidence_level of the samples fit, each left out.
     """
-    machine = estimator_of(shown.model)
-    y = machine.y_fit_
-    if is_classifier(machine):
-        F, own = machine.loo_decision_function().reshape(len(y), -1), machine.classes_
+    estimator = estimator_of(shown.model)
+    y = estimator.y_fit_
+    if is_classifier(estimator):
+        F, own = estimator.loo_decision_function().reshape(len(y), -1), estimator.classes_
         labels = np.searchsorted(own, y)
         scores = np.stack([nonconformity(F, np.full(len(y), k)) for k in range(len(own))], axis=1)
         mine = scores[np.arange(len(y)), labels]
-        inside = scores <= np.quantile(mine, confidence, method="higher")
+        inside = scores <= np.quantile(mine, confidence_level, method="higher")
         covered, size = inside[np.arange(len(y)), labels], inside.sum(axis=1)
     else:
-        errors = np.abs(y - machine.loo_predict()).reshape(len(y), -1)
-        reach = np.quantile(errors, confidence, axis=0, method="higher")
+        errors = np.abs(y - estimator.loo_predict()).reshape(len(y), -1)
+        reach = np.quantile(errors, confidence_level, axis=0, method="higher")
         covered, size = (errors <= reach).all(axis=1), 2.0 * reach[:1]
     return {
-        "confidence": confidence,
+        "confidence_level": confidence_level,
         "covered": float(np.mean(covered)),
         "size": float(np.mean(size)),
     }
@@ -89,34 +126,70 @@ def left_out_sets(shown: Shown, confidence: float = 0.9) -> dict[str, float]:
 
 def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
     """Leave-one-out error and score, and the prediction of each sample if asked for."""
-    machine = estimator_of(shown.model)
+    estimator = estimator_of(shown.model)
     facts: dict[str, Any] = {
         "version": shown.version,
-        "n": len(machine.ids_),
+        "n": len(estimator.ids_),
         "error": left_out_error(shown),
-        "score": machine.loo_score(),
+        "score": estimator.loo_score(),
     }
     if samples:
-        facts["ids"], facts["targets"] = machine.ids_.tolist(), machine.y_fit_.tolist()
-        facts["predictions"] = machine.loo_predict().tolist()
+        facts["ids"], facts["targets"] = estimator.ids_.tolist(), estimator.y_fit_.tolist()
+        facts["predictions"] = estimator.loo_predict().tolist()
     return facts
 
 
 def doubtful(shown: Shown, count: int) -> dict[str, Any]:
     """The samples whose own target is least likely to the model without them."""
-    holdings = len(estimator_of(shown.model).ids_)
-    return {"version": shown.version, "n": holdings, "samples": data.doubtful(shown.model, count)}
+    held = len(estimator_of(shown.model).ids_)
+    return {"version": shown.version, "n": held, "samples": data.doubtful(shown.model, count)}
 
 
-def drift(store: Any) -> dict[str, Any]:
-    """The measured residual, and what was rebuilt since the last fit."""
+def numerical_error(live: LiveStore) -> dict[str, Any]:
+    """The measured residual, and what was rebuilt since the last fit; computed once a version."""
+    cache = live.shown.cache
+    if "numerical error" not in cache:
 
-    def read(model: Any) -> dict[str, Any]:
-        machine = estimator_of(model)
-        rebuilt = [
-            {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-            for event in machine.rebuilds_
-        ]
-        return {"version": store.version, "drift": machine.drift(), "rebuilds": rebuilt}
+        def read(model: Any) -> dict[str, Any]:
+            estimator = estimator_of(model)
+            rebuilt = [
+                {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
+                for event in estimator.rebuilds_
+            ]
+            return {"numerical_error": estimator.drift(), "rebuilds": rebuilt}
 
-    return store.read(read)
+        found, version = live.apart(read)
+        cache["numerical error"] = {"version": version, **found}
+    return dict(cache["numerical error"])
+
+
+def reading(live: LiveStore) -> Reading:
+    """What Prometheus reads of a model."""
+    estimator = estimator_of(live.shown.model)
+    alone = len(estimator.ids_) < 2  # nothing is left without it
+    error = float("nan") if alone else left_out_error(live.with_loo())
+    drift, numerical = live.data_drift.as_dict(), numerical_error(live)
+    return {
+        "samples": ("Samples that the model holds.", len(estimator.ids_)),
+        "version": ("Version of the store.", live.shown.version),
+        "waiting_edits": ("Edits that wait.", live.waiting),
+        "leave_one_out_error": (
+            "Exact leave-one-out error, or of numbers the root mean square.",
+            error,
+        ),
+        "numerical_error": (
+            "Relative residual of the solution, from rounding alone.",
+            numerical["numerical_error"],
+        ),
+        "rebuilds": ("What was rebuilt since the last fit.", len(numerical["rebuilds"])),
+        "data_drift_log10": (
+            "Log10 of a martingale that grows when the rows that arrive are unlike those held.",
+            drift["log10_martingale"],
+        ),
+        "data_drift_rows": ("Rows that it has seen since the service began.", drift["rows"]),
+        "data_drift_alarm": (
+            "1 once the martingale has reached 100, which at most 1 of 100 services does in its "
+            "whole life while the data stay as they were.",
+            float(drift["alarm"]),
+        ),
+    }

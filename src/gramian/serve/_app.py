@@ -4,94 +4,123 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import WebSocketRoute
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, WebSocketRoute
+from starlette.routing import Route as StarletteRoute
 
-from gramian import __version__
 from gramian.serve._gate import LOOPBACK, PATH, Access, Gate
-from gramian.serve._limits import Limits
+from gramian.serve._limits import Limits, Turns
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
 from gramian.serve._pages import Pages
 from gramian.serve._problems import Problem, answer_problem, problem_of
-from gramian.serve._routes import Route, Routes
+from gramian.serve._routes import MODEL, Route, Routes
 from gramian.serve._tokens import Tokens
 from gramian.serve._watch import Watch
+from gramian.serve._workers import Workers
 
 
 def create_app(
-    store: Any,
+    stores: Mapping[str, Any],
     *,
-    name: str,
     tokens: Tokens | None = None,
     limits: Limits | None = None,
     hosts: Collection[str] | None = None,
-) -> FastAPI:
-    """The service of a store, which it closes when it ends.
+) -> Starlette:
+    """The service of one or more stores, which it closes when it ends.
 
     Parameters
     ----------
-    store : Store
-        Opened for writing.
-    name : str
-        Of the model, in paths.
+    stores : mapping of str to Store
+        By the names that their models have in paths.
     tokens : Tokens, optional
         Clients need one of them. Without tokens everyone who reaches the service may do all.
     limits : Limits, optional
+        Those on connections and time are the server's, see `run`.
     hosts : collection of str, optional
         Names by which clients may call the service; by default those of this machine without
         tokens, and any name with tokens.
 
     Returns
     -------
-    FastAPI
-        ``app.state.live`` is the `LiveStore` that its routes use.
+    Starlette
+        ``app.state.stores`` are the `LiveStore` objects that its routes use, by name.
     """
-    if not re.fullmatch(r"[\w.-]{1,100}", name):
-        raise ValueError(f"the name of a model is made of letters, digits, . _ -; got {name!r}.")
+    for name in stores:
+        if not re.fullmatch(r"[\w.-]{1,100}", name):
+            raise ValueError(f"a model's name is made of letters, digits, . _ -; got {name!r}.")
+    if not stores:
+        raise ValueError("a service needs a store.")
     limits, metrics = limits or Limits(), Metrics()
-    live = LiveStore(store, limits, metrics)
-    routes = Routes(live, name, limits, metrics)
+    live = {name: LiveStore(name, store, limits, metrics) for name, store in stores.items()}
+    workers, access = Workers(limits), Access(tokens, limits.rate)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        live.start()
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        for store in live.values():
+            store.start()
         try:
             yield
         finally:
-            await asyncio.to_thread(live.close)
+            workers.close()
+            for store in live.values():
+                await asyncio.to_thread(store.close)
 
-    app = FastAPI(title="Gramian", version=__version__, lifespan=lifespan, openapi_url=None)
-    for kind in (Problem, HTTPException):
-        app.add_exception_handler(kind, answer_problem)
-    app.state.live = live
-    access = Access(tokens, limits.rate)
-    for route in routes.table():
-        _add(app, access, route)
-    watch = Watch(live, name, access)
-    app.routes.append(WebSocketRoute(f"/v2/models/{name}/watch", watch.talk))
     if hosts is None and tokens is None:
         hosts = LOOPBACK
-    app.add_middleware(Gate, limits=limits, metrics=metrics, hosts=hosts)
-    app.mount("/", Pages(), name="page")
+    table = Routes(live, limits, metrics, workers).table()
+    app = Starlette(
+        routes=[
+            *(_route(access, live, route) for route in table),
+            *_sockets(access, live, limits, workers),
+            Mount("/", Pages(), name="page"),
+        ],
+        middleware=[Middleware(Gate, limits=limits, metrics=metrics, hosts=hosts)],
+        exception_handlers={Problem: answer_problem, HTTPException: answer_problem},
+        lifespan=lifespan,
+    )
+    app.state.stores = live
     return app
 
 
-def _add(app: FastAPI, access: Access, route: Route) -> None:
-    """Add a route that asks for a scope first and answers every exception with a problem."""
+def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> BaseRoute:
+    """A route that asks for a scope first and answers every exception with a problem."""
 
     async def endpoint(request: Request) -> Response:
+        name = request.path_params.get("model")
         request.scope[PATH] = route.path
         try:
             if route.scope is not None:
                 access.admit(request, route.scope)
-            return await route.handler(request)
+            if name is None:
+                return await route.handler(request)
+            if name not in stores:
+                raise Problem(404, f"there is no model {name!r}.")
+            request.scope[PATH] = route.path.replace("{model}", name)
+            return await route.handler(request, stores[name])
         except Exception as error:
             return problem_of(error).response()
 
-    app.add_route(route.path, endpoint, methods=[route.method], include_in_schema=False)
+    return StarletteRoute(route.path, endpoint, methods=[route.method])
+
+
+def _sockets(
+    access: Access, stores: Mapping[str, LiveStore], limits: Limits, workers: Workers
+) -> list[BaseRoute]:
+    """The web sockets of the page, of which there are so many in all."""
+    turns = Turns(limits.sockets, "pages that watch")
+    return [
+        WebSocketRoute(
+            f"{MODEL.replace('{model}', name)}/watch",
+            Watch(live, access, limits, workers, turns).talk,
+        )
+        for name, live in stores.items()
+    ]

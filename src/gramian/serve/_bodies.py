@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, Strict, StrictFloat, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictStr
 
 Whole = Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)]
-Ids = list[Whole] | list[StrictStr]
-Targets = list[Whole] | list[Whole | StrictFloat] | list[StrictStr] | list[list[StrictFloat]]
-Cell = StrictStr | StrictFloat | int | None
+Word = Annotated[str, Strict(), Field(max_length=1000)]
+Ids = list[Whole] | list[Word]
+Targets = list[Whole] | list[Whole | StrictFloat] | list[Word] | list[list[StrictFloat]]
+Cell = StrictStr | StrictFloat | Whole | None
 Name = Annotated[str, Field(max_length=200)]
 Datatype = Literal[
     "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP32",
@@ -17,7 +18,13 @@ Datatype = Literal[
 ]  # fmt: skip
 
 
-class Tensor(BaseModel):
+class Strictly(BaseModel):
+    """A body that names nothing but its fields: what a service ignores, a client believes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Tensor(Strictly):
     """An array: ``data`` in row-major order, flat or nested, or in bytes behind the JSON."""
 
     name: Name
@@ -27,28 +34,28 @@ class Tensor(BaseModel):
     parameters: dict[str, Any] | None = None
 
 
-class Output(BaseModel):
+class Output(Strictly):
     """An output that is asked for."""
 
     name: Name
     parameters: dict[str, Any] | None = None
 
 
-class Rows(BaseModel):
+class Rows(Strictly):
     """Rows as tensors, or as records by the names of columns."""
 
-    inputs: list[Tensor] | None = None
+    inputs: Annotated[list[Tensor], Field(max_length=100_000)] | None = None
     records: list[dict[Name, Cell]] | None = None
 
 
-class Parameters(BaseModel):
+class Parameters(Strictly):
     """What to tell besides the prediction; the same as naming it in ``outputs``."""
 
     probabilities: bool = False
     decision: bool = False
     sets: bool = False
     intervals: bool = False
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    confidence_level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     binary_data_output: bool = False
 
 
@@ -61,23 +68,45 @@ class Infer(Rows):
 
     id: Name | None = None
     parameters: Parameters | None = None
-    outputs: list[Output] | None = None
+    outputs: Annotated[list[Output], Field(max_length=100)] | None = None
 
 
-class LearnRows(Rows):
+class Dry(Strictly):
+    """An edit that can be tried: ``dry_run`` answers as usual, and changes nothing."""
+
+    dry_run: StrictBool = False
+
+
+class LearnRows(Rows, Dry):
     """Rows to learn; records may hold the target and the id in columns of their own."""
 
     targets: Targets | None = None
     ids: Ids | None = None
 
 
-class ForgetRows(BaseModel):
-    """Rows to forget, by id."""
+class Named(Strictly):
+    """Held rows, by id."""
 
     ids: Annotated[Ids, Field(min_length=1)]
 
 
-class RelabelRows(ForgetRows):
-    """Rows to give other targets, by id."""
+class ForgetRows(Named, Dry):
+    """Rows to forget; ``verify`` compares with a model built from scratch, O(n³)."""
+
+    verify: StrictBool = False
+
+
+class RelabelRows(Named, Dry):
+    """Rows to give other targets."""
 
     targets: Targets
+
+
+class Nothing(Strictly):
+    """A request without parameters."""
+
+
+class Audit(Strictly):
+    """What to check; ``refit`` compares with a model built from scratch, O(n³)."""
+
+    refit: StrictBool = False

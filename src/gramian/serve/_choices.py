@@ -1,8 +1,8 @@
-"""What the page offers: machines, kernels, and the estimator that a choice of them means."""
+"""What the page offers: estimators, kernels, and the estimator that a choice of them means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
 
 @dataclass(frozen=True)
 class Offer:
-    """A machine as the page shows it.
+    """A estimator as the page shows it.
 
     Attributes
     ----------
@@ -66,30 +66,34 @@ LEAST, MOST = 1e-15, 1e15
 """Widths and ridges that the page may ask for: all that a search by leave-one-out tries."""
 
 
+def check_one_of(name: str, value: Any, known: Collection[str]) -> None:
+    """Raise ValueError unless a value, of any type, is one of the known names."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r:.100}.")
+
+
 @dataclass(frozen=True)
 class Choice:
-    """Machine, kernel and hyper-parameters; raises ValueError if one of them is not offered."""
+    """Estimator, kernel and hyper-parameters; raises ValueError if one of them is not offered."""
 
-    machine: str = "LeastSquaresSVC"
+    estimator: str = "LeastSquaresSVC"
     kernel: str = "rbf"
     gamma: float = 2.0
     ridge: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.machine not in OFFERS:
-            raise ValueError(f"machine must be one of {', '.join(OFFERS)}; got {self.machine!r}.")
-        if self.kernel not in NAMED_KERNELS:
-            raise ValueError(f"kernel must be one of {NAMED_KERNELS}, got {self.kernel!r}.")
+        check_one_of("estimator", self.estimator, OFFERS)
+        check_one_of("kernel", self.kernel, NAMED_KERNELS)
         for name in ("gamma", "ridge"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"{name} must be a number, got {value!r}.")
+                raise ValueError(f"{name} must be a number, got {value!r:.100}.")
             if not LEAST <= value <= MOST:
                 raise ValueError(f"{name} must be from {LEAST:g} to {MOST:g}, got {value!r}.")
 
     @property
     def offer(self) -> Offer:
-        return OFFERS[self.machine]
+        return OFFERS[self.estimator]
 
     def changed(self, given: Mapping[str, Any]) -> Choice:
         """Return the choice with the values that a message gives."""
@@ -108,6 +112,6 @@ class Choice:
         strength = 1.0 / self.ridge if offer.strength == "C" else float(self.ridge)
         return {**found, offer.strength: "loo" if search else strength}
 
-    def estimator(self, *, search: bool = False) -> Any:
+    def make_estimator(self, *, search: bool = False) -> Any:
         """Return the estimator, not fitted."""
-        return ESTIMATORS[self.machine](**self.parameters(search=search))
+        return ESTIMATORS[self.estimator](**self.parameters(search=search))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from socket import socket
 from time import monotonic
 from typing import Any
 
@@ -11,7 +13,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gramian.serve._limits import Limits
 
-_SPARE = 64
+_AT_ONCE = 100
+"""Connections that are accepted before any of them is looked at."""
+_SPARE = 64 + _AT_ONCE
 """Files that a process needs besides its connections."""
 
 
@@ -36,7 +40,8 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self.age(monotonic())
         if len(self.connections) > self.config.connections:
-            idle = [other for other in self.connections if _is_idle(other)]
+            own = [other for other in self.connections if isinstance(other, Connection)]
+            idle = [other for other in own if other.phase == "head"]
             min(idle, key=lambda other: other._since, default=self).drop()
 
     def shutdown(self) -> None:
@@ -69,11 +74,16 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Looks at every connection once a second."""
+    """Looks at every connection once a second, and ends without a traceback."""
 
     def __init__(self, config: uvicorn.Config, limits: Limits) -> None:
         super().__init__(config)
         self._seconds = {"head": limits.head, "receive": limits.receive, "send": limits.send}
+
+    def run(self, sockets: list[socket] | None = None) -> None:
+        """Serve until SIGINT or SIGTERM."""
+        with suppress(KeyboardInterrupt):  # raised again after the server has ended in order
+            super().run(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         """Close connections that take too long."""
@@ -94,6 +104,7 @@ def limited_server(app: Any, limits: Limits, **options: Any) -> Server:
         http=Connection,
         access_log=False,
         server_header=False,
+        backlog=_AT_ONCE,
         timeout_graceful_shutdown=max(1, round(limits.shutdown)),
         ws_max_size=2**18,
         **options,
@@ -111,7 +122,3 @@ def files_allowed() -> int:
         return 2**16
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 2**16 if soft == resource.RLIM_INFINITY else max(soft, _SPARE + 1)
-
-
-def _is_idle(connection: Any) -> bool:
-    return isinstance(connection, Connection) and connection.phase == "head"

@@ -30,15 +30,20 @@ _STYLE = (
 )
 
 
-def openapi(routes: Sequence[Any]) -> dict[str, Any]:
+def openapi(routes: Sequence[Any], models: Sequence[str]) -> dict[str, Any]:
     """OpenAPI 3.1."""
+    schema_of_names = {"type": "string", "enum": [*models]}
+    named = {"name": "model", "in": "path", "required": True, "schema": schema_of_names}
     bodies: list[tuple[Any, Literal["validation"]]] = [
         (route.body, "validation") for route in routes if route.body is not None
     ]
     _, schema = models_json_schema(bodies, ref_template=_REF)
     paths: dict[str, Any] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        operation = _operation(route)
+        if "{model}" in route.path:
+            operation["parameters"] = [named, *operation.get("parameters", ())]
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {
@@ -59,7 +64,7 @@ def _operation(route: Any) -> dict[str, Any]:
     kind = "object" if route.media == "application/json" else "string"
     operation: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": route.path.strip("/").replace("/", "_"),
+        "operationId": route.path.strip("/").replace("/", "_").replace("{model}", "model"),
         "responses": {
             "200": {"description": "Done.", "content": {route.media: {"schema": {"type": kind}}}},
             "default": {"description": "Refused.", "content": problem},
@@ -83,7 +88,7 @@ def _parameter(query: Any) -> dict[str, Any]:
     if isinstance(query.default, bool):
         schema: dict[str, Any] = {"type": "boolean"}
     else:
-        schema = {"type": "integer", "minimum": 0, "maximum": query.most}
+        schema = {"type": "integer", "minimum": query.least, "maximum": query.most}
     schema["default"] = query.default
     return {"name": query.name, "in": "query", "description": query.text, "schema": schema}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,8 +12,32 @@ import numpy as np
 from gramian.core.arrays import Array
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Edit(ABC):
+    """A change of rows; ``user`` is whom the receipt names."""
+
+    kind: ClassVar[str]
+    user: str | None = None
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def apply(self, store: Any) -> Any:
+        """Change the store; the receipt."""
+
+    @abstractmethod
+    def try_on(self, model: Any) -> None:
+        """Change a model that is no store's."""
+
+    @abstractmethod
+    def ids_in(self, model: Any) -> list[Any]:
+        """The ids of the rows in the model that has just been changed."""
+
+
 @dataclass(frozen=True, eq=False)
-class Learn:
+class Learn(Edit):
     """Rows to learn: an array with targets and perhaps ids, or a table that has all in columns."""
 
     kind: ClassVar[str] = "learn"
@@ -24,66 +49,78 @@ class Learn:
         return len(next(iter(self.rows.values()))) if self.targets is None else len(self.targets)
 
     def apply(self, store: Any) -> Any:
-        """Learn them; the receipt."""
-        return store.learn(self.rows, self.targets, ids=self.ids)
+        return store.learn(self.rows, self.targets, ids=self.ids, user=self.user)
+
+    def try_on(self, model: Any) -> None:
+        if self.targets is None:
+            model.partial_fit(self.rows)
+        else:
+            model.partial_fit(self.rows, self.targets, ids=self.ids)
 
     def ids_in(self, model: Any) -> list[Any]:
-        """The ids that they have in the model that has just learned them."""
-        return model.ids_[-len(self) :].tolist()
+        return list(model.ids_[-len(self) :].tolist())
 
     @property
     def form(self) -> Any:
-        """What edits have in common that can be learned in one block."""
+        """What edits have in common that can be learned in one block, with one receipt."""
         if self.targets is None:
-            return frozenset(self.rows)
+            return self.user, frozenset(self.rows)
         kind = self.targets.dtype.kind, self.targets.shape[1:]
-        return self.rows.shape[1:], kind, None if self.ids is None else type(self.ids[0])
+        return self.user, self.rows.shape[1:], kind, None if self.ids is None else type(self.ids[0])
 
     @staticmethod
-    def added(edits: Sequence[Learn]) -> Learn:
+    def merged(edits: Sequence[Learn]) -> Learn:
         """Edits of one form as one."""
-        rows = [edit.rows for edit in edits]
+        rows, user = [edit.rows for edit in edits], edits[0].user
         if edits[0].targets is None:
             table = {name: [cell for part in rows for cell in part[name]] for name in rows[0]}
-            return Learn(table, None, None)
+            return Learn(table, None, None, user=user)
         targets = np.concatenate([edit.targets for edit in edits])
         named = edits[0].ids is not None
         ids = [name for edit in edits for name in edit.ids or ()] if named else None
-        return Learn(np.vstack(rows), targets, ids)
+        return Learn(np.vstack(rows), targets, ids, user=user)
 
 
 @dataclass(frozen=True, eq=False)
-class Forget:
+class Forget(Edit):
     """Rows to forget."""
 
     kind: ClassVar[str] = "forget"
     ids: list[Any]
+    verify: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def apply(self, store: Any) -> Any:
-        """Forget them; the receipt."""
-        return store.forget(self.ids)
+        return store.forget(self.ids, verify=self.verify, user=self.user)
+
+    def try_on(self, model: Any) -> None:
+        model.forget(self.ids)
 
     def ids_in(self, model: Any) -> list[Any]:
-        """The ids that they had."""
         return self.ids
 
 
 @dataclass(frozen=True, eq=False)
-class Relabel(Forget):
+class Relabel(Edit):
     """Rows to give other targets."""
 
     kind: ClassVar[str] = "relabel"
+    ids: list[Any]
     targets: Array
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
     def apply(self, store: Any) -> Any:
-        """Exchange the targets; the receipt."""
-        return store.relabel(self.ids, self.targets)
+        return store.relabel(self.ids, self.targets, user=self.user)
 
+    def try_on(self, model: Any) -> None:
+        model.relabel(self.ids, self.targets)
 
-Edit = Learn | Forget
+    def ids_in(self, model: Any) -> list[Any]:
+        return self.ids
 
 
 def blocks(edits: Sequence[tuple[Edit, Any]], most: int) -> list[list[tuple[Edit, Any]]]:

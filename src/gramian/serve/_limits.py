@@ -10,7 +10,7 @@ from gramian.serve._problems import Problem
 
 @dataclass(frozen=True)
 class Limits:
-    """How much the service takes.
+    """How much the service takes, and for how long.
 
     Parameters
     ----------
@@ -18,19 +18,52 @@ class Limits:
         Bytes of a request.
     rows : int
         Rows of a request.
+    memory : int
+        Bytes that one request may take when it is read, and that its answer may have. They are
+        estimated before anything is read.
+    bodies : int
+        Bytes of all requests that are being received or answered.
     waiting : int
         Edits that wait for their turn; beyond it they are refused with 429.
     batch : int
         Rows that are learned in one block when several requests wait.
     rate : float, optional
         Requests a second of one client, by token or else by address; None for no bound.
+    costly : int
+        Answers that are computed or wait to be computed in a thread; beyond it 503.
+    seconds : float
+        How long sets and intervals of one request may take.
+    copied : int
+        Samples up to which sets, intervals and leave-one-out values are computed on a copy of the
+        model, which takes its memory once more. Those of larger models take turns with edits.
+    connections : int
+        Open connections. The one that has waited longest for a request makes room for a new one.
+    head, receive, send : float
+        Seconds in which a client must send the head and then the body of a request, and go on
+        reading its answer.
+    shutdown : float
+        Seconds after which answers that are not complete are given up when the service ends; edits
+        are always completed.
+    sockets : int
+        Pages that watch.
     """
 
-    body: int = 16 * 2**20
+    body: int = 8 * 2**20
     rows: int = 10_000
+    memory: int = 256 * 2**20
+    bodies: int = 64 * 2**20
     waiting: int = 256
     batch: int = 256
     rate: float | None = None
+    costly: int = 16
+    seconds: float = 10.0
+    copied: int = 8_000
+    connections: int = 512
+    head: float = 10.0
+    receive: float = 60.0
+    send: float = 60.0
+    shutdown: float = 10.0
+    sockets: int = 64
 
 
 class Pace:
@@ -55,3 +88,21 @@ class Pace:
                 {"Retry-After": "1"},
             )
         self._due[client] = due
+
+
+class Turns:
+    """Counts what is under way, and refuses what would be too much."""
+
+    def __init__(self, most: int, what: str) -> None:
+        self.most, self.taken, self._what = most, 0, what
+
+    def take(self, amount: int = 1) -> None:
+        """Count it; raise a 503 if there would be more than allowed."""
+        if self.taken + amount > self.most:
+            said = f"the service takes {self.most} {self._what} at a time; try again in a second."
+            raise Problem(503, said, {"Retry-After": "1"})
+        self.taken += amount
+
+    def give_back(self, amount: int = 1) -> None:
+        """It is done."""
+        self.taken -= amount

@@ -1,8 +1,9 @@
 """The store of a service: one thread that edits it, and the version that readers see.
 
 Readers use `LiveStore.shown`, a snapshot that one assignment replaces after each edit, so that they
-never wait for the thread that edits. What needs the live engine (sets, intervals, drift, and once
-for each version the leave-one-out values) takes turns with that thread, by ``store.read``.
+never wait for the thread that edits. What needs an engine (sets, intervals, leave-one-out values)
+is computed on a copy of the version, made once when it is first asked for and gone with the next
+edit: no computation holds the store while others want to edit it.
 """
 
 from __future__ import annotations
@@ -10,15 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import BoundedSemaphore, Thread
-from typing import Any
+from threading import BoundedSemaphore, Event, Lock, Thread
+from typing import Any, TypeVar
 
-from gramian.serve._edits import Edit, Learn, blocks
+from gramian.serve._data_drift import DataDrift
+from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem, log
+from gramian.tables import estimator_of
+
+T = TypeVar("T")
+_REFRESHED = 1.0  # seconds between two looks at a store that another process edits
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +35,7 @@ class Shown:
     Attributes
     ----------
     model : estimator or TableModel
-        A snapshot.
+        A snapshot, or a copy with its engine.
     version : int
         Of the store.
     loo : bool
@@ -37,14 +44,14 @@ class Shown:
 
     model: Any
     version: int
-    loo: bool
+    loo: bool = False
     cache: dict[str, Any] = field(default_factory=dict)
     """Answers about this version, which are gone with it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """An edit that is on disk and shown."""
+    """An edit that is on disk and shown, or (without a receipt) one that was only tried."""
 
     receipt: Any
     ids: list[int | str]
@@ -57,13 +64,18 @@ class LiveStore:
     shown: Shown
     """The last version, or a later one."""
 
-    def __init__(self, store: Any, limits: Limits, metrics: Metrics) -> None:
-        self.store, self._limits, self._metrics = store, limits, metrics
+    def __init__(self, name: str, store: Any, limits: Limits, metrics: Metrics) -> None:
+        self.name, self.store, self._limits, self._metrics = name, store, limits, metrics
         self._edits: SimpleQueue[tuple[Edit, Future[Done]] | None] = SimpleQueue()
         self._places = BoundedSemaphore(limits.waiting)  # taken until an edit is answered
-        self._thread = Thread(target=self._work, name="gramian-edits", daemon=True)
+        work = self._follow if store.readonly else self._work
+        self._thread = Thread(target=work, name="gramian-edits", daemon=True)
+        self._assigning, self._computing, self._copying = Lock(), Lock(), Lock()
+        self._copy: Shown | None = None
+        self._ended = Event()
+        self.data_drift = DataDrift()
         self.closing = False
-        self._show()
+        self.shown = self._present()
 
     def start(self) -> None:
         """Begin to take edits."""
@@ -72,6 +84,7 @@ class LiveStore:
     def close(self) -> None:
         """Finish the edits that wait, then close the store."""
         self.closing = True
+        self._ended.set()
         if self._thread.is_alive():
             self._edits.put(None)
             self._thread.join()
@@ -89,8 +102,7 @@ class LiveStore:
 
     def submit(self, edit: Edit) -> Future[Done]:
         """Queue an edit; raise a 429 if too many wait."""
-        if self.closing:
-            raise _closing()
+        self._check_writable()
         if not self._places.acquire(blocking=False):
             said = f"{self._limits.waiting} edits wait already; try again in a second."
             raise Problem(429, said, {"Retry-After": "1"})
@@ -99,26 +111,79 @@ class LiveStore:
         self._edits.put((edit, answer))
         return answer
 
+    def rehearse(self, edit: Edit) -> Done:
+        """What an edit would do, tried on a copy."""
+        self._check_writable()
+        model, version = self.store.read(lambda model: (deepcopy(model), self.store.version))
+        edit.try_on(model)
+        return Done(None, edit.ids_in(model), Shown(model, version))
+
+    def _check_writable(self) -> None:
+        if self.closing:
+            raise _closing()
+        if self.store.readonly:
+            raise Problem(403, "this service only reads its store: edit it where it is written.")
+
+    # -- what takes longer ----------------------------------------------------------------------
+
     def with_loo(self) -> Shown:
         """The shown version with leave-one-out values, computed once for all readers."""
-        shown = self.shown
-        return shown if shown.loo else self._show(loo=True)
-
-    def alone(self, question: Callable[[Any], Any]) -> tuple[Any, int]:
-        """What the live model answers between two edits, and its version."""
-        return self.store.read(lambda model: (question(model), self.store.version))
-
-    def _show(self, loo: bool = False) -> Shown:
-        """Let readers see the present version of the store."""
-
-        def assign(model: Any) -> Shown:  # between two edits, so that none is shown after a later
-            if not (loo and self.shown.loo and self.shown.version == self.store.version):
-                self.shown = Shown(model.snapshot(loo=loo), self.store.version, loo)
+        if self.shown.loo:
+            return self.shown
+        with self._computing:
+            if not self.shown.loo:
+                snapshot, version = self.apart(lambda model: model.snapshot(loo=True))
+                found = Shown(snapshot, version, loo=True)
+                self.data_drift.look_at(found.model)
+                self._assign(found)
+                return found
             return self.shown
 
-        return self.store.read(assign)
+    def apart(self, question: Callable[[Any], T]) -> tuple[T, int]:
+        """What a model with an engine answers, and its version; edits go on meanwhile.
 
-    # -- the thread that edits ------------------------------------------------------------------
+        A model with too many samples for a copy answers between two edits.
+        """
+        if len(estimator_of(self.shown.model).ids_) > self._limits.copied:
+            found: tuple[T, int] = self.store.read(lambda m: (question(m), self.store.version))
+            return found
+        with self._copying:
+            copy = self._copy
+            if copy is None or copy.version != self.shown.version:
+                copy = self.store.read(lambda model: Shown(deepcopy(model), self.store.version))
+                self._assign_copy(copy)
+        return question(copy.model), copy.version
+
+    def _assign_copy(self, copy: Shown) -> None:
+        with self._assigning:
+            self._copy = copy if copy.version == self.shown.version else None
+
+    def _assign(self, shown: Shown) -> None:
+        """Let readers see a version, unless they see a later one."""
+        with self._assigning:
+            if shown.version >= self.shown.version:
+                self.shown = shown
+            if self._copy is not None and self._copy.version != self.shown.version:
+                self._copy = None  # it may hold what was forgotten
+
+    def _present(self) -> Shown:
+        """A snapshot of the present version of the store."""
+        present: Shown = self.store.read(lambda m: Shown(m.snapshot(), self.store.version))
+        return present
+
+    # -- the thread that edits, or follows one that does ----------------------------------------
+
+    def _follow(self) -> None:
+        while not self._ended.wait(_REFRESHED):
+            try:
+                if self.store.refresh():
+                    before, shown = set(self.shown.model.ids_.tolist()), self._present()
+                    after = shown.model.ids_.tolist()
+                    self.data_drift.leave([*before.difference(after)])
+                    self.data_drift.arrive([name for name in after if name not in before])
+                    self._assign(shown)
+            except Exception as error:  # the last version stays, and the next look may succeed
+                log.error("the store could not be read again: %s", type(error).__name__)
 
     def _work(self) -> None:
         open_ = True
@@ -143,7 +208,8 @@ class LiveStore:
     def _answer(self, block: list[tuple[Edit, Future[Done]]]) -> None:
         """Apply a block as one; a request that is refused spoils no other: all are tried alone."""
         edits = [edit for edit, _ in block]
-        whole = edits[0] if len(edits) == 1 else Learn.added(edits)  # type: ignore[arg-type]
+        learns = [edit for edit in edits if isinstance(edit, Learn)]
+        whole = edits[0] if len(edits) == 1 else Learn.merged(learns)
         try:
             receipt = whole.apply(self.store)
         except Exception as error:
@@ -153,12 +219,17 @@ class LiveStore:
                 for entry in block:
                     self._answer([entry])
             return
-        shown = self._show()
+        shown = self._present()
         ids = whole.ids_in(shown.model)
+        if isinstance(whole, Learn):
+            self.data_drift.arrive(ids)
+        elif isinstance(whole, Forget):
+            self.data_drift.leave(ids)
+        self._assign(shown)
         for edit, answer in block:
             answer.set_result(Done(receipt, ids[: len(edit)], shown))
             ids = ids[len(edit) :]
-        self._metrics.edited(whole.kind, len(block))
+        self._metrics.edited(self.name, whole.kind, len(block))
 
 
 def _unshown() -> Problem:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Collection
 from dataclasses import asdict
 
 import numpy as np
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -22,19 +23,48 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from threadpoolctl import threadpool_limits
 
 from gramian.serve._choices import NAMED_KERNELS, OFFERS
+from gramian.serve._connections import limited_server
+from gramian.serve._gate import LOOPBACK, Gate
+from gramian.serve._limits import Limits, Turns
+from gramian.serve._metrics import Metrics
 from gramian.serve._pages import PAGE, POLICY, Pages
+from gramian.serve._problems import Problem, problem_of
+from gramian.serve._run import is_loopback
 from gramian.serve._session import MOST, Reply, Session
 from gramian.serve._toys import CLASSES, CURVES
 
+VISITORS = 16
+"""Sessions at a time; each has a model of its own."""
 
-def create_play() -> Starlette:
-    """Return the application that ``gramian play`` runs."""
+
+def create_play(hosts: Collection[str] | None = LOOPBACK) -> Starlette:
+    """Return the application that ``gramian play`` runs.
+
+    Parameters
+    ----------
+    hosts : collection of str, optional
+        Names by which browsers may call it; None for any.
+    """
+    visitors = Turns(VISITORS, "visitors")
+
+    async def socket(link: WebSocket) -> None:
+        try:
+            visitors.take()
+        except Problem:
+            await link.close(code=1013)  # try again later
+            return
+        try:
+            await talk(link)
+        finally:
+            visitors.give_back()
+
     return Starlette(
         routes=[
-            WebSocketRoute("/socket", talk),
+            WebSocketRoute("/socket", socket),
             Route("/", _first_page),
             Mount("/", Pages()),
-        ]
+        ],
+        middleware=[Middleware(Gate, limits=Limits(), metrics=Metrics(), hosts=hosts)],
     )
 
 
@@ -47,43 +77,38 @@ def play(host: str = "127.0.0.1", port: int = 8765) -> None:
 
     A second thread would only make the first wait on matrices as small as those of the page.
     """
+    server = limited_server(
+        create_play(LOOPBACK if is_loopback(host) else None),
+        Limits(shutdown=1.0),
+        host=host,
+        port=port,
+        log_level="warning",
+        ws_per_message_deflate=False,  # compressing a picture takes longer than drawing it
+    )
     with threadpool_limits(limits=1, user_api="blas"):
-        uvicorn.run(
-            create_play(),
-            host=host,
-            port=port,
-            log_level="warning",
-            ws_per_message_deflate=False,  # compressing a picture takes longer than drawing it
-            ws_max_size=2**18,
-        )
+        server.run()
 
 
 async def talk(socket: WebSocket) -> None:
     """Answer one visitor, request by request, until they leave."""
-    if not _same_origin(socket):
-        await socket.close(code=1008)
-        return
     await socket.accept()
     session = Session()
     await socket.send_bytes(packed(_offers()))
     try:
         while True:
-            text = await socket.receive_text()
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text") or message.get("bytes") or b""
             await socket.send_bytes(await run_in_threadpool(_answered, session, text))
     except WebSocketDisconnect:
         return
 
 
-def _same_origin(socket: WebSocket) -> bool:
-    """Whether the page comes from this server; programs that are no browsers send no origin."""
-    origin = socket.headers.get("origin")
-    return origin is None or origin.split("://")[-1] == socket.headers.get("host")
-
-
 def _offers() -> Reply:
     facts = {
         "kind": "offers",
-        "machines": [asdict(offer) for offer in OFFERS.values()],
+        "estimators": [asdict(offer) for offer in OFFERS.values()],
         "kernels": NAMED_KERNELS,
         "classes": list(CLASSES),
         "curves": list(CURVES),
@@ -92,7 +117,7 @@ def _offers() -> Reply:
     return Reply(facts, {})
 
 
-def _answered(session: Session, text: str) -> bytes:
+def _answered(session: Session, text: str | bytes) -> bytes:
     """The answer to a message, or an error that says what was wrong with it."""
     turn = None
     try:
@@ -101,6 +126,8 @@ def _answered(session: Session, text: str) -> bytes:
         facts, arrays = session.answer(request)
     except (ValueError, ArithmeticError, RecursionError) as error:
         facts, arrays = {"kind": "error", "message": str(error)}, {}
+    except Exception as error:  # the visitor's samples are worth more than this request
+        facts, arrays = {"kind": "error", "message": problem_of(error).detail}, {}
     return packed(Reply({**facts, "turn": turn}, arrays))
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import Request, Response
 from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from gramian.store import StoreBusyError, StoreError
 

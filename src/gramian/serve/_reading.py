@@ -11,12 +11,15 @@ from gramian.core.arrays import Array
 from gramian.core.equations import class_scores, fit_calibration, probabilities
 from gramian.core.estimators import sample_influence
 from gramian.core.kernels import KERNELS
-from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
+from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice, check_one_of
 from gramian.serve._field import Field, grid_points
+from gramian.serve._slow_sets import SlowSets
 from gramian.serve._toys import HEIGHT, WIDTH
 
 FINE, COARSE, ROUGH = (128, 96), (64, 48), (32, 24)
 """Points of the grid; the others where a point costs more than its share of a product."""
+SLOW = ((8, 6), (16, 12))
+"""Points of sets that take a refit each."""
 STEPS = 257
 """Points of a curve."""
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
@@ -35,7 +38,18 @@ class Reader:
         self.choice = choice
         self.shape = COARSE if choice.offer.holds == REGIONS else FINE
         self._field = Field(choice.make_kernel(), *_edges(self.shape))
+        self._left_out: tuple[dict[str, Any], dict[str, Array]] | None = None
+        self._slow_sets: SlowSets | None = None
         self._scale = 1.0  # of the probabilities, as the last leave-one-out values gave it
+
+    @property
+    def complete(self) -> bool:
+        """Whether what takes longer was read since the last edit."""
+        return self._left_out is not None
+
+    def edited(self) -> None:
+        """The model has changed."""
+        self._left_out = self._slow_sets = None
 
     @property
     def queries(self) -> Array:
@@ -48,7 +62,7 @@ class Reader:
         """Decision values (t, h, w) on the grid, or the curve (1, 1, w)."""
         offer = self.choice.offer
         if offer.task == CURVE:
-            return model.predict(self.queries)[None, None]
+            return np.asarray(model.predict(self.queries))[None, None]
         if offer.holds == REGIONS or not KERNELS[self.choice.kernel].has_width:
             F = outputs(model.decision_function(self.queries))
             return F.T.reshape(-1, *self.shape[::-1])
@@ -90,15 +104,16 @@ class Reader:
         if self.choice.offer.holds == BASIS:
             weight = dict(zip(model.basis_ids_.tolist(), size, strict=True))
             size = np.array([weight.get(name, 0.0) for name in model.ids_.tolist()])
-        return size / size.max(initial=np.finfo(float).tiny)
+        return np.asarray(size / size.max(initial=np.finfo(float).tiny))
 
     def picture(self, model: Any, *, complete: bool) -> tuple[dict[str, Any], dict[str, Array]]:
         """All that is drawn after an edit; leave-one-out values if they are quick or asked for."""
         facts: dict[str, Any] = {"n": len(model.ids_)}
         arrays = {"ids": model.ids_}
         if complete or self.choice.offer.quick:
-            found, loo = self.left_out(model)
-            facts, arrays = {**facts, **found}, {**arrays, **loo}
+            if self._left_out is None:
+                self._left_out = self.left_out(model)
+            facts, arrays = {**facts, **self._left_out[0]}, {**arrays, **self._left_out[1]}
         values = self.values(model)
         facts |= {"outputs": len(values), "grid": values.shape[:0:-1], "scale": self._scale}
         if self.choice.offer.task != CURVE:
@@ -107,25 +122,28 @@ class Reader:
         arrays |= {"values": values} | ({} if support is None else {"support": support})
         return facts, arrays
 
-    def layer(self, name: str, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-        """One of `LAYERS`; nothing where this machine does not have it, or not soon enough."""
-        if name not in LAYERS:
-            raise ValueError(f"layers are {', '.join(LAYERS)}; got {name!r}.")
+    def layer(self, name: Any, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+        """One of `LAYERS`; nothing where this estimator does not have it, or not soon enough."""
+        check_one_of("a layer", name, LAYERS)
         return LAYERS[name](self, model)
 
     def _sets(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         """P-values of every class, or for a curve the intervals of each of `CONFIDENCES`."""
         if not self.choice.offer.quick:
-            return {}, {}
+            if self._slow_sets is None:
+                self._slow_sets = SlowSets([(shape, _grid(shape)) for shape in SLOW])
+            return self._slow_sets.go_on(model)
         if self.choice.offer.task == CURVE:
             queries = self.queries[::4]
-            found = [model.predict_interval(queries, confidence=share) for share in CONFIDENCES]
+            found = [
+                model.predict_interval(queries, confidence_level=share) for share in CONFIDENCES
+            ]
             return {"confidences": CONFIDENCES}, {"intervals": np.stack(found)}
         shape = ROUGH if len(model.ids_) > 150 else COARSE
         return {"rough": shape}, {"p_values": model.p_values(_grid(shape)).T}
 
     def _influence(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-        if self.choice.offer.holds != SAMPLES or self.choice.machine == "LagrangianSVC":
+        if self.choice.offer.holds != SAMPLES or self.choice.estimator == "LagrangianSVC":
             return {}, {}
         return {}, {"influence": sample_influence(model).rms}
 

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from fastapi import Request, Response
 from pydantic import BaseModel
 from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
 
 from gramian import __version__
-from gramian.serve import _answers, _bodies, _documents, _metrics, _watch
+from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
+from gramian.serve._gate import USER
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
+from gramian.serve._requests import LENGTH, Kind, T, read_body
 from gramian.serve._rows import metadata, read_rows, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
+from gramian.serve._workers import Workers
 from gramian.tables import estimator_of
 
 JSON = "application/json"
-_LENGTH = "Inference-Header-Content-Length"
+MODEL = "/v2/models/{model}"
 _FEW = 2**20  # kernel values times features, which take a millisecond or so
-
-Body = TypeVar("Body", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Query:
     default: int | bool
     most: int = 1
     text: str = ""
+    least: int = 0
 
     def read(self, request: Request) -> Any:
         """Its value in a request."""
@@ -48,9 +50,9 @@ class Query:
         try:
             value = words[given] if words else int(given)
         except (KeyError, ValueError):
-            value = -1
-        if not 0 <= value <= self.most:
-            kind = "true or false" if words else f"a number from 0 to {self.most}"
+            value = self.least - 1
+        if not self.least <= value <= self.most:
+            kind = "true or false" if words else f"a number from {self.least} to {self.most}"
             raise Problem(422, f"{self.name} must be {kind}.")
         return type(self.default)(value)
 
@@ -62,7 +64,7 @@ class Route:
     method: str
     path: str
     scope: str | None
-    handler: Callable[[Request], Awaitable[Response]]
+    handler: Callable[..., Awaitable[Response]]
     summary: str
     body: type[BaseModel] | None = None
     query: tuple[Query, ...] = ()
@@ -71,64 +73,77 @@ class Route:
 
 COUNT = Query("count", 20, 10_000, "How many samples, the most doubtful first.")
 SAMPLES = Query("samples", False, text="Whether to list ids, targets and predictions.")
-AFTER = Query("after", 0, 2**53, "How many receipts to skip.")
+AFTER = Query("after", -1, 2**53, "Number of the receipt after which to begin.", least=-1)
 LIMIT = Query("limit", 100, 10_000, "How many receipts at most.")
-REFIT = Query("refit", False, text="Whether to compare the live model with a refit, O(n³).")
 
 
 class Routes:
-    """The handlers of one service."""
+    """The handlers of one service; those of a model are called with its store."""
 
-    def __init__(self, live: LiveStore, name: str, limits: Limits, metrics: Any) -> None:
-        self._live, self._name, self._limits = live, name, limits
-        self._metrics = metrics
-        _add_gauges(metrics, live)
+    def __init__(
+        self,
+        stores: Mapping[str, LiveStore],
+        limits: Limits,
+        metrics: _metrics.Metrics,
+        workers: Workers,
+    ) -> None:
+        self._stores, self._limits, self._metrics, self._workers = stores, limits, metrics, workers
+        metrics.add_models(
+            lambda: {name: _answers.reading(live) for name, live in self._stores.items()}
+        )
 
     def table(self) -> list[Route]:
         """All routes, the busiest first."""
-        model = f"/v2/models/{self._name}"
         return [
-            Route("POST", f"{model}/infer", "predict", self.infer, "Predict.", _bodies.Infer),
+            Route("POST", f"{MODEL}/infer", "predict", self.infer, "Predict.", _bodies.Infer),
             Route("GET", "/v2/health/live", None, self.alive, "Whether the service runs."),
             Route("GET", "/v2/health/ready", None, self.ready, "Whether it takes requests."),
             Route("GET", "/v2", "predict", self.server, "The service and its extensions."),
-            Route("GET", model, "predict", self.model, "The model, its inputs and outputs."),
-            Route("GET", f"{model}/ready", "predict", self.ready, "Whether the model is ready."),
+            Route("GET", MODEL, "predict", self.model, "The model, its inputs and outputs."),
+            Route("GET", f"{MODEL}/ready", "predict", self.ready, "Whether the model is ready."),
             Route(
-                "POST", f"{model}/learn", "learn", self.learn, "Learn rows.", _bodies.LearnRows
+                "POST", f"{MODEL}/learn", "learn", self.learn, "Learn rows.", _bodies.LearnRows
             ),
             Route(
-                "POST", f"{model}/forget", "forget", self.forget, "Forget rows exactly.",
+                "POST", f"{MODEL}/forget", "forget", self.forget, "Forget rows exactly.",
                 _bodies.ForgetRows,
             ),
             Route(
-                "POST", f"{model}/relabel", "learn", self.relabel, "Give rows other targets.",
+                "POST", f"{MODEL}/relabel", "learn", self.relabel, "Give rows other targets.",
                 _bodies.RelabelRows,
             ),
             Route(
-                "GET", f"{model}/loo", "learn", self.loo, "The exact leave-one-out error.",
+                "GET", f"{MODEL}/loo", "learn", self.loo, "The exact leave-one-out error.",
                 query=(SAMPLES,),
             ),
             Route(
-                "GET", f"{model}/doubt", "learn", self.doubt,
+                "GET", f"{MODEL}/doubt", "learn", self.doubt,
                 "Samples whose target is least likely to the model without them.", query=(COUNT,),
             ),
             Route(
-                "POST", f"{model}/samples", "forget", self.samples,
+                "POST", f"{MODEL}/samples", "forget", self.samples,
                 "Held samples by id: values, targets, and what the model without them says.",
-                _bodies.ForgetRows,
+                _bodies.Named,
             ),
             Route(
-                "GET", f"{model}/projection", "learn", self.projection, "The samples on a plane.",
+                "POST", f"{MODEL}/projection", "learn", self.projection, "The samples on a plane.",
+                _bodies.Nothing,
             ),
-            Route("GET", f"{model}/drift", "predict", self.drift, "The measured residual."),
             Route(
-                "GET", f"{model}/receipts", "forget", self.receipts, "The receipts of all edits.",
+                "GET", f"{MODEL}/numerical-error", "predict", self.numerical_error,
+                "How far rounding has carried the solution.",
+            ),
+            Route(
+                "GET", f"{MODEL}/data-drift", "predict", self.data_drift,
+                "Whether the rows that arrive are like those that are held.",
+            ),
+            Route(
+                "GET", f"{MODEL}/receipts", "forget", self.receipts, "The receipts of all edits.",
                 query=(AFTER, LIMIT),
             ),
             Route(
-                "GET", f"{model}/audit", "admin", self.audit,
-                "Check receipts, rows and the file of the store.", query=(REFIT,),
+                "POST", f"{MODEL}/audit", "admin", self.audit,
+                "Check receipts, rows and the file of the store.", _bodies.Audit,
             ),
             Route("GET", "/metrics", "predict", self.metrics, "For Prometheus.",
                   media="text/plain"),
@@ -142,128 +157,156 @@ class Routes:
     async def alive(self, request: Request) -> Response:
         return _json({"live": True})
 
-    async def ready(self, request: Request) -> Response:
-        if self._live.closing:
+    async def ready(self, request: Request, live: LiveStore | None = None) -> Response:
+        if any(store.closing for store in self._stores.values()):
             raise Problem(503, "the service is shutting down.")
-        return _json({"ready": True, "name": self._name})
+        names = {"models": [*self._stores]} if live is None else {"name": live.name}
+        return _json({"ready": True, **names})
 
     async def server(self, request: Request) -> Response:
         extensions = ["binary_tensor_data", "records", "learn", "forget"]
-        return _json({"name": "gramian", "version": __version__, "extensions": extensions})
+        facts = {"version": __version__, "extensions": extensions, "models": [*self._stores]}
+        return _json({"name": "gramian", **facts})
 
-    async def model(self, request: Request) -> Response:
-        shown = self._live.shown
-        return _json(metadata(shown.model, self._name, shown.version))
+    async def model(self, request: Request, live: LiveStore) -> Response:
+        return _json(metadata(live.shown.model, live.name, live.shown.version))
 
-    async def infer(self, request: Request) -> Response:
-        body, tail = await _read(request, _bodies.Infer)
-        shown = self._live.shown
-        rows = read_rows(shown.model, body, tail, self._limits.rows)
-        names = wanted_outputs(body, estimator_of(shown.model))
-        if not _answers.LIVE.isdisjoint(names):
-            confidence = (body.parameters or _bodies.PLAIN).confidence
-            made, version = await asyncio.to_thread(
-                self._live.alone, lambda model: _answers.outputs(model, rows, names, confidence)
-            )
-        else:
-            if not (shown.loo or _answers.LEFT_OUT.isdisjoint(names)):
-                shown = await asyncio.to_thread(self._live.with_loo)
-            made, version = await self._outputs(shown, rows, names), shown.version
-        return _inferred(self._name, version, body, made)
+    async def infer(self, request: Request, live: LiveStore) -> Response:
+        limits, shown = self._limits, live.shown
+        estimator = estimator_of(shown.model)
 
-    async def _outputs(self, shown: Any, rows: Any, names: list[str]) -> dict[str, Any]:
-        """Outputs of a snapshot: few rows at once, many in a thread, so that others are served."""
-        machine = estimator_of(shown.model)
-        size = len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
-        if size * len(machine.ids_) * machine.n_features_in_ <= _FEW:
-            return _answers.outputs(shown.model, rows, names, 0.0)
-        return await asyncio.to_thread(_answers.outputs, shown.model, rows, names, 0.0)
+        def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
+            names = wanted_outputs(body, estimator)
+            rows = read_rows(shown.model, body, tail, limits.rows)
+            _answers.check_size(rows, names, estimator, limits.memory)
+            return body, rows, names
+
+        body, rows, names = await self._read(request, _bodies.Infer, prepare)
+        if not _answers.NEED_ENGINE.isdisjoint(names):
+            level = (body.parameters or _bodies.PLAIN).confidence_level
+
+            def answer() -> Response:
+                made, version = live.apart(
+                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds)
+                )
+                return _inferred(live.name, version, body, made)
+
+            return await self._workers.compute(answer)
+        if not (shown.loo or _answers.NEED_LOO.isdisjoint(names)):
+            shown = await self._workers.compute(live.with_loo)
+
+        def predict() -> Response:
+            made = _answers.outputs(shown.model, rows, names)
+            return _inferred(live.name, shown.version, body, made)
+
+        size = _answers.row_count(rows) * len(estimator.ids_) * estimator.n_features_in_
+        return predict() if size <= _FEW else await self._workers.compute(predict)
 
     # -- edits ----------------------------------------------------------------------------------
 
-    async def learn(self, request: Request) -> Response:
-        body, tail = await _read(request, _bodies.LearnRows)
-        model = self._live.shown.model
-        rows = read_rows(model, body, tail, self._limits.rows)
-        return await self._edit(rows_to_learn(model, body, rows))
+    async def learn(self, request: Request, live: LiveStore) -> Response:
+        model = live.shown.model
 
-    async def forget(self, request: Request) -> Response:
-        body, _ = await _read(request, _bodies.ForgetRows)
-        return await self._edit(Forget(body.ids))
+        def prepare(body: _bodies.LearnRows, tail: bytes) -> tuple[_bodies.LearnRows, Edit]:
+            rows = read_rows(model, body, tail, self._limits.rows)
+            return body, rows_to_learn(model, body, rows, request.scope.get(USER))
 
-    async def relabel(self, request: Request) -> Response:
-        body, _ = await _read(request, _bodies.RelabelRows)
-        return await self._edit(Relabel(body.ids, np.asarray(body.targets)))
+        body, edit = await self._read(request, _bodies.LearnRows, prepare)
+        return await self._edit(live, edit, body.dry_run)
 
-    async def _edit(self, edit: Edit) -> Response:
+    async def forget(self, request: Request, live: LiveStore) -> Response:
+        body = await self._read(request, _bodies.ForgetRows, _body)
+        user = request.scope.get(USER)
+        return await self._edit(live, Forget(body.ids, body.verify, user=user), body.dry_run)
+
+    async def relabel(self, request: Request, live: LiveStore) -> Response:
+        body = await self._read(request, _bodies.RelabelRows, _body)
+        edit = Relabel(body.ids, np.asarray(body.targets), user=request.scope.get(USER))
+        return await self._edit(live, edit, body.dry_run)
+
+    async def _edit(self, live: LiveStore, edit: Edit, dry_run: bool) -> Response:
         """Wait until the edit is on disk and shown, also if the client goes away meanwhile."""
-        done = await asyncio.wrap_future(self._live.submit(edit))
+        if len(edit) > self._limits.rows:
+            raise Problem(422, f"{len(edit)} rows, but at most {self._limits.rows} are taken.")
+        if dry_run:
+            done = await self._workers.compute(lambda: live.rehearse(edit))
+        else:
+            done = await asyncio.wrap_future(live.submit(edit))
         return _json(
             {
-                "model_name": self._name,
+                "model_name": live.name,
                 "model_version": str(done.shown.version),
                 "n": len(done.shown.model.ids_),
                 "ids": done.ids,
-                "receipt": done.receipt.as_dict(),
+                "dry_run": dry_run,
+                "receipt": None if done.receipt is None else done.receipt.as_dict(),
             }
         )
 
     # -- what the model knows of itself ---------------------------------------------------------
 
-    async def loo(self, request: Request) -> Response:
+    async def loo(self, request: Request, live: LiveStore) -> Response:
         samples = SAMPLES.read(request)
-        return await _threaded(lambda: _answers.left_out(self._live.with_loo(), samples))
+        return await self._computed(lambda: _answers.left_out(live.with_loo(), samples))
 
-    async def doubt(self, request: Request) -> Response:
+    async def doubt(self, request: Request, live: LiveStore) -> Response:
         count = COUNT.read(request)
-        return await _threaded(lambda: _answers.doubtful(self._live.with_loo(), count))
+        return await self._computed(lambda: _answers.doubtful(live.with_loo(), count))
 
-    async def samples(self, request: Request) -> Response:
-        body, _ = await _read(request, _bodies.ForgetRows)
-        return await _threaded(lambda: _watch.samples(self._live.with_loo(), body.ids))
+    async def samples(self, request: Request, live: LiveStore) -> Response:
+        body = await self._read(request, _bodies.Named, _body)
+        return await self._computed(lambda: _watch.samples(live.with_loo(), body.ids))
 
-    async def projection(self, request: Request) -> Response:
-        return await _threaded(lambda: _watch.projection(self._live.with_loo()))
+    async def projection(self, request: Request, live: LiveStore) -> Response:
+        await self._read(request, _bodies.Nothing, _body)
+        return await self._computed(lambda: _projection.projection(live.with_loo()))
 
-    async def drift(self, request: Request) -> Response:
-        return await _threaded(lambda: _answers.drift(self._live.store))
+    async def numerical_error(self, request: Request, live: LiveStore) -> Response:
+        return await self._computed(lambda: _answers.numerical_error(live))
 
-    async def receipts(self, request: Request) -> Response:
+    async def data_drift(self, request: Request, live: LiveStore) -> Response:
+        return await self._computed(lambda: live.with_loo() and live.data_drift.as_dict())
+
+    async def receipts(self, request: Request, live: LiveStore) -> Response:
         after, limit = AFTER.read(request), LIMIT.read(request)
 
         def read() -> dict[str, Any]:
-            every = self._live.store.receipts()
-            part = [receipt.as_dict() for receipt in every[after : after + limit]]
+            every = live.store.receipts()
+            part = [receipt.as_dict() for receipt in every if receipt.number > after][:limit]
             return {"total": len(every), "after": after, "receipts": part}
 
-        return await _threaded(read)
+        return await self._computed(read)
 
-    async def audit(self, request: Request) -> Response:
-        refit = REFIT.read(request)
-        return await _threaded(lambda: self._live.store.audit(refit=refit).as_dict())
+    async def audit(self, request: Request, live: LiveStore) -> Response:
+        body = await self._read(request, _bodies.Audit, _body)
+        return await self._computed(lambda: live.store.audit(refit=body.refit).as_dict())
 
     # -- the service ----------------------------------------------------------------------------
 
     async def metrics(self, request: Request) -> Response:
-        text = await asyncio.to_thread(self._metrics.text)
+        text = await self._workers.compute(self._metrics.text)
         return Response(text, media_type=_metrics.CONTENT_TYPE)
 
     async def openapi(self, request: Request) -> Response:
-        return _json(_documents.openapi(self.table()))
+        return _json(_documents.openapi(self.table(), [*self._stores]))
 
     async def docs(self, request: Request) -> Response:
         return Response(_documents.page(self.table()), media_type="text/html")
 
+    async def _read(
+        self, request: Request, kind: type[Kind], prepare: Callable[[Kind, bytes], T]
+    ) -> T:
+        return await read_body(request, kind, self._limits, self._workers, prepare)
 
-async def _read(request: Request, kind: type[Body]) -> tuple[Body, bytes]:
-    """The body, and the bytes of tensors that stand behind its JSON."""
-    content = await request.body()
-    length = request.headers.get(_LENGTH)
-    if length is None:
-        return kind.model_validate_json(content), b""
-    if not length.isdecimal() or int(length) > len(content):
-        raise Problem(400, f"{_LENGTH} is not the length of the JSON in the body.")
-    return kind.model_validate_json(content[: int(length)]), content[int(length) :]
+    async def _computed(self, function: Callable[[], Any]) -> Response:
+        return await self._workers.compute(lambda: _json(function()))
+
+
+def _body(body: Kind, tail: bytes) -> Kind:
+    """A body that has no tensors."""
+    if tail:
+        raise ValueError(f"{len(tail)} bytes are left over behind the JSON.")
+    return body
 
 
 def _inferred(name: str, version: int, body: _bodies.Infer, made: dict[str, Any]) -> Response:
@@ -281,37 +324,8 @@ def _inferred(name: str, version: int, body: _bodies.Infer, made: dict[str, Any]
     text, tail = to_json(content, inf_nan_mode="null"), b"".join(data for _, data in written)
     if not tail:
         return Response(text, media_type=JSON)
-    return Response(text + tail, 200, {_LENGTH: str(len(text))}, "application/octet-stream")
+    return Response(text + tail, 200, {LENGTH: str(len(text))}, "application/octet-stream")
 
 
 def _json(content: Any) -> Response:
     return Response(to_json(content, inf_nan_mode="null"), media_type=JSON)
-
-
-async def _threaded(function: Callable[[], Any]) -> Response:
-    return _json(await asyncio.to_thread(function))
-
-
-def _add_gauges(metrics: Any, live: LiveStore) -> None:
-    def machine() -> Any:
-        return estimator_of(live.shown.model)
-
-    def left_out_error() -> float:
-        alone = len(machine().ids_) < 2  # nothing is left without it
-        return math.nan if alone else _answers.left_out_error(live.with_loo())
-
-    metrics.gauge("samples", "Samples that the model holds.", lambda: len(machine().ids_))
-    metrics.gauge("version", "Version of the store.", lambda: live.shown.version)
-    metrics.gauge("waiting_edits", "Edits that wait.", lambda: live.waiting)
-    metrics.gauge(
-        "leave_one_out_error", "Exact leave-one-out error, or of numbers the root mean square.",
-        left_out_error,
-    )  # fmt: skip
-    metrics.gauge(
-        "drift", "Measured relative residual of the solution.",
-        lambda: _answers.drift(live.store)["drift"],
-    )  # fmt: skip
-    metrics.gauge(
-        "rebuilds", "What was rebuilt since the last fit.",
-        lambda: len(machine().rebuilds_),
-    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ from gramian.tables import NumberColumn, TableModel, estimator_of
 FEATURES = "X"
 """The name of the input of a model that knows no columns."""
 
+MOST_TEXT = 2_000
+"""Characters of a cell. NumPy makes all texts of an array as long as the longest."""
+
 
 def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
     """The model, its inputs and outputs, as the protocol describes them."""
-    machine = estimator_of(model)
+    estimator = estimator_of(model)
     if isinstance(model, TableModel):
         inputs = [
             {
@@ -30,30 +34,30 @@ def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
             for column in model.columns_
         ]
     else:
-        inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, machine.n_features_in_]}]
+        inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, estimator.n_features_in_]}]
     return {
         "name": name,
         "versions": [str(version)],
         "platform": "gramian",
         "inputs": inputs,
-        "outputs": _described_outputs(machine),
+        "outputs": _described_outputs(estimator),
         "parameters": {
-            "model": type(machine).__name__,
-            "samples": len(machine.ids_),
+            "model": type(estimator).__name__,
+            "samples": len(estimator.ids_),
             "target": model.target if isinstance(model, TableModel) else None,
             "id_column": model.id_column if isinstance(model, TableModel) else None,
         },
     }
 
 
-def _described_outputs(machine: Any) -> list[dict[str, Any]]:
-    y = machine.y_fit_
+def _described_outputs(estimator: Any) -> list[dict[str, Any]]:
+    y = estimator.y_fit_
     shape = [-1, *y.shape[1:]]
     found = [("prediction", datatype(y), shape)]
-    if is_classifier(machine):
-        classes = len(machine.classes_)
+    if is_classifier(estimator):
+        classes = len(estimator.classes_)
         found += [
-            ("classes", datatype(machine.classes_), [classes]),
+            ("classes", datatype(estimator.classes_), [classes]),
             ("probabilities", "FP64", [-1, classes]),
             ("decision", "FP64", [-1] if classes == 2 else [-1, classes]),
             ("sets", "BOOL", [-1, classes]),
@@ -66,6 +70,9 @@ def _described_outputs(machine: Any) -> list[dict[str, Any]]:
 def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
     """The rows of a request: an array, or for a model of a table its columns by name.
 
+    How many rows and which columns there are is checked before any of them is read, so that the
+    work is linear in the size of the request.
+
     Raises
     ------
     ValueError
@@ -73,9 +80,15 @@ def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
     """
     if (body.inputs is None) == (body.records is None):
         raise ValueError("send either inputs or records.")
+    known = known_columns(model)
     if body.records is not None:
-        columns: dict[str, Any] = _columns_of(body.records)
+        _check_count(len(body.records), most)
+        columns: dict[str, Any] = _columns_of(body.records, known)
     else:
+        for tensor in body.inputs or []:
+            _check_count(tensor.shape[0], most)
+        if known is not None and len(body.inputs or []) > 1:
+            _check_names((tensor.name for tensor in body.inputs or []), known)
         columns = read_tensors(body.inputs or [], tail)
     if not columns:
         raise ValueError("there are no rows.")
@@ -103,34 +116,65 @@ def _check_count(count: int, most: int) -> None:
         raise ValueError(f"{count} rows in one request, but at most {most} are taken; send parts.")
 
 
-def _columns_of(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def known_columns(model: Any) -> dict[str, None] | None:
+    """Names that rows may use, in order; None if the model knows none."""
+    if isinstance(model, TableModel):
+        used = [column.name for column in model.columns_]
+        more = (*model.ignored_, model.target, model.id_column)
+        return dict.fromkeys([*used, *(name for name in more if name is not None)])
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else dict.fromkeys(names.tolist())
+
+
+def _check_names(names: Iterable[str], known: dict[str, None]) -> None:
+    for name in names:
+        if name not in known:
+            shown = ", ".join([*known][:20]) + (", …" if len(known) > 20 else "")
+            raise ValueError(f"the model has no column {name!r}; its columns are {shown}.")
+
+
+def _columns_of(
+    records: list[dict[str, Any]], known: dict[str, None] | None
+) -> dict[str, list[Any]]:
     """Cells by column; a record that lacks a column has a missing cell there."""
-    names = dict.fromkeys(name for record in records for name in record)
+    if known is None:
+        raise ValueError("this model knows no names of columns; send one tensor of all features.")
+    names: dict[str, None] = {}
+    for record in records:
+        _check_names(record.keys() - names.keys(), known)
+        names |= dict.fromkeys(record)
     return {name: [record.get(name) for record in records] for name in names}
 
 
 def _flat(name: str, values: Any) -> list[Any]:
     if isinstance(values, list):
-        return values
-    if values.ndim == 2 and values.shape[1] != 1:
+        cells = values
+    elif values.ndim == 2 and values.shape[1] != 1:
         raise ValueError(f"the column {name!r} has the shape {list(values.shape)}, not [rows].")
-    return values.ravel().tolist()
+    else:
+        cells = values.ravel().tolist()
+    longest = max((len(cell) for cell in cells if isinstance(cell, str)), default=0)
+    if longest > MOST_TEXT:
+        raise ValueError(
+            f"a cell of {name!r} has {longest} characters, but at most {MOST_TEXT} are taken."
+        )
+    return cells
 
 
 def _array(model: Any, columns: dict[str, list[Any]]) -> Array:
     """Columns by the names of features that the model was fitted with."""
-    names = getattr(model, "feature_names_in_", None)
+    names = known_columns(model)
     if names is None:
         raise ValueError("this model knows no names of columns; send one tensor of all features.")
-    if set(columns) != set(names.tolist()):
-        raise ValueError(f"the columns of this model are {', '.join(names.tolist())}.")
+    if columns.keys() != names.keys():
+        raise ValueError(f"the columns of this model are {', '.join(names)}.")
     try:
         return np.column_stack([np.array(columns[name], dtype=np.float64) for name in names])
     except (TypeError, ValueError) as error:
         raise ValueError("a cell is not a number.") from error
 
 
-def wanted_outputs(body: Infer, machine: Any) -> list[str]:
+def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
     """Names of the outputs that a request asks for, in order.
 
     Raises
@@ -152,14 +196,14 @@ def wanted_outputs(body: Infer, machine: Any) -> list[str]:
         names.append("classes")
     if names == ["prediction"]:
         return names
-    there = {output["name"] for output in _described_outputs(machine)}
+    there = {output["name"] for output in _described_outputs(estimator)}
     for name in names:
         if name not in there:
             raise ValueError(f"this model has no output {name!r}; it has {sorted(there)}.")
     return list(dict.fromkeys(names))
 
 
-def rows_to_learn(model: Any, body: LearnRows, rows: Any) -> Learn:
+def rows_to_learn(model: Any, body: LearnRows, rows: Any, user: str | None = None) -> Learn:
     """Rows with their targets and ids; in a table they are columns.
 
     Raises
@@ -175,9 +219,9 @@ def rows_to_learn(model: Any, body: LearnRows, rows: Any) -> Learn:
                 )
         if body.targets is None:
             raise ValueError(f"targets must be one for each of {len(rows)} rows, got none.")
-        return Learn(rows, np.asarray(body.targets), body.ids)
+        return Learn(rows, np.asarray(body.targets), body.ids, user=user)
     if body.ids is not None and model.id_column is None:
         raise ValueError("this model numbers its rows by itself; send no ids.")
     added = {model.target: body.targets, model.id_column: body.ids}
     table = {**rows, **{name: values for name, values in added.items() if values is not None}}
-    return Learn({name: list(values) for name, values in table.items()}, None, None)
+    return Learn({name: list(values) for name, values in table.items()}, None, None, user=user)

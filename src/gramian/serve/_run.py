@@ -4,50 +4,58 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Mapping
+from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
 from gramian.files import StrPath
 from gramian.serve._app import create_app
+from gramian.serve._connections import limited_server
 from gramian.serve._limits import Limits
+from gramian.serve._logs import log_config
 from gramian.serve._tokens import Tokens
 from gramian.store import Store
 
-log = logging.getLogger("uvicorn.error")
+log = logging.getLogger("gramian.serve")
 
 
 def run(
-    path: StrPath,
+    stores: StrPath | Mapping[str, StrPath],
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
-    name: str | None = None,
     tokens: StrPath | None = None,
     limits: Limits | None = None,
     key: Any = None,
+    readonly: bool = False,
+    access_log: bool = False,
+    json_log: bool = False,
     **options: Any,
 ) -> None:
-    """Serve a store; returns after SIGINT or SIGTERM, when every edit that was taken is on disk.
+    """Serve stores; returns after SIGINT or SIGTERM, when every edit that was taken is on disk.
 
     Parameters
     ----------
-    path : str or path
-        Of the store.
+    stores : str or path, or mapping of str to them
+        Path of a store, whose model is named like the file, or paths by the names of models.
     host : str
         Address to listen on. Another one than that of this machine needs tokens.
     port : int
-    name : str, optional
-        Of the model, in paths; by default that of the file.
     tokens : str or path, optional
         File of tokens.
     limits : Limits, optional
     key : str or path, optional
         Private key that signs the receipts.
+    readonly : bool
+        Whether to serve stores that other processes edit, and follow their edits.
+    access_log : bool
+        Whether to log who asked for which route, without addresses and values.
+    json_log : bool
+        Whether to log in JSON.
     options
-        For uvicorn, such as ``ssl_keyfile`` and ``ssl_certfile``.
+        For uvicorn, such as ``root_path``, ``ssl_keyfile`` and ``ssl_certfile``.
 
     Raises
     ------
@@ -59,17 +67,19 @@ def run(
             f"{host} can be reached from other machines, so clients need tokens: make a file of "
             f"them by `gramian token FILE` and give it by --tokens."
         )
-    known = None if tokens is None else Tokens.read(tokens)
-    store = Store.open(path, key=key)
-    app = create_app(store, name=name or Path(path).stem, tokens=known, limits=limits)
-    config = uvicorn.Config(
-        app, host=host, port=port, access_log=False, server_header=False, **options
-    )
-    config.load()  # also sets up the log
-    if not is_loopback(host) and not config.is_ssl:
-        log.warning("without TLS, tokens and rows can be read on the way: give --ssl-certfile.")
-    warnings.filterwarnings("ignore", "X does not have valid feature names")
-    uvicorn.Server(config).run()
+    known, limits = None if tokens is None else Tokens(tokens), limits or Limits()
+    paths = stores if isinstance(stores, Mapping) else {Path(stores).stem: stores}
+    with ExitStack() as opened:
+        found = {}
+        for name, path in paths.items():
+            found[name] = opened.enter_context(Store.open(path, readonly=readonly, key=key))
+        app = create_app(found, tokens=known, limits=limits)
+        config = log_config(access=access_log, as_json=json_log)
+        server = limited_server(app, limits, host=host, port=port, log_config=config, **options)
+        if not is_loopback(host) and not server.config.is_ssl:
+            log.warning("without TLS, tokens and rows can be read on the way: give --ssl-certfile.")
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        server.run()
 
 
 def is_loopback(host: str) -> bool:

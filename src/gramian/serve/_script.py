@@ -14,7 +14,7 @@ def script(choice: Choice, rows: Mapping[int, Sequence[Any]]) -> str:
     parameters = ", ".join(f"{name}={value!r}" for name, value in choice.parameters().items())
     lines = [
         "import numpy as np",
-        f"from gramian import {choice.machine}",
+        f"from gramian import {choice.estimator}",
         "",
         "# id, x, y" if curve else "# id, x, y, class",
         "table = np.array([",
@@ -24,7 +24,7 @@ def script(choice: Choice, rows: Mapping[int, Sequence[Any]]) -> str:
         "X, y = table[:, 1:2], table[:, 2]"
         if curve
         else "X, y = table[:, 1:3], table[:, 3].astype(int)",
-        f"model = {choice.machine}({parameters})",
+        f"model = {choice.estimator}({parameters})",
         "model.fit(X, y, ids=ids)",
         'print(f"leave-one-out score {model.loo_score():.3f} of {len(model.ids_)} samples")',
         "",

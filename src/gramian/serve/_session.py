@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice
-from gramian.serve._reading import Reader, outputs
+from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice, check_one_of
+from gramian.serve._reading import LAYERS, Reader, outputs
 from gramian.serve._script import script
 from gramian.serve._toys import HEIGHT, STREAMED, WIDTH, toy
 
@@ -49,15 +49,14 @@ class Session:
 
     @property
     def choice(self) -> Choice:
-        """Machine, kernel and hyper-parameters."""
+        """Estimator, kernel and hyper-parameters."""
         return self._reader.choice
 
     def answer(self, request: Any) -> Reply:
         """Do what a message asks for; raises ValueError if it cannot be done."""
         do = request.get("do") if isinstance(request, dict) else None
-        if do not in REQUESTS:
-            raise ValueError(f"do must be one of {', '.join(REQUESTS)}; got {do!r}.")
-        return REQUESTS[do](self, request)
+        check_one_of("do", do, REQUESTS)
+        return REQUESTS[str(do)](self, request)
 
     # -- requests -------------------------------------------------------------------------------
 
@@ -82,7 +81,12 @@ class Session:
             raise ValueError(f"forget got id {missing[0]}, which is not held.")
         if repeated := learn.keys() & self.rows.keys():
             raise ValueError(f"learn got id {min(repeated)}, which is held already.")
-        after = {name: row for name, row in self.rows.items() if name not in forget} | learn
+        gone = set(forget)
+        after = {name: row for name, row in self.rows.items() if name not in gone} | learn
+        if len(after) > MOST:
+            raise ValueError(
+                f"a page holds {MOST} samples at most, and these would be {len(after)}."
+            )
         if self.model is None or not _enough(self.choice, after):
             self._begin(self.choice, after)
         else:
@@ -90,17 +94,18 @@ class Session:
             self._change(learn, forget)
             self._seconds = perf_counter() - start
             self.rows, self._edits = after, self._edits + len(learn) + len(forget)
+            self._reader.edited()
         return self._picture()
 
     def set(self, request: dict[str, Any]) -> Reply:
-        """Change machine, kernel or hyper-parameters."""
+        """Change estimator, kernel or hyper-parameters."""
         self._begin(self.choice.changed(request), self.rows)
         return self._picture()
 
     def choose(self, request: dict[str, Any]) -> Reply:
         """Choose width and ridge by leave-one-out, and tell the path of the search."""
         if not self.choice.offer.searches:
-            raise ValueError(f"{self.choice.machine} has no closed form along a path.")
+            raise ValueError(f"{self.choice.estimator} has no closed form along a path.")
         self._require()
         start = perf_counter()
         found = _fitted(self.choice, self.rows, search=True).selection_
@@ -146,9 +151,13 @@ class Session:
     def details(self, request: dict[str, Any]) -> Reply:
         """The picture with what takes longer: leave-one-out values and the layers asked for."""
         layers = request.get("layers", [])
-        if not isinstance(layers, list):
-            raise ValueError(f"layers must be a list, got {layers!r}.")
-        if self.choice.offer.holds == REGIONS and self.model is not None:
+        if not isinstance(layers, list) or len(layers) > len(LAYERS):
+            raise ValueError(f"layers must be a list, got {layers!r:.100}.")
+        if (
+            self.choice.offer.holds == REGIONS
+            and self.model is not None
+            and not self._reader.complete
+        ):
             self.model.retune()  # edits keep the slopes
         reply = self._picture(complete=True)
         if self.model is not None:
@@ -224,7 +233,7 @@ def _arrays(choice: Choice, rows: dict[int, Row]) -> tuple[Array, Array]:
 
 
 def _fitted(choice: Choice, rows: dict[int, Row], *, search: bool = False) -> Any:
-    return choice.estimator(search=search).fit(*_arrays(choice, rows), ids=list(rows))
+    return choice.make_estimator(search=search).fit(*_arrays(choice, rows), ids=list(rows))
 
 
 def _decisions(model: Any, queries: Array) -> Array:
@@ -239,10 +248,10 @@ def _rows(given: Any) -> dict[int, Row]:
     rows: dict[int, Row] = {}
     for row in given:
         if not (isinstance(row, list) and len(row) == 4 and all(map(_is_number, row))):
-            raise ValueError(f"a row must be [id, x, y, class], got {row!r}.")
+            raise ValueError(f"a row must be [id, x, y, class], got {row!r:.100}.")
         name, x, y, label = row
         if not (abs(x) <= WIDTH and abs(y) <= HEIGHT and label in range(LABELS)):
-            raise ValueError(f"row {row!r} lies outside the plane or the {LABELS} classes.")
+            raise ValueError(f"row {row!r:.100} lies outside the plane or the {LABELS} classes.")
         rows[_ids([name])[0]] = Row(float(x), float(y), int(label))
     if len(rows) < len(given):
         raise ValueError("two rows have the same id.")
@@ -253,10 +262,10 @@ def _ids(given: Any) -> list[int]:
     """Ids of a message: whole numbers that fit into 32 bits."""
     given = [] if given is None else given
     if not isinstance(given, list):
-        raise ValueError(f"ids must be a list, got {given!r}.")
+        raise ValueError(f"ids must be a list, got {given!r:.100}.")
     for name in given:
         if not (type(name) is int and 0 <= name < 2**31):
-            raise ValueError(f"an id must be a whole number from 0 to 2³¹ − 1, got {name!r}.")
+            raise ValueError(f"an id must be a whole number from 0 to 2³¹ − 1, got {name!r:.100}.")
     return given
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,17 @@ _NUMBERS: dict[str, np.dtype[Any]] = {
     **{f"INT{8 * k}": np.dtype(f"<i{k}") for k in (1, 2, 4, 8)},
     **{f"UINT{8 * k}": np.dtype(f"<u{k}") for k in (1, 2, 4, 8)},
 }
-_KINDS = {"FP": "iuf", "BO": "b", "IN": "iu", "UI": "iu"}
+_KINDS: dict[str, set[type]] = {
+    "FP": {int, float},
+    "IN": {int},
+    "UI": {int},
+    "BO": {bool},
+    "BY": {str},
+}
 
 
 def read_tensors(tensors: list[Tensor], tail: bytes) -> dict[str, Array]:
-    """The arrays by name; texts have the dtype object.
+    """The arrays by name; texts have the dtype object. Linear in the size of data and tail.
 
     Raises
     ------
@@ -29,19 +37,20 @@ def read_tensors(tensors: list[Tensor], tail: bytes) -> dict[str, Array]:
         If data and shape or datatype do not agree, or two have one name.
     """
     found: dict[str, Array] = {}
+    behind, start = memoryview(tail), 0
     for tensor in tensors:
         if tensor.name in found:
             raise ValueError(f"two inputs have the name {tensor.name!r}.")
         size = (tensor.parameters or {}).get("binary_data_size")
         if tensor.data is not None:
             found[tensor.name] = _from_json(tensor)
-        elif isinstance(size, int) and 0 <= size <= len(tail):
-            found[tensor.name] = _from_bytes(tensor, tail[:size])
-            tail = tail[size:]
+        elif type(size) is int and 0 <= size <= len(tail) - start:
+            found[tensor.name] = _from_bytes(tensor, behind[start : start + size])
+            start += size
         else:
             raise ValueError(f"the input {tensor.name!r} has no data.")
-    if tail:
-        raise ValueError(f"{len(tail)} bytes are left over behind the inputs.")
+    if start < len(tail):
+        raise ValueError(f"{len(tail) - start} bytes are left over behind the inputs.")
     return found
 
 
@@ -66,30 +75,29 @@ def write_tensor(name: str, array: Array, *, binary: bool) -> tuple[dict[str, An
 
 
 def _from_json(tensor: Tensor) -> Array:
+    """The cells, flat or in lists of one row each; their types are looked at before NumPy is."""
+    cells = tensor.data or []
+    if cells and set(map(type, cells)) == {list}:
+        if len(set(map(len, cells))) > 1:
+            raise ValueError(f"the data of {tensor.name!r} are no array.")
+        cells = [*chain.from_iterable(cells)]
+    if not set(map(type, cells)) <= _KINDS[tensor.datatype[:2]]:
+        kind = "strings" if tensor.datatype == "BYTES" else "numbers"
+        raise ValueError(f"the data of {tensor.name!r} must be {kind}, as {tensor.datatype}.")
+    dtype: np.dtype[Any] = _NUMBERS.get(tensor.datatype, np.dtype(object))
     try:
-        array = np.array(tensor.data, dtype=object if tensor.datatype == "BYTES" else None)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"the data of {tensor.name!r} are no array.") from error
-    if tensor.datatype == "BYTES":
-        if not all(isinstance(cell, str) for cell in array.ravel()):
-            raise ValueError(f"the data of {tensor.name!r} must be strings, as BYTES.")
-        return _shaped(tensor, array)
-    if array.size and array.dtype.kind not in _KINDS[tensor.datatype[:2]]:
-        raise ValueError(f"the data of {tensor.name!r} must be numbers, as {tensor.datatype}.")
-    return _shaped(tensor, _cast(tensor, array))
+        if cells and dtype.kind in "iu":
+            range_ = np.iinfo(dtype)
+            if min(cells) < range_.min or max(cells) > range_.max:
+                raise OverflowError
+        with np.errstate(over="ignore"):  # the model refuses what is not finite
+            return _shaped(tensor, np.array(cells, dtype=dtype))
+    except OverflowError as error:
+        said = f"{tensor.name!r} has a number that {tensor.datatype} cannot hold."
+        raise ValueError(said) from error
 
 
-def _cast(tensor: Tensor, array: Array) -> Array:
-    dtype = _NUMBERS[tensor.datatype]
-    if array.size and dtype.kind in "iu":
-        most = np.iinfo(dtype)
-        if array.min() < most.min or array.max() > most.max:
-            raise ValueError(f"{tensor.name!r} has a number that {tensor.datatype} cannot hold.")
-    with np.errstate(over="ignore"):  # the model refuses what is not finite
-        return array.astype(dtype)
-
-
-def _from_bytes(tensor: Tensor, data: bytes) -> Array:
+def _from_bytes(tensor: Tensor, data: memoryview) -> Array:
     if tensor.datatype == "BYTES":
         return _shaped(tensor, np.array(list(_texts(tensor, data)), dtype=object))
     dtype = _NUMBERS[tensor.datatype]
@@ -98,14 +106,17 @@ def _from_bytes(tensor: Tensor, data: bytes) -> Array:
     return _shaped(tensor, np.frombuffer(data, dtype=dtype))
 
 
-def _texts(tensor: Tensor, data: bytes) -> Any:
-    """Each text has its length before it, in four bytes."""
-    while data:
-        size = int.from_bytes(data[:4], "little")
-        if len(data) < 4 + size:
+def _texts(tensor: Tensor, data: memoryview) -> Iterator[str]:
+    """Each text has its length before it, in four bytes; no more than the shape announces."""
+    start = 0
+    for _ in range(math.prod(tensor.shape)):
+        first = start + 4
+        start = first + int.from_bytes(data[start:first], "little")
+        if start > len(data) or first > len(data):
             raise ValueError(f"the bytes of {tensor.name!r} end within an element.")
-        yield data[4 : 4 + size].decode()
-        data = data[4 + size :]
+        yield str(data[first:start], "utf-8")
+    if start < len(data):
+        raise ValueError(f"the bytes of {tensor.name!r} are more than its shape announces.")
 
 
 def _shaped(tensor: Tensor, array: Array) -> Array:

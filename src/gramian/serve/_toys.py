@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.datasets import make_circles, make_moons
 
 from gramian.core.arrays import Array
 from gramian.datasets import make_banana
+from gramian.serve._choices import check_one_of
 
 WIDTH, HEIGHT = 2.0, 1.5
 """The plane reaches from −WIDTH to WIDTH and from −HEIGHT to HEIGHT."""
@@ -19,11 +20,10 @@ LATTICE = 8192
 Rows: TypeAlias = "list[tuple[float, float, int]]"
 
 
-def toy(name: str) -> Rows:
+def toy(name: Any) -> Rows:
     """Samples ``(x, y, class)`` of a problem of `CLASSES`, or ``(x, y, 0)`` of one of `CURVES`."""
     problems = {**CLASSES, **CURVES}
-    if name not in problems:
-        raise ValueError(f"data must be one of {', '.join(problems)}; got {name!r}.")
+    check_one_of("data", name, problems)
     X, labels = problems[name](np.random.default_rng(5))
     bounds = np.array([WIDTH, HEIGHT]) * 0.97
     X = np.round(np.clip(X, -bounds, bounds) * LATTICE) / LATTICE

@@ -5,11 +5,11 @@
 
 from typing import Any
 
-from gramian.stream._martingale import mixture_martingale
+from gramian.stream._martingale import Martingale, mixture_martingale
 from gramian.stream._prequential import Prequential, prequential
 from gramian.stream._window import SlidingWindow
 
-__all__ = ["Prequential", "SlidingWindow", "mixture_martingale", "prequential"]
+__all__ = ["Martingale", "Prequential", "SlidingWindow", "mixture_martingale", "prequential"]
 
 _RIVER = ("RiverClassifier", "RiverRegressor")
 

@@ -45,9 +45,35 @@ def mixture_martingale(p_values: Any) -> Array:
     >>> bool(path[:200].max() < 2), bool(path[-1] > 2)        # alarm at 100 = 10²
     (True, True)
     """
-    p = np.maximum(np.asarray(p_values, dtype=float), np.finfo(float).tiny)
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    powers, weights = 0.5 * (nodes + 1.0), 0.5 * weights
-    bets = np.log(powers) + (powers - 1.0) * np.log(p)[:, None]
-    capital = np.cumsum(bets, axis=0)
-    return logsumexp(capital, b=weights, axis=1) / np.log(10.0)
+    return Martingale().bet(p_values)
+
+
+class Martingale:
+    """The same martingale, one p-value or many at a time, in 64 numbers.
+
+    Examples
+    --------
+    >>> from gramian.stream import Martingale
+    >>> martingale = Martingale()
+    >>> martingale.bet([0.2, 0.01]).round(2).tolist(), round(martingale.value, 2)
+    ([0.05, 0.74], 0.74)
+    """
+
+    def __init__(self) -> None:
+        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+        self._powers, self._weights = 0.5 * (nodes + 1.0), 0.5 * weights
+        self._capital = np.zeros(_NODES)
+
+    @property
+    def value(self) -> float:
+        """log₁₀ of the martingale now."""
+        return float(logsumexp(self._capital, b=self._weights) / np.log(10.0))
+
+    def bet(self, p_values: Any) -> Array:
+        """log₁₀ of the martingale after each of more p-values."""
+        p = np.maximum(np.asarray(p_values, dtype=float), np.finfo(float).tiny)
+        bets = np.log(self._powers) + (self._powers - 1.0) * np.log(p)[:, None]
+        path = self._capital + np.cumsum(bets, axis=0)
+        if len(p):
+            self._capital = path[-1]
+        return np.asarray(logsumexp(path, b=self._weights, axis=1) / np.log(10.0))

@@ -298,7 +298,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     def _set_state(self, state):
         estimator, columns = state["estimator_"], tuple(state["columns_"])
         given = state.get("next_id")
-        if given is None:  # a file of 0.1.0
+        if given is None:
             given = estimator._get_state()["held"]["_next_id"]
         table = {column.name: state["table_"][column.name] for column in columns}
         ignored = dict(state["ignored_"])

@@ -11,9 +11,10 @@ function begin(canvas) {
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
 export function drawTrace(canvas, values) {
+  canvas.hidden = values.length < 2; // one value is no line
+  if (canvas.hidden) return;
   const [pen, w, h] = begin(canvas);
-  if (values.length < 2) return;
-  const top = Math.max(...values, 1e-9), x = (i) => 2 + (i / Math.max(values.length - 1, 30)) * (w - 8);
+  const top = Math.max(...values, 1e-9), x = (i) => 2 + (i / (values.length - 1)) * (w - 8);
   const y = (value) => h - 3 - (value / top) * (h - 8);
   pen.strokeStyle = colour("accent"); pen.lineWidth = 1.6; pen.lineJoin = "round";
   pen.beginPath();

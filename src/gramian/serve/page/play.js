@@ -9,11 +9,11 @@ const $ = (id) => document.getElementById(id);
 const samples = new Samples();
 const plane = new Plane($("plane"));
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-const settings = { machine: "LeastSquaresSVC", kernel: "rbf", gamma: 2, ridge: 0.1 };
+const settings = { estimator: "LeastSquaresSVC", kernel: "rbf", gamma: 2, ridge: 0.1 };
 let offers = null, picture = null, label = 0, data = "two moons", layers = readLayers();
 let errors = [], stream = [], streaming = false;
 
-const offer = () => offers.machines.find(({ name }) => name === settings.machine);
+const offer = () => offers.estimators.find(({ name }) => name === settings.estimator);
 const curve = () => offer()?.task === "curve";
 const number = (value) => (value >= 0.01 && value < 1000 ? value.toPrecision(3) : value.toExponential(1));
 const say = (text) => { $("said").textContent = text; };
@@ -45,7 +45,8 @@ function begin(how, then = () => {}) {
 function load(name) {
   data = name;
   const wanted = offers.curves.includes(name) ? "curve" : "classes";
-  if (offer().task !== wanted) settings.machine = offers.machines.find(({ task }) => task === wanted).name;
+  if (offer().task !== wanted) settings.estimator = offers.estimators.find(({ task }) => task === wanted).name;
+  refresh(); // the controls at once, the samples when they are there
   begin({ data: name }, ({ rows = [], stream: more = [] }) => {
     samples.reset(rows);
     stream = more; streaming = false;
@@ -83,7 +84,7 @@ function show(answer, start) {
   ask_details();
 }
 
-const SLOW = ["p_values", "rough", "intervals", "confidences", "membership", "novelty", "threshold"];
+const SLOW = ["progress", "p_values", "rough", "intervals", "confidences", "membership", "novelty", "threshold"];
 const SHARES = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98];
 const confidence = () => ({ which: Number($("confidence").value), share: SHARES[$("confidence").value] });
 
@@ -96,7 +97,7 @@ function readings({ n, error, wrong, edits, ms }) {
   $("n").textContent = n;
   $("edit-name").textContent = edits ? "last edit" : "last fit";
   $("edit").innerHTML = ms === undefined ? "–" : `${ms.toFixed(ms < 10 ? 1 : 0)} <small>ms</small>`;
-  if (error === undefined && picture.values) return; // a slow machine tells it a little later
+  if (error === undefined && picture.values) return; // a slow estimator tells it a little later
   if (error === undefined || error === null) $("error").textContent = "–";
   else if (curve()) $("error").innerHTML = `${error.toFixed(3)} <small>RMS</small>`;
   else $("error").innerHTML = `${(100 * error).toFixed(1)} % <small>${wrong} of ${n}</small>`;
@@ -106,20 +107,23 @@ function readings({ n, error, wrong, edits, ms }) {
 
 // Layers and slow errors follow when the pointer rests.
 let resting = 0;
-function ask_details() {
+function ask_details(rest = 140) {
   clearTimeout(resting);
   const wanted = ["sets", "influence", "membership"].filter((name) => layers.has(name));
-  const slow = picture.values && !picture.margin;
+  const slow = picture.values && (!picture.margin || (layers.has("sets") && picture.progress < 1));
   if (!picture.values || !(slow || wanted.length)) return;
   resting = setTimeout(() => {
-    if (!socket.idle) return ask_details();
+    if (!socket.idle) return ask_details(rest);
     socket.ask({ do: "details", layers: wanted }, (answer) => {
       if (answer?.kind !== "picture" || !socket.idle) return;
+      const more = answer.progress < 1, first = !picture.margin;
       picture = answer;
       draw();
-      if (slow) readings(answer);
+      $("progress").textContent = more ? `Sets: ${Math.round(100 * answer.progress)} % of the points so far` : "";
+      if (first && slow) readings(answer);
+      if (more) ask_details(20);
     });
-  }, 140);
+  }, rest);
 }
 
 // ---- edits ------------------------------------------------------------------------------------------------
@@ -291,8 +295,8 @@ function fill() {
   const option = (value, text = value) => new Option(text, value);
   const group = (name, options) => { const part = document.createElement("optgroup"); part.label = name; part.append(...options); return part; };
   $("data").replaceChildren(group("Classes", offers.classes.map((name) => option(name))), group("Curves", offers.curves.map((name) => option(name))));
-  const machines = (task) => offers.machines.filter((machine) => machine.task === task).map(({ name, title }) => option(name, title));
-  $("machine").replaceChildren(group("Classes", machines("classes")), group("Curves", machines("curve")));
+  const estimators = (task) => offers.estimators.filter((estimator) => estimator.task === task).map(({ name, title }) => option(name, title));
+  $("estimator").replaceChildren(group("Classes", estimators("classes")), group("Curves", estimators("curve")));
   const kernels = { rbf: "Gaussian", laplacian: "Laplacian", poly: "Polynomial", linear: "Linear" };
   $("kernel").replaceChildren(...offers.kernels.map((name) => option(name, kernels[name])));
   const shapes = NAMES.map((name, i) => {
@@ -311,16 +315,17 @@ function fill() {
 let writing = 0;
 function refresh() {
   const { name, task, searches, strength, quick } = offer();
-  $("data").value = data; $("machine").value = name; $("kernel").value = settings.kernel;
+  $("data").value = data; $("estimator").value = name; $("kernel").value = settings.kernel;
   $("gamma").value = Math.log10(settings.gamma); $("gamma-value").textContent = number(settings.gamma);
   $("ridge").value = Math.log10(settings.ridge); $("ridge-value").textContent = number(settings.ridge);
   $("gamma").disabled = settings.kernel === "linear";
   $("ridge-name").textContent = strength === "epsilon" ? "Least variance ε" : "Ridge λ";
   $("choose").disabled = !searches || !picture?.values;
-  $("choose").title = searches ? "Search width and ridge by the exact leave-one-out criterion" : "This machine has no closed form along a path of widths";
+  $("choose").title = searches ? "Search width and ridge by the exact leave-one-out criterion" : "This estimator has no closed form along a path of widths";
   $("error-name").textContent = task === "curve" ? "leave-one-out error, RMS" : "leave-one-out error";
-  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", sets: !quick, support: strength === "epsilon" }[box.value]);
-  $("confidence-row").hidden = !(layers.has("sets") && quick);
+  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
+  $("confidence-row").hidden = !layers.has("sets");
+  $("progress").hidden = !layers.has("sets") || quick;
   $("confidence-value").textContent = `${Math.round(100 * confidence().share)} %`;
   $("labels").disabled = task === "curve";
   $("undo").disabled = !samples.past.length; $("redo").disabled = !samples.future.length;
@@ -347,9 +352,9 @@ function sendSettings() {
 }
 
 $("data").addEventListener("change", (event) => load(event.target.value));
-$("machine").addEventListener("change", (event) => {
+$("estimator").addEventListener("change", (event) => {
   const before = curve();
-  settings.machine = event.target.value;
+  settings.estimator = event.target.value;
   $("search").hidden = true; errors = [];
   if (before === curve()) set({});
   else load(curve() ? offers.curves[0] : offers.classes[0]);

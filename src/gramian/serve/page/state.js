@@ -51,10 +51,10 @@ export class Samples {
 
 export const wire = (row) => [row.id, row.x, row.y, row.label];
 
-// ---- the address: #m=machine&k=kernel&g=gamma&r=ridge&l=layers&p=samples, five bytes a sample ----
+// ---- the address: #m=estimator&k=kernel&g=gamma&r=ridge&l=layers&p=samples, five bytes a sample ----
 
 export function toHash(settings, layers, rows) {
-  const words = new URLSearchParams({ m: settings.machine, k: settings.kernel, g: settings.gamma, r: settings.ridge, l: layers.join(" ") });
+  const words = new URLSearchParams({ m: settings.estimator, k: settings.kernel, g: settings.gamma, r: settings.ridge, l: layers.join(" ") });
   const bytes = new DataView(new ArrayBuffer(5 * rows.length));
   rows.forEach((row, i) => {
     bytes.setInt16(5 * i, row.x * LATTICE);
@@ -76,7 +76,7 @@ export function fromHash(hash) {
     const bytes = new DataView(Uint8Array.from(text, (c) => c.charCodeAt(0)).buffer);
     const rows = Array.from({ length: Math.floor(bytes.byteLength / 5) }, (_, i) =>
       [i, bytes.getInt16(5 * i) / LATTICE, bytes.getInt16(5 * i + 2) / LATTICE, bytes.getUint8(5 * i + 4)]);
-    const settings = { machine: words.get("m"), kernel: words.get("k"), gamma: Number(words.get("g")), ridge: Number(words.get("r")) };
+    const settings = { estimator: words.get("m"), kernel: words.get("k"), gamma: Number(words.get("g")), ridge: Number(words.get("r")) };
     return { settings, layers: (words.get("l") ?? "").split(" ").filter(Boolean), rows };
   } catch {
     return null; // not an address of this page

@@ -1,10 +1,13 @@
 // Watch: a served store, live. Readings come over a web socket, all else from the routes of the service.
 
 import { drawClaims, drawTrace } from "./charts.js";
+import { outline } from "./plane.js";
 
 const $ = (id) => document.getElementById(id);
 const COLOURS = ["a", "b", "c", "d", "e"];
-let name = "", token = sessionStorage.getItem("token"), scopes = [], classes = null, numbered = true;
+// Shape and colour of a class: five shapes in five colours, so that 25 classes differ.
+const mark = (label) => ({ shape: label % 5, colour: COLOURS[(label + Math.floor(label / 5)) % 5] });
+let name = "", readonly = false, token = sessionStorage.getItem("token"), scopes = [], classes = null, numbered = true;
 let readings = [], chosen = null, cloud = null, receipt = null, pause = 200;
 
 const element = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
@@ -26,7 +29,7 @@ const attempt = (job) => job().catch((error) => { $("said").textContent = error.
 
 async function open() {
   try {
-    name = (await (await fetch("v2/health/ready")).json()).name;
+    choices((await (await fetch("v2/health/ready")).json()).models);
   } catch {
     return lost();
   }
@@ -35,6 +38,15 @@ async function open() {
   link.onmessage = ({ data }) => receive(JSON.parse(data));
   link.onclose = ({ code }) => code !== 1008 && lost();
 }
+
+// One service may have several models: the address says which one to watch.
+function choices(models) {
+  const wanted = new URLSearchParams(location.search).get("model");
+  name = models.includes(wanted) ? wanted : models[0];
+  $("model-row").hidden = models.length < 2;
+  $("model").replaceChildren(...models.map((model) => new Option(model, model, false, model === name)));
+}
+$("model").addEventListener("change", (event) => { location.search = new URLSearchParams({ model: event.target.value }); });
 
 function lost() {
   $("lost").hidden = false;
@@ -58,8 +70,8 @@ function deny({ scopes: has }) {
 
 function welcome(told) {
   pause = 200;
-  ({ scopes, classes, numbered, readings } = told);
-  $("name").textContent = told.name; $("machine").textContent = told.machine;
+  ({ scopes, classes, numbered, readings, readonly } = told);
+  $("name").textContent = told.name; $("estimator").textContent = told.estimator;
   document.title = `${told.name} · Gramian`;
   $("error-name").textContent = classes ? "leave-one-out error" : "leave-one-out error, RMS";
   $("value-name").textContent = classes ? "own probability" : "error";
@@ -78,13 +90,17 @@ $("door").addEventListener("submit", (event) => {
 
 // ---- readings, doubt, projection --------------------------------------------------------------------------
 
-function read({ n, error, drift }) {
+function read({ n, error, numerical_error: residual, data_drift: drift }) {
   $("n").textContent = n;
   $("error").textContent = classes ? `${(100 * error).toFixed(2)} %` : shown(error);
-  $("drift").textContent = drift.toExponential(1);
-  drawTrace($("n-trace"), readings.map((one) => one.n));
-  drawTrace($("error-trace"), readings.map((one) => one.error));
-  drawTrace($("drift-trace"), readings.map((one) => Math.max(0, 17 + Math.log10(one.drift || 1e-17))));
+  $("residual").textContent = residual.toExponential(1);
+  $("drift").innerHTML = drift.rows ? `${shown(Number((10 ** drift.log10_martingale).toPrecision(2)))} <small>alarm at ${10 ** drift.alarm_at}</small>` : "<small>no new rows yet</small>";
+  $("drift").classList.toggle("alarm", drift.alarm);
+  $("drift-alarm").hidden = !drift.alarm;
+  const traces = { n: (one) => one.n, error: (one) => one.error, residual: (one) => Math.max(0, 17 + Math.log10(one.numerical_error || 1e-17)), drift: (one) => Math.max(0, one.data_drift.log10_martingale) };
+  for (const [id, value] of Object.entries(traces)) {
+    drawTrace($(`${id}-trace`), readings.map(value));
+  }
 }
 
 let resting = 0;
@@ -92,7 +108,7 @@ function refresh() {
   clearTimeout(resting);
   resting = setTimeout(() => attempt(async () => {
     doubt((await ask("doubt?count=20")).samples);
-    cloud = await ask("projection");
+    cloud = await ask("projection", {});
     drawCloud();
     if (may("forget")) await list();
   }), 150);
@@ -131,25 +147,25 @@ function drawCloud() {
   toPixel = (i) => [toX(cloud.x[i]), toY(cloud.y[i])];
   cloud.ids.forEach((id, i) => {
     const [x, y] = toPixel(i), label = cloud.labels?.[i] ?? 0;
-    brush.fillStyle = colour(COLOURS[label % 5]); brush.globalAlpha = 0.8;
+    const { shape, colour: name } = mark(label);
+    brush.fillStyle = colour(name); brush.globalAlpha = 0.8;
     brush.beginPath();
-    if (label % 2) brush.rect(x - 3.2, y - 3.2, 6.4, 6.4);
-    else brush.arc(x, y, 3.8, 0, 7);
+    for (const [across, up] of outline(shape, 4.4)) brush.lineTo(x + across, y + up);
     brush.fill();
     brush.globalAlpha = 1;
     if (id === chosen) { brush.strokeStyle = colour("ink"); brush.lineWidth = 2.2; brush.beginPath(); brush.arc(x, y, 9, 0, 7); brush.stroke(); }
   });
   $("axes").textContent = `Across: ${cloud.axes[0]}. Up: ${cloud.axes[1]}.` + (cloud.n > cloud.ids.length ? ` ${cloud.ids.length} of ${cloud.n} samples.` : "");
   $("legend").replaceChildren(...(classes ?? []).slice(0, 12).map((label, i) => {
-    const entry = element("li", shown(label));
-    entry.style.setProperty("--mark", `var(--${COLOURS[i % 5]})`);
-    entry.classList.toggle("square", i % 2 === 1);
+    const entry = element("li", shown(label)), { shape, colour: name } = mark(i);
+    const points = outline(shape, 7).map((point) => point.map((value) => value.toFixed(2)).join(",")).join(" ");
+    entry.insertAdjacentHTML("afterbegin", `<svg viewBox="-9 -9 18 18" aria-hidden="true"><polygon points="${points}" fill="var(--${name})"/></svg>`);
     return entry;
   }));
   const claims = cloud.claimed ? `${drawClaims($("claims"), cloud.claimed, cloud.right)} ` : "";
   $("coverage").textContent = claims + coverage(cloud.sets);
 }
-function coverage({ confidence, covered, size }) {
+function coverage({ confidence_level: confidence, covered, size }) {
   const large = classes ? `with ${size.toFixed(2)} labels on average` : `each ${shown(size)} wide`;
   return `At ${100 * confidence} %, ${classes ? "sets" : "intervals"} hold the truth of ${(100 * covered).toFixed(1)} % of the samples, left out, ${large}.`;
 }
@@ -186,7 +202,7 @@ async function choose(id) {
     $("sure").returnValue = "no";
     $("sure").showModal();
   });
-  $("sample").replaceChildren(listed, button);
+  $("sample").replaceChildren(listed, ...(readonly ? [] : [button]));
   drawCloud();
 }
 
@@ -205,8 +221,9 @@ async function forget() {
 
 function certificate(record) {
   const listed = element("dl", "", { className: "facts" });
-  for (const key of ["time", "action", "n_before", "n_after", "drift", "commitment", "previous", "hash", "signature"]) {
-    if (record[key] !== undefined && record[key] !== null) listed.append(element("dt", key.replace("_", " ")), element("dd", shown(record[key])));
+  for (const key of ["time", "user", "action", "n_before", "n_after", "drift", "commitment", "previous", "hash", "signature"]) {
+    const title = key === "drift" ? "numerical error" : key.replace("_", " ");
+    if (record[key] !== undefined && record[key] !== null) listed.append(element("dt", title), element("dd", shown(record[key])));
   }
   return [listed];
 }
@@ -219,18 +236,18 @@ function download(record, text) {
 // ---- receipts and audit -----------------------------------------------------------------------------------
 
 async function list() {
-  const { total } = await ask("receipts?limit=0"), { receipts } = await ask(`receipts?after=${Math.max(0, total - 20)}`);
+  const { total } = await ask("receipts?limit=0"), { receipts } = await ask(`receipts?after=${Math.max(-1, total - 21)}`);
   $("receipts").replaceChildren(...receipts.reverse().map((record) => {
     const row = element("tr"), last = element("td");
     last.append(download(record, "JSON"));
-    row.append(element("th", record.number, { scope: "row" }), ...[record.time.slice(0, 19).replace("T", " "), record.action, record.count, record.n_after, record.drift === null ? "" : record.drift.toExponential(1)].map((text) => element("td", text)), last);
+    row.append(element("th", record.number, { scope: "row" }), ...[record.time.slice(0, 19).replace("T", " "), record.user, record.action, record.count, record.n_after, record.drift === null ? "" : record.drift.toExponential(1)].map((text) => element("td", text)), last);
     return row;
   }));
 }
 
 $("audit").addEventListener("click", () => attempt(async () => {
   $("verdict").textContent = "Checking…";
-  const { passed, checks } = await ask("audit");
+  const { passed, checks } = await ask("audit", {});
   $("verdict").textContent = `${passed ? "Passed" : "FAILED"}: ` + checks.map((check) => `${check.name} ${check.passed ? "✓" : "✗ " + check.detail}`).join(", ");
 }));
 
