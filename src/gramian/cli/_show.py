@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -45,7 +45,7 @@ def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     out = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for j, name in enumerate(names):
         numeric = all(isinstance(row[j], int | float) for row in rows)
-        side = "right" if numeric else "left"
+        side: Literal["left", "right"] = "right" if numeric else "left"
         out.add_column(Text(without_controls(str(name))), justify=side, overflow="fold")
     for row in rows:
         out.add_row(*(Text(without_controls(number(cell))) for cell in row))

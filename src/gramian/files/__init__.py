@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
+    from gramian.files._chain import Proof
     from gramian.files._errors import ModelFileError
+    from gramian.files._forget import default_tolerance, difference_to_refit, forget
     from gramian.files._lock import FileInUseError, locked, user_name
     from gramian.files._models import file_facts, fingerprint, load, save
-    from gramian.files._receipt import Receipt, default_tolerance, difference_to_refit, forget
+    from gramian.files._receipt import Receipt
 
 __all__ = [
     "FileInUseError",
     "ModelFileError",
+    "Proof",
     "Receipt",
     "StrPath",
     "default_tolerance",
@@ -38,7 +41,9 @@ _MODULES = {
     "_errors": ("ModelFileError",),
     "_lock": ("FileInUseError", "locked", "user_name"),
     "_models": ("file_facts", "fingerprint", "load", "save"),
-    "_receipt": ("Receipt", "default_tolerance", "difference_to_refit", "forget"),
+    "_chain": ("Proof",),
+    "_forget": ("default_tolerance", "difference_to_refit", "forget"),
+    "_receipt": ("Receipt",),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 

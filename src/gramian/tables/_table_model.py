@@ -385,7 +385,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
 
 def _check_levels(value: Any) -> int | None:
-    if value is None or (isinstance(value, Integral) and value >= 1):
+    if value is None or (isinstance(value, Integral) and int(value) >= 1):
         return None if value is None else int(value)
     raise ValueError(f"max_levels must be None or a whole number >= 1, got {value!r}.")
 

@@ -488,10 +488,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if now.engine.serves is not now.holdings.version:
             with self._lock:
                 now = self._now
-                built = isinstance(now.engine, DeferredEngine)
-                engine = now.engine.fresh(
-                    now.holdings, None if built else "an edit was interrupted"
-                )
+                if now.stored:  # until the next edit, what predicts and is saved stays as loaded
+                    now.cache.setdefault("predictor", now.engine.predictor(now.holdings))
+                    now.cache.setdefault("state", now.engine.state(now.holdings))
+                engine = now.engine.fresh(now.holdings, "an edit was interrupted")
                 self._now = now = replace(now, engine=engine)
                 now.holdings.rows.scrub()
         return now
@@ -509,10 +509,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return one version of the model and the reader that computes its predictions."""
         with self._lock:
             now = vars(self).get("_now") or self._fitted()
-            if "reader" not in now.cache:
+            if "predictor" not in now.cache:
                 now = now if now.stored else self._serving()
-                now.cache["reader"] = now.engine.predictor(now.holdings)
-            return now, now.cache["reader"]
+                now.cache["predictor"] = now.engine.predictor(now.holdings)
+            return now, now.cache["predictor"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
@@ -539,7 +539,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         with self._lock:
             now = self._fitted()
             held = now.holdings
-            state = (now if now.stored else self._serving()).engine.state(held)
+            state = now.cache.get("state")
+            if state is None:
+                state = (now if now.stored else self._serving()).engine.state(held)
         public = {"n_features_in_": held.rows.width}
         public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
         if held.classes is not None:
