@@ -47,6 +47,7 @@ from evidence.experiments import (
     store_edits,
     stream_choices,
     stream_steps,
+    threads,
     tuning,
 )
 
@@ -89,6 +90,7 @@ _MODULES = (
     store_edits,
     stream_choices,
     stream_steps,
+    threads,
     default_times,
     flattery,
     gpu,

@@ -7,10 +7,11 @@ import pytest
 from sklearn.base import is_classifier
 
 import gramian
+from gramian.core.estimators._progress import Stage
 from gramian.estimators import ESTIMATORS
 from gramian.files._encoding import Encoder
 
-LOUD = [name for name, cls in ESTIMATORS.items() if "verbose" in cls().get_params()]
+SEARCHING = [name for name, cls in ESTIMATORS.items() if "callback" in cls().get_params()]
 
 
 def samples(n=60, d=3):
@@ -25,15 +26,16 @@ def fitted(name, n=60, **parameters):
     return model.fit(X, y > 0 if is_classifier(model) else y), X
 
 
-def test_who_has_it():
-    assert set(ESTIMATORS) - set(LOUD) == {
-        "EllipsoidalFuzzyClassifier",
-        "OrthogonalKernelClassifier",
-        "OrthogonalKernelRegressor",
-    }
+@pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - set(SEARCHING)))
+def test_others_print_the_choice(name, capsys):
+    fitted(name, verbose=1)
+    assert re.fullmatch(
+        rf"\[{name}\] chose .*, \d+\.\d s so far. Next: the fit to 60 samples.\n",
+        capsys.readouterr().out,
+    )
 
 
-@pytest.mark.parametrize("name", LOUD)
+@pytest.mark.parametrize("name", SEARCHING)
 def test_a_line_for_each_stage_and_the_choice(name, capsys):
     quiet, X = fitted(name)
     assert capsys.readouterr().out == ""
@@ -74,7 +76,7 @@ def test_many_widths_own_kernels_and_nothing_to_choose(capsys):
     assert "(3 widths, ridge=" in out
     assert "chose gamma, C=" in out
     fitted("LeastSquaresSVR", kernel=lambda A, B: A @ B.T, verbose=1)
-    assert "own kernel: " in capsys.readouterr().out
+    assert "callable: " in capsys.readouterr().out
     fitted("LeastSquaresSVR", gamma=1.0, C=1.0, verbose=1)
     assert "chose nothing" in capsys.readouterr().out
 
@@ -83,6 +85,18 @@ def test_tuning_apart_is_told(capsys):
     X, y = samples()
     ESTIMATORS["LeastSquaresSVR"](verbose=1, tuning_fraction=0.5).fit(X, y)
     assert "chose gamma=" in capsys.readouterr().out
+
+
+def test_time_that_is_left_follows_from_a_stage(monkeypatch, capsys):
+    stage = Stage("rbf", 500, start=10.0, tried=4)  # 3 s: 8 times that on 1,000, 64 on 2,000
+    assert stage.seconds_left(2000, 13.0) == pytest.approx(3.0 * (8 + 64 + 64 / 4))
+    assert stage.seconds_left(500, 13.0) == pytest.approx(3.0 / 4)
+    monkeypatch.setattr(Stage, "seconds_left", lambda self, n, now: n / 100)
+    fitted("LeastSquaresSVR", n=700, verbose=1)
+    *early, last_stage, _ = capsys.readouterr().out.splitlines()
+    assert early
+    assert all(line.endswith(" s so far, about 7 s to go.") for line in early)
+    assert last_stage.endswith(" s so far.")
 
 
 @pytest.mark.parametrize("verbose", [-1, "loud", 0.5])

@@ -148,6 +148,7 @@ MADE_UP = {
     "flattery": {"left_out": 9.0, "fresh": 10.0},
     "stream_choices": {"error": 1.0, "no_change": 2.0},
     "stream_steps": {"step": 1e-3, "refit": 1e-2, "river": 1e-4},
+    "threads": {"seconds": {"fit": 0.1, "stack": 0.4, "edit": 1e-3, "infer": None}, "before": 0.1},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 

@@ -71,6 +71,10 @@ class KernelDiscriminant(RidgeAttribute, LiveClassifier):
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
         search and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -128,6 +132,7 @@ class KernelDiscriminant(RidgeAttribute, LiveClassifier):
         callback=None,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -145,6 +150,7 @@ class KernelDiscriminant(RidgeAttribute, LiveClassifier):
         self.callback = callback
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def _spec(self) -> Spec[Any]:

@@ -97,6 +97,10 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         a choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` have chosen.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
 
     Attributes
     ----------
@@ -189,6 +193,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         random_state=0,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -210,6 +215,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         self.random_state = random_state
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     @property
     def slopes_(self):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, side_by_side
 from gramian.core.engines import (
     Engine,
     Holdings,
@@ -215,7 +215,8 @@ def choose_in_turn(
     """
     chosen, scores = dict(start), {}
     for name, values in candidates.items():
-        found = [score({**chosen, name: value}) for value in values.tolist()]
+        tried = [{**chosen, name: value} for value in values.tolist()]
+        found = side_by_side(score, tried)
         scores[name] = list(zip(values.tolist(), found, strict=True))
         chosen[name] = float(values[int(np.argmax(found))])
     return chosen, scores

@@ -24,7 +24,7 @@ from gramian.files._soundness import check_parameters, check_state
 FOLLOWING = ("coefficients", "weights")
 """What follows from the rows, in the state of a model that has coefficients for them."""
 
-_LATER = {"verbose": 0, "encoding": None}
+_LATER = {"verbose": 0, "n_jobs": None, "encoding": None}
 """Parameters that are not written at these values, so that older fingerprints stay."""
 
 

@@ -98,6 +98,10 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         choice, as prediction sets and intervals require.
     verbose : int, default=0
         1 prints what `fit` and `reselect` have chosen.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -160,6 +164,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         random_state=0,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -180,6 +185,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         self.random_state = random_state
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def decision_function(self, X):
@@ -234,7 +240,7 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     ----------
     kernel, gamma, degree, coef0, kernel_params, max_basis, tol, stopping, selection, penalty
         See `OrthogonalKernelClassifier`.
-    ridge, epsilon, patience, penalize_bias, random_state, tuning_fraction, verbose, device
+    ridge, epsilon, patience, penalize_bias, random_state, tuning_fraction, verbose, n_jobs, device
         See `OrthogonalKernelClassifier`.
 
     Attributes
@@ -292,6 +298,7 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         random_state=0,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -311,6 +318,7 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         self.random_state = random_state
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
     def predict(self, X):

@@ -17,12 +17,13 @@ from gramian.core.engines import (
     State,
     check_choice,
     check_positive,
+    each_beside,
     is_number,
 )
 from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KERNELS, Kernel
-from gramian.core.search import Problem, repeatable, select, subsample
+from gramian.core.search import Problem, fixed_seed, repeatable, select, subsample
 from gramian.orthogonal._engine import BasisEngine, BasisState
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
 from gramian.orthogonal._forward import ForwardRules, forward_select
@@ -82,7 +83,7 @@ class BasisSpec(Spec[BasisState]):
         given = {name: getattr(model, name) for name in (*names, "penalize_bias")}
         rules = ForwardRules(**given, ridge=_ridge_on_the_way(model))
         listed = isinstance(model.gamma, list | tuple)
-        widths, state = _widths(model, listed), model.random_state
+        widths, state = _widths(model, listed), fixed_seed(model.random_state)
         return cls(widths, listed, rules, model.ridge, model.penalty, state, apart)
 
     @property
@@ -111,11 +112,10 @@ class BasisSpec(Spec[BasisState]):
         plain = self.fixed(gammas)
         if gammas[0] is None or not searched:
             return replace(plain, chosen_ridge=plain.tuned_ridge(holdings))
-        trials, found = Trials(plain, holdings), []
-        for width in self._candidates(holdings, gammas[0]):
-            error, ridge = trials.run(self.fixed([width]))
-            found.append((error, ridge, float(width)))
-        _, ridge, gamma = min(found, key=lambda trial: trial[0])
+        trials, tried = Trials(plain, holdings), list(self._candidates(holdings, gammas[0]))
+        found = each_beside(lambda width: trials.run(self.fixed([width])), tried, holdings)
+        best = min(range(len(found)), key=lambda i: found[i][0])
+        ridge, gamma = found[best][1], float(tried[best])
         rule = plain.ridge_rule(holdings)
         return replace(self.fixed([gamma]), chosen_ridge=ridge if rule == "cv" else rule)
 
@@ -164,7 +164,8 @@ class BasisSpec(Spec[BasisState]):
 
     def bases(self, holdings: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
         """Select a basis for each group of outputs."""
-        return tuple(self.select(holdings, group, ridge) for group in self.groups(holdings))
+        groups = list(self.groups(holdings))
+        return tuple(each_beside(lambda some: self.select(holdings, some, ridge), groups, holdings))
 
     def select(
         self, holdings: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None

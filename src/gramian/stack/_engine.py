@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     State,
+    each_beside,
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
@@ -23,6 +24,11 @@ from gramian.core.kernels import KernelExpansion, SumOfExpansions
 
 if TYPE_CHECKING:
     from gramian.stack._spec import StackSpec
+
+Result = TypeVar("Result")
+
+MANY = 1000
+"""Samples from which on an edit of several parts is worth several threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,21 +102,30 @@ class StackEngine(Engine):
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
         """Add samples to every part. If one refuses them, the others forget them again."""
-        grown: list[Any] = []
-        try:
-            for part in self.parts:
-                grown.append(part.append(before, after))
-        except NotPositiveDefiniteError:
-            new = np.arange(len(before), len(after))
-            restored = [part.remove(after, before, new) for part in grown]
-            self.parts = (*restored, *self.parts[len(grown) :])
-            raise
-        self.parts = tuple(grown)
+
+        def append(part: Engine) -> Engine | NotPositiveDefiniteError:
+            try:
+                return part.append(before, after)
+            except NotPositiveDefiniteError as error:
+                return error
+
+        grown = _each(append, self.parts, after)
+        refused = [error for error in grown if isinstance(error, NotPositiveDefiniteError)]
+        parts = [part for part in grown if isinstance(part, Engine)]
+        if refused:
+            new, left = np.arange(len(before), len(after)), iter(parts)
+            self.parts = tuple(
+                next(left).remove(after, before, new) if isinstance(found, Engine) else part
+                for part, found in zip(self.parts, grown, strict=True)
+            )
+            raise refused[0]
+        self.parts = tuple(parts)
         return self
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """Remove samples from every part."""
-        self.parts = tuple(part.remove(before, after, positions) for part in self.parts)
+        parts = _each(lambda part: part.remove(before, after, positions), self.parts, before)
+        self.parts = tuple(parts)
         return self
 
     def rebuild(self, holdings: Holdings, reason: str) -> Engine:
@@ -128,11 +143,12 @@ class StackEngine(Engine):
     # -- reads ----------------------------------------------------------------------------------
 
     def predictor(self, holdings: Holdings) -> StackPredictor:
-        return self.spec.combined(tuple(part.predictor(holdings) for part in self.parts))
+        predictors = _each(lambda part: part.predictor(holdings), self.parts, holdings)
+        return self.spec.combined(tuple(predictors))
 
     def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs with the weights held: the same sum, of those of the parts."""
-        left_out = [part.loo(holdings) for part in self.parts]
+        left_out = _each(lambda part: part.loo(holdings), self.parts, holdings)
         return weighted_sum(left_out, self.spec.shares, self.spec.offset)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
@@ -184,6 +200,15 @@ class AddedStack(AddedBlock):
         return Added(
             weighted_sum(values, weights, self.spec.offset), weighted_sum(slopes, weights, 0.0)
         )
+
+
+def _each(
+    function: Callable[[Engine], Result], parts: tuple[Engine, ...], holdings: Holdings
+) -> list[Result]:
+    """``function(part)`` for each part; side by side where samples are many."""
+    if len(holdings) < MANY:
+        return [function(part) for part in parts]
+    return each_beside(function, parts, holdings)
 
 
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:

@@ -82,6 +82,10 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
         search and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -126,6 +130,7 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
         callback=None,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -140,6 +145,7 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
         self.callback = callback
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device
 
 
@@ -183,6 +189,10 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
         search and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.
@@ -225,6 +235,7 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
         callback=None,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
         device=None,
     ):
         self.kernel = kernel
@@ -239,4 +250,5 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
         self.callback = callback
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.device = device

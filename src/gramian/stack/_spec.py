@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from gramian.core.engines import (
     Spec,
     State,
     check_positive,
+    each_beside,
 )
 from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
@@ -69,26 +71,25 @@ class StackSpec(Spec[StackState]):
         """Choose each part's hyper-parameters, then the weights, all by leave-one-out.
 
         Parts that differ by their metric alone share the search without it, and the slopes of a
-        part without one are those of its engine.
+        part without one are those of its engine. Others are tuned side by side.
         """
         require_stack(len(self.parts), holdings)
-        tuned: dict[Any, DenseSpec] = {}
-        built: dict[Any, Engine] = {}
-        parts: list[DenseSpec] = []
-        engines: list[Engine] = []
-        known = start is not None and len(start.parts) == len(self.parts)
+        alike: dict[Any, list[int]] = {}
         for i, part in enumerate(self.parts):
             key = (part.kernel.kernel.name, str(part.kernel.gamma), str(part.C))
-            if key not in tuned:
-                before = start.parts[i] if start is not None and known else None
-                tuned[key] = part.without_metric(holdings, before)
-            found = tuned[key]
-            if part.metric is not None:
-                found = part.with_metric(holdings, found, built.get(key))
-            parts.append(found)
-            engines.append(found.build(holdings))
-            if part.metric is None:
-                built[key] = engines[-1]
+            alike.setdefault(key, []).append(i)
+        known = start is not None and len(start.parts) == len(self.parts)
+        before = start.parts if start is not None and known else (None,) * len(self.parts)
+        lock, groups = Lock(), list(alike.values())
+
+        def tune(numbers: list[int]) -> list[tuple[DenseSpec, Engine]]:
+            specs = [self.parts[i].beside(lock) for i in numbers]
+            return _tuned(specs, holdings, before[numbers[0]])
+
+        found: dict[int, tuple[DenseSpec, Engine]] = {}
+        for numbers, pairs in zip(groups, each_beside(tune, groups, holdings), strict=True):
+            found.update(zip(numbers, pairs, strict=True))
+        parts, engines = map(list, zip(*(found[i] for i in sorted(found)), strict=True))
         weights, offset = self._weighted(parts[0].targets(holdings), engines, holdings)
         return replace(
             self,
@@ -135,7 +136,7 @@ class StackSpec(Spec[StackState]):
         self.ready.clear()  # an engine changes with its samples, so that one model alone has it
         if not parts or any(part.serves is not holdings.version for part in parts):
             require_stack(len(self.parts), holdings)
-            parts = tuple(part.build(holdings) for part in self.parts)
+            parts = tuple(each_beside(lambda part: part.build(holdings), self.parts, holdings))
         return StackEngine(self, parts, history)
 
     def predictor(self, holdings: Holdings, state: StackState) -> Predictor:
@@ -166,6 +167,20 @@ class StackSpec(Spec[StackState]):
 
     def load(self, holdings: Holdings, state: StackState) -> Engine:
         return DeferredEngine(self, kept=state)
+
+
+def _tuned(
+    parts: list[DenseSpec], holdings: Holdings, before: DenseSpec | None
+) -> list[tuple[DenseSpec, Engine]]:
+    """Resolved specs, and engines, of parts that differ by their metric alone."""
+    plain, built = parts[0].without_metric(holdings, before), None
+    found = []
+    for part in parts:
+        spec = plain if part.metric is None else part.with_metric(holdings, plain, built)
+        engine = spec.build(holdings)
+        built = engine if part.metric is None else built
+        found.append((spec, engine))
+    return found
 
 
 def stack_spec(model: Any) -> StackSpec:

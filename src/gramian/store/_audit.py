@@ -11,7 +11,6 @@ import numpy as np
 from gramian.files import Receipt, StrPath, default_tolerance, difference_to_refit
 from gramian.files._chain import check_chain
 from gramian.files._forget import decision_values
-from gramian.tables import estimator_of
 from gramian.store._anchor import Anchor
 from gramian.store._backend import Backend, Contents
 from gramian.store._book import (
@@ -26,6 +25,7 @@ from gramian.store._book import (
 from gramian.store._errors import StoreError
 from gramian.store._keys import is_signed, public_key
 from gramian.store._open import backend_of
+from gramian.tables import estimator_of
 
 
 class Check(NamedTuple):

@@ -87,6 +87,10 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
     verbose : int, default=0
         1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
         search and the choice.
+    n_jobs : int, optional
+        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
+        as many as cores that may be used, unless a joblib context or a limit on BLAS says
+        otherwise; -1 means all. Results are the same to the bit.
 
     Attributes
     ----------
@@ -154,6 +158,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         callback=None,
         tuning_fraction=None,
         verbose=0,
+        n_jobs=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -172,6 +177,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         self.callback = callback
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     @property
     def support_(self) -> Array:

@@ -11,6 +11,7 @@ from gramian.core.arrays._blas import (
     add_outer,
     add_rows_to_cholesky,
     complex_cholesky,
+    eigh,
     factor_cholesky,
     invert_cholesky,
     invert_upper,
@@ -38,6 +39,7 @@ from gramian.core.arrays._placement import (
     to_device,
     to_host,
 )
+from gramian.core.arrays._threads import one_blas_thread, side_by_side, using_jobs
 
 __all__ = [
     "BLOCK_BYTES",
@@ -48,6 +50,7 @@ __all__ = [
     "complex_cholesky",
     "device_like",
     "device_memory",
+    "eigh",
     "factor_cholesky",
     "find_device",
     "from_tensor",
@@ -56,10 +59,12 @@ __all__ = [
     "is_tensor",
     "mirror_upper",
     "on_device",
+    "one_blas_thread",
     "placed_like",
     "reciprocal_condition",
     "row_blocks",
     "scale_by_cholesky",
+    "side_by_side",
     "small_cholesky",
     "solve_lower",
     "solve_transposed",
@@ -69,6 +74,7 @@ __all__ = [
     "to_device",
     "to_host",
     "triangle_rows",
+    "using_jobs",
     "weighted_square",
     "without_rows",
 ]

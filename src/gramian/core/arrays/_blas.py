@@ -16,6 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
+from gramian.core.arrays import _native
+from gramian.core.arrays._threads import side_by_side
+from gramian.core.arrays._tiles import add_outer_tiles, factor_tiles, invert_tiles, is_large
+
 Array = NDArray[Any]
 
 # For up to this many right-hand sides, one matrix-vector product each is faster than a matrix
@@ -48,8 +52,12 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
     if X.shape[1] > (_FEW_COMPLEX_COLUMNS if is_complex else _FEW_COLUMNS):
         symm = _blas("symm", buffer.dtype)
         return symm(1.0, buffer, X, lower=lower)
-    symv = _complex_symv if is_complex else _blas("symv", buffer.dtype)
     out = np.empty(X.shape, dtype=buffer.dtype, order="F")
+    if is_large(buffer):
+        for j in range(X.shape[1]):
+            out[:, j] = _native.symv(b"L" if lower else b"U", buffer, X[:, j])
+        return out
+    symv = _complex_symv if is_complex else _blas("symv", buffer.dtype)
     for j in range(X.shape[1]):
         out[:, j] = symv(1.0, buffer, X[:, j], lower=lower)
     return out
@@ -78,6 +86,8 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
         return buffer.through("add_outer", W, sign)
     if W.shape[1] == 0:
         return
+    if is_large(buffer):
+        return add_outer_tiles(buffer, np.asfortranarray(W), sign)
     syrk = _blas("syrk", buffer.dtype)
     updated = syrk(sign, W, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-k update must happen in place"
@@ -110,12 +120,15 @@ def weighted_square(W: Array, weight: Array) -> Array:
 
 def mirror_upper(buffer: Array) -> Array:
     """Copy the upper triangle into the lower one, in place, and return the buffer."""
-    for start in range(0, len(buffer), _MIRRORED):
+
+    def mirror(start: int) -> None:
         block = slice(start, start + _MIRRORED)
         below = slice(start + _MIRRORED, None)
         buffer[below, block] = buffer[block, below].T
         strict = np.triu(buffer[block, block], 1)
         buffer[block, block] = np.triu(buffer[block, block]) + strict.T
+
+    side_by_side(mirror, range(0, len(buffer), _MIRRORED))
     return buffer
 
 
@@ -123,6 +136,8 @@ def factor_cholesky(buffer: Array) -> int:
     """Replace S by R with ``S = RᵀR`` in the upper triangle; return 0 or the 1-based bad pivot."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("factor_cholesky")
+    if is_large(buffer):
+        return factor_tiles(buffer)
     potrf = _lapack("potrf", buffer.dtype)
     factor, info = potrf(buffer, lower=0, clean=0, overwrite_a=1)
     assert factor.ctypes.data == buffer.ctypes.data, "the factorisation must happen in place"
@@ -133,6 +148,8 @@ def invert_cholesky(buffer: Array) -> None:
     """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
     if not isinstance(buffer, np.ndarray):
         return buffer.through("invert_cholesky")
+    if is_large(buffer):
+        return invert_tiles(buffer)
     potri = _lapack("potri", buffer.dtype)
     inverse, info = potri(buffer, lower=0, overwrite_c=1)
     assert info == 0 and inverse.ctypes.data == buffer.ctypes.data
@@ -148,6 +165,12 @@ def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
         0, block, buffer, np.asfortranarray(rows), overwrite_a=1, overwrite_b=1
     )
     assert info == 0 and factor.ctypes.data == buffer.ctypes.data
+
+
+def eigh(S: Array) -> tuple[Array, Array]:
+    """Rising eigenvalues and eigenvectors of a symmetric S in Fortran order; overwrites S."""
+    S = np.asfortranarray(S)
+    return _native.syevd(S), S
 
 
 def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:

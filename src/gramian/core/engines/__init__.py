@@ -7,6 +7,7 @@ follows the holdings by exact updates and records which version it is valid for.
 
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
+from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds, left_queries, out_of_fold
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
@@ -61,6 +62,7 @@ __all__ = [
     "check_positive",
     "check_semidefinite",
     "check_weight",
+    "each_beside",
     "fit_again",
     "held_folds",
     "is_number",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
+from gramian.core.engines._beside import each_beside
 from gramian.core.engines._holdings import Holdings
 from gramian.core.kernels import GramSamples
 from gramian.core.search import Problem, fold_numbers
@@ -38,8 +39,9 @@ def held_folds(holdings: Holdings, folds: int, random_state: Any = None) -> Arra
     return fold_numbers(holdings.rows.samples(), labels, min(folds, len(holdings)), random_state)
 
 
-def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
-    """The holdings, or ``most`` of them at even distances if there are more."""
+def some_of(holdings: Holdings) -> Holdings:
+    """The holdings, or as many of them as a search has at most, at even distances."""
+    most = Problem.largest
     if len(holdings) <= most:
         return holdings
     stay = np.linspace(0, len(holdings) - 1, most).astype(int)
@@ -59,16 +61,18 @@ def out_of_fold(
     fold : ndarray of shape (n,)
         Number of each sample's fold.
     """
-    out: Array | None = None
-    for k in np.unique(fold):
+
+    def outputs(k: int) -> Array:
         left = np.flatnonzero(fold == k)
         rest, queries = holdings.without(left), left_queries(holdings, left)
         found = [spec.build(rest).predictor(rest).outputs(queries) for spec in choose(rest)]
-        outputs = np.stack([np.asarray(values) for values in found])
-        if out is None:
-            out = np.empty((len(outputs), len(holdings), outputs.shape[2]))
-        out[:, left] = outputs
-    assert out is not None
+        return np.stack([np.asarray(values) for values in found])
+
+    folds = np.unique(fold).tolist()
+    found = each_beside(outputs, folds, holdings)
+    out = np.empty((len(found[0]), len(holdings), found[0].shape[2]))
+    for k, values in zip(folds, found, strict=True):
+        out[:, fold == k] = values
     return out
 
 

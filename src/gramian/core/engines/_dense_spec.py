@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 
 from gramian.core.arrays import Array, device_memory, to_host
 from gramian.core.engines._balanced import balanced_factors
+from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import (
     FOLDS,
     ChoiceWarning,
@@ -47,6 +49,7 @@ from gramian.core.search import (
     Problem,
     Selection,
     Trial,
+    fixed_seed,
     select,
 )
 
@@ -101,6 +104,7 @@ class DenseSpec(Spec[DenseState]):
     state_type: ClassVar[type[State]] = DenseState
 
     def __post_init__(self) -> None:
+        vars(self)["random_state"] = fixed_seed(self.random_state)
         if self.class_weight is not None:
             check_class_weight(self.class_weight, self.kind_of_targets)
         if self.factor == PRIMAL and not isinstance(self.kernel.kernel, Linear):
@@ -195,11 +199,11 @@ class DenseSpec(Spec[DenseState]):
         """
         if holdings.rows.width > len(holdings):
             warn_of_width("metric", holdings)
-        some = some_of(holdings)
+        some, spec = some_of(holdings), self.beside(Lock())
 
         def both(rest: Holdings) -> tuple[Self, Self]:
-            unit = self.without_metric(rest, plain)
-            return unit, self.with_metric(rest, unit)
+            unit = spec.without_metric(rest, plain)
+            return unit, spec.with_metric(rest, unit)
 
         if len(some) > 1:
             F = out_of_fold(both, some, held_folds(some, FOLDS, self.random_state))
@@ -219,10 +223,10 @@ class DenseSpec(Spec[DenseState]):
     def tune(self, holdings: Holdings, start: Self | None) -> Self:
         """Choose the kernel, or its width and ridge, by leave-one-out and without a metric."""
         if self.kernel.candidates:
-            tuned = [
-                replace(self, kernel=self.kernel.with_kernel(name)).tune(holdings, start)
-                for name in self.kernel.candidates
-            ]
+            names = self.kernel.candidates
+            own = self.beside(Lock())
+            specs = [replace(own, kernel=own.kernel.with_kernel(name)) for name in names]
+            tuned = each_beside(lambda spec: spec.tune(holdings, start), specs, holdings)
             best = min(tuned, key=lambda spec: spec.found.value)
             return replace(best, chosen_on_data=self.to_choose())
         gamma = self.kernel.width(holdings)
@@ -304,6 +308,18 @@ class DenseSpec(Spec[DenseState]):
         if device_memory(there) is None or len(X) <= Problem.largest:
             return Problem(self.equations, targets, X, kernel)
         return DeviceProblem(self.equations, targets, X, kernel, there)  # on a device
+
+    def beside(self, lock: Any) -> Self:
+        """Return the same spec for use by several threads: callbacks come one at a time."""
+        callback = self.callback
+        if callback is None:
+            return self
+
+        def call(trial: Trial) -> None:
+            with lock:
+                callback(trial)
+
+        return replace(self, callback=call)
 
     def listening(self, listener: Listener) -> Self:
         name, callback = self.kernel.kernel.name, self.callback

@@ -71,7 +71,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             largest, scale = self._calibration()
             now, predictor = self._reading()
-        outputs = np.asarray(predictor.outputs(now.samples.queries(self, now.holdings, X)))
+        outputs = self._answers(now, predictor, X)
         P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
         return now.holdings.rows.answer(P) if now.holdings.rows.answer else P
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
+from gramian.core.arrays import one_blas_thread
 from gramian.core.engines import check_choice, is_number
 from gramian.core.equations import conformal_regions, jackknife_plus, p_values
 
@@ -16,7 +17,7 @@ METHODS = ("full", "jackknife+")
 
 def label_p_values(model: Any, X: Any, mondrian: bool, smoothed: bool, random_state: Any) -> Any:
     """p-value of each class for each query, of shape (m, n_classes)."""
-    with model._lock:
+    with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
         X = now.samples.adding(model, holdings, X)
@@ -53,14 +54,14 @@ def answer_p_values(
     """
     random = check_random_state(random_state)
     if is_classifier(model):
-        with model._lock:
+        with model._lock, one_blas_thread():
             P, classes = label_p_values(model, X, False, smoothed, random), model.classes_
             total = 1.0 + model.sample_weight_.sum()
         y = np.asarray(y)
         known = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         least = (random.uniform(size=len(y)) if smoothed else 1.0) / total
         return np.where(classes[known] == y, P[np.arange(len(y)), known], least)
-    with model._lock:
+    with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
         X = now.samples.adding(model, holdings, X)
@@ -83,7 +84,7 @@ def answer_p_values(
 def regions(model: Any, X: Any, confidence_level: Any) -> list[list[Any]]:
     """Intervals (r, 2) that make up the conformal region, for each query and target."""
     confidence_level = check_confidence(confidence_level)
-    with model._lock:
+    with model._lock, one_blas_thread():
         now = model._serving()
         holdings, out = now.holdings, []
         X = now.samples.adding(model, holdings, X)
@@ -111,7 +112,7 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
         found = regions(model, X, confidence_level)
         return np.array([[(part[0, 0], part[-1, 1]) for part in parts] for parts in found])
     confidence_level = check_confidence(confidence_level)
-    with model._lock:
+    with model._lock, one_blas_thread():
         residuals, now = model._loo_outputs(), model._serving()
         holdings = now.holdings
         X = now.samples.queries(model, holdings, X)

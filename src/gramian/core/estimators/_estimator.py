@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array, is_tensor
+from gramian.core.arrays import Array, is_tensor, one_blas_thread, using_jobs
 from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._progress import SearchProgress
@@ -109,11 +109,15 @@ class Fitted:
 
 
 def edits(method: Callable) -> Callable:
-    """Decorate a method that changes the model: lock it, and name it in errors about samples."""
+    """Decorate a method that changes the model: lock it, and name it in errors about samples.
+
+    BLAS has one thread meanwhile, and `n_jobs` threads work side by side.
+    """
 
     @wraps(method)
     def locked(self, *args, **kwargs):
-        with vars(self).setdefault("_mutex", RLock()):
+        lock = vars(self).setdefault("_mutex", RLock())
+        with lock, one_blas_thread(), using_jobs(self.n_jobs):
             try:
                 return method(self, *args, **kwargs)
             except NotPositiveDefiniteError as error:
@@ -135,6 +139,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """
 
     verbose: int = 0  # a parameter of those that search by leave-one-out
+    n_jobs: int | None = None  # likewise
     tuning_fraction: float | None = None
     random_state: Any = None
 
@@ -351,7 +356,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def drift(self):
         """Measured relative residual of the present solution in the true system."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = self._serving()
             return now.engine.drift(now.holdings)
 
@@ -360,7 +365,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
         Its decision values are the reference for this model's: `gramian.forget` compares them.
         """
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = self._serving()
             holdings = replace(now.holdings, rows=now.holdings.rows.copied())
             twin = clone(self)
@@ -486,7 +491,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             check_is_fitted(self)
         now = self._now
         if now.engine.serves is not now.holdings.version:
-            with self._lock:
+            with self._lock, one_blas_thread():
                 now = self._now
                 if now.stored:  # until the next edit, what predicts and is saved stays as loaded
                     now.cache.setdefault("predictor", now.engine.predictor(now.holdings))
@@ -507,7 +512,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _reading(self) -> tuple[Fitted, Any]:
         """Return one version of the model and the reader that computes its predictions."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
             if "predictor" not in now.cache:
                 now = now if now.stored else self._serving()
@@ -516,7 +521,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
-        with self._lock:
+        with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
             if name not in now.cache:
                 now = self._serving()
@@ -526,7 +531,13 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _outputs(self, X) -> tuple[Fitted, Any]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, predictor = self._reading()
-        return now, np.asarray(predictor.outputs(now.samples.queries(self, now.holdings, X)))
+        return now, self._answers(now, predictor, X)
+
+    def _answers(self, now: Fitted, predictor: Any, X: Any) -> Any:
+        """Return the outputs of a predictor for queries, of shape (n, t)."""
+        X = now.samples.queries(self, now.holdings, X)
+        with one_blas_thread(X.shape[0] * len(now.holdings)), using_jobs(self.n_jobs):
+            return np.asarray(predictor.outputs(X))
 
     def _loo_outputs(self) -> Any:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""

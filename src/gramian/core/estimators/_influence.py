@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.core.arrays import Array, row_blocks
+from gramian.core.arrays import Array, one_blas_thread, row_blocks
 from gramian.core.engines import DenseEngine, PrimalEngine
 from gramian.core.equations import decision_changes
 
@@ -48,7 +48,7 @@ def sample_influence(model: Any) -> Influence:
     >>> sample_influence(model).rms.shape
     (100,)
     """
-    with model._lock:
+    with model._lock, one_blas_thread():
         now = model._serving()
         engine, holdings = now.engine, now.holdings
         if isinstance(engine, PrimalEngine):

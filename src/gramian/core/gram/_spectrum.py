@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, eigh
 
 
 class Moments(NamedTuple):
@@ -104,4 +103,4 @@ def decompose(K: Array, weight: Array | None = None) -> Spectrum:
 
 def _eigh(K: Array) -> tuple[Array, Array]:
     # The transpose of a C-ordered symmetric matrix is itself, in the order LAPACK wants.
-    return eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
+    return eigh(K.T)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, row_blocks
+from gramian.core.arrays import Array, row_blocks, side_by_side
 
 Exponents = Callable[[slice, slice], Array]
 """Takes some rows of X and some rows of Y and returns their exponents as a new float64 array."""
@@ -25,12 +25,15 @@ def exp_in_blocks(exponents: Exponents, X: Any, Y: Any, dtype: np.dtype) -> Arra
     m, n = X.shape[0], Y.shape[0]
     K = np.empty((m, n), dtype=dtype)
     budget = min(max(_CACHE_BYTES[0], m * n), _CACHE_BYTES[1])  # mostly an eighth of the whole
-    for rows in row_blocks(m, n, budget=max(budget, _FEWEST_ROWS * n * 8)):
+
+    def fill(rows: slice) -> None:
         columns = slice(0, rows.stop if X is Y else n)
         values = exponents(rows, columns)
         np.exp(values, out=K[rows, columns], dtype=dtype, casting="same_kind")
         if X is Y:
             _mirror(K, rows)
+
+    side_by_side(fill, row_blocks(m, n, budget=max(budget, _FEWEST_ROWS * n * 8)))
     return K
 
 

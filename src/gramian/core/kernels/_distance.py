@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from gramian.core.arrays import Array, on_device, row_blocks, to_host
+from gramian.core.arrays import Array, on_device, row_blocks, side_by_side, to_host
 from gramian.core.kernels._base import Kernel, checked_gamma, float_type
 from gramian.core.kernels._blocks import Exponents, exp_in_blocks
 from gramian.core.kernels._dense_squares import FEW_PAIRS, FEW_SAMPLES
@@ -130,12 +130,15 @@ def _along_logs(K: Array, G: Array) -> float:
 
     Both are symmetric, so that the upper triangle is enough; by blocks, which stay in the cache.
     """
-    total, budget = 0.0, None if on_device(K) else _GRADIENT_BYTES
-    for rows in row_blocks(len(K), len(K), budget=budget, like=K):
+
+    def add_up(rows: slice) -> float:
         right = slice(rows.start, None)
         slopes = G[rows, right] * _times_log(K[rows, right])
-        total += 2.0 * float(slopes.sum()) - float(slopes[:, : len(slopes)].sum())
-    return total
+        return 2.0 * float(slopes.sum()) - float(slopes[:, : len(slopes)].sum())
+
+    if on_device(K):
+        return sum(map(add_up, row_blocks(len(K), len(K), like=K)))
+    return sum(side_by_side(add_up, row_blocks(len(K), len(K), budget=_GRADIENT_BYTES)))
 
 
 def _times_log(K: Any) -> Any:

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from gramian.core.arrays import Array
-from gramian.core.search._objective import Objective
+from gramian.core.arrays import Array, side_by_side
+from gramian.core.gram import Spectrum
+from gramian.core.search._objective import Objective, each_apart
 from gramian.core.search._result import Trial, one_width
 
 FIRST = 256
@@ -55,7 +56,11 @@ def climb(rung: Rungs, n: int, start: tuple | None = None) -> Trial:
     places = _starts(rung(FIRST), start)
     for size in rung_sizes(n) if start is None else [n]:
         effort = _BELOW if size < n else _AT_LAST
-        found = [_descend(rung(size), place, *effort) for place in places]
+
+        def descend(objective: Objective, place: Place, effort: tuple = effort) -> Place:
+            return _descend(objective, place, *effort)
+
+        found = each_apart(rung(size), descend, places)
         places = [min(found, key=lambda place: place.nats)]
     trial = places[0].trial
     assert trial is not None
@@ -95,18 +100,18 @@ def _starts(part: Objective, start: tuple | None) -> list[Place]:
 
 def _grid(part: Objective, widths: list[float]) -> tuple[Array, Array]:
     """Falling ridges, the same for every width, and the objective in nats for all pairs."""
-    spectra = [part.problem.spectrum(width) for width in widths]
+    spectra = side_by_side(part.problem.spectrum, widths)
     if part.ridge is not None:
         ridges = np.array([part.ridge])
     else:
         many = part.problem.targets.own.shape[1] > _MANY_CLASSES
         tops, floors = zip(*map(part.ridge_range, spectra), strict=True)
         ridges = np.geomspace(max(tops), max(floors), _FEW_RIDGES if many else _RIDGES)
-    rows = [
-        part.nats_on_path(width, spectrum, ridges)
-        for width, spectrum in zip(widths, spectra, strict=True)
-    ]
-    return ridges, np.array(rows)
+
+    def nats(part: Objective, pair: tuple[float, Spectrum]) -> Array:
+        return part.nats_on_path(*pair, ridges)
+
+    return ridges, np.array(each_apart(part, nats, zip(widths, spectra, strict=True)))
 
 
 def _curvature(widths: list[float], ridges: Array, nats: Array, i: int, j: int) -> Array:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, side_by_side
 from gramian.core.equations import Criterion, differentiate
 from gramian.core.gram import Spectrum
 from gramian.core.search._problem import SQUARES, Problem
 from gramian.core.search._result import Trace, Trial
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _PER_DECADE = 3
 _ZOOM = 8
@@ -162,6 +166,25 @@ class Objective:
             self.criterion.penalized(value, penalty, self.problem.n),
         )
         return self.trace.add(trial, ridges, values)
+
+
+def each_apart(
+    objective: Objective,
+    function: Callable[[Objective, Item], Result],
+    items: Iterable[Item],
+) -> list[Result]:
+    """``function(objective, item)`` for each item, side by side; trials are recorded in order.
+
+    On a device one after the other, since its memory is for one.
+    """
+    if objective.problem.home is not None:
+        return [function(objective, item) for item in items]
+    pairs = [(replace(objective, trace=Trace()), item) for item in items]
+    results = side_by_side(lambda pair: function(*pair), pairs)
+    for one, _ in pairs:
+        for path in one.trace.paths:
+            objective.trace.add(*path)
+    return results
 
 
 def ridge_grid(top: float, floor: float) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,16 @@ _MIX = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 def repeatable(random_state: Any) -> np.random.RandomState:
     """The generator of a `random_state`; None gives the same one each time."""
     return check_random_state(0 if random_state is None else random_state)
+
+
+def fixed_seed(random_state: Any) -> Any:
+    """A number that stands for a `RandomState`, drawn from it; None and numbers as they are.
+
+    Searches that run side by side draw from a `RandomState` in any order.
+    """
+    if random_state is None or isinstance(random_state, Integral):
+        return random_state
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def content_order(samples: Any) -> Array:

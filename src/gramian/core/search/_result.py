@@ -69,27 +69,31 @@ class Trace:
     """Keeps what was tried, and tells the callback."""
 
     callback: Callable[[Trial], None] | None = None
-    blocks: list[tuple[str, int, float, Array, Array]] = field(default_factory=list)
+    paths: list[tuple[Trial, Array, Array]] = field(default_factory=list)
 
     def add(self, trial: Trial, ridges: Array, values: Array) -> Trial:
         """Record a path of ridges of which ``trial`` is the best."""
-        self.blocks.append((trial.stage, trial.n, one_width(trial.gamma), ridges, values))
+        self.paths.append((trial, ridges, values))
         if self.callback is not None:
             self.callback(trial)
         return trial
 
     def selection(self, best: Trial, criterion: str) -> Selection:
         """The result, once the search is over."""
-        stages, sizes, widths, ridges, values = zip(*self.blocks, strict=True)
-        lengths = [len(block) for block in ridges]
+        trials, ridges, values = zip(*self.paths, strict=True)
+        lengths = [len(path) for path in ridges]
+
+        def repeated(column: list[Any]) -> Array:
+            return np.repeat(column, lengths)
+
         return Selection(
             gamma=best.gamma,
             ridge=best.ridge,
             criterion=criterion,
             value=best.value,
-            stages=np.repeat(stages, lengths),
-            sizes=np.repeat(sizes, lengths),
-            gammas=np.repeat(widths, lengths),
+            stages=repeated([trial.stage for trial in trials]),
+            sizes=repeated([trial.n for trial in trials]),
+            gammas=repeated([one_width(trial.gamma) for trial in trials]),
             ridges=np.concatenate(ridges),
             values=np.concatenate(values),
         )

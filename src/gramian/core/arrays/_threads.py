@@ -1,0 +1,205 @@
+"""Threads: BLAS has one, and independent work is done side by side in threads of our own.
+
+Threads of OpenBLAS wait for one another in a spin, many times in one factorisation. Small matrices
+gain nothing by them, and where other processes want the same cores, a fit takes up to a hundred
+times longer. So BLAS is limited to one thread while a model works, and what is independent (widths,
+kernels, parts of a stack, blocks of a large matrix) is given to threads that take the next piece
+when they are done with one. Pieces do not depend on how many threads there are, and neither do
+results, to the last bit.
+
+By default there are as many threads as BLAS would have: as many as cores that this process may use
+(a quota or an affinity counts), or what ``OPENBLAS_NUM_THREADS`` or `threadpool_limits` allow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar, copy_context
+from functools import cache
+from numbers import Integral
+from threading import Lock, get_ident
+from typing import Any, TypeVar
+
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+FEW = 9_000
+"""A matrix of fewer numbers is left to BLAS, which takes one thread for it by itself."""
+
+_lock = Lock()
+_working: set[int] = set()  # threads that BLAS is limited for
+_allowed: list[int] = []  # threads of each BLAS before that
+
+
+@cache
+def _libraries() -> list[Any]:
+    """The BLAS libraries of NumPy and SciPy. Looking for them takes milliseconds, so only once."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+@cache
+def _cores() -> int:
+    """Cores that this process may use, by affinity and by quota."""
+    return int(cpu_count())
+
+
+class _OneBlasThread:
+    """Limits BLAS to one thread until the last thread that needs it so is done."""
+
+    def __enter__(self) -> None:
+        with _lock:
+            self._mine = get_ident() not in _working
+            if self._mine:
+                if not _working:
+                    _allowed[:] = [library.get_num_threads() for library in _libraries()]
+                    _set_threads([1] * len(_allowed))
+                _working.add(get_ident())
+
+    def __exit__(self, *error: object) -> None:
+        with _lock:
+            if self._mine:
+                _working.discard(get_ident())
+                if not _working:
+                    _set_threads(_allowed)
+
+
+def _set_threads(numbers: list[int]) -> None:
+    for library, number, allowed in zip(_libraries(), numbers, _allowed, strict=True):
+        if allowed != 1:  # it is set already
+            library.set_num_threads(number)
+
+
+def one_blas_thread(numbers: int = FEW) -> AbstractContextManager[None]:
+    """Limit BLAS to one thread, for work on matrices of so many numbers; nothing if they are few.
+
+    It costs about 5 µs, and 2 µs where BLAS has one thread anyway.
+    """
+    return nullcontext() if numbers < FEW else _OneBlasThread()
+
+
+class using_jobs:
+    """Let `side_by_side` use so many threads, as joblib counts them; None leaves it as it is."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise ValueError(
+                f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}. -1 means "
+                f"all cores."
+            )
+        self._n_jobs = n_jobs
+
+    def __enter__(self) -> None:
+        self._token = _jobs.set(_jobs.get() if self._n_jobs is None else self._n_jobs)
+
+    def __exit__(self, *error: object) -> None:
+        _jobs.reset(self._token)
+
+
+def n_threads() -> int:
+    """Threads that may work side by side: as asked for, as joblib says, or all that are allowed."""
+    asked = _jobs.get()
+    backend, in_context = get_active_backend()
+    if asked is not None or in_context is not None or backend.nesting_level:
+        return int(effective_n_jobs(asked))
+    with _lock:
+        known = _allowed if _working else [library.get_num_threads() for library in _libraries()]
+        return min([_cores(), *known])
+
+
+class _Team:
+    """Threads that help with one piece of work and with all that is nested in it."""
+
+    def __init__(self, others: int) -> None:
+        self._free, self._lock = others, Lock()
+
+    def take(self, most: int) -> int:
+        """Take up to so many of the free threads; how many they are."""
+        with self._lock:
+            taken = min(most, self._free)
+            self._free -= taken
+            return taken
+
+    def give_back(self) -> None:
+        """One of the threads is free again."""
+        with self._lock:
+            self._free += 1
+
+
+_jobs: ContextVar[int | None] = ContextVar("_jobs", default=None)
+_team: ContextVar[_Team | None] = ContextVar("_team", default=None)
+
+
+def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """``[function(item) for item in items]``, by several threads; calls must be independent.
+
+    This thread works too, and others help that are free, so that calls may be nested. If one call
+    fails, no other begins, and the error of the first one that failed is raised when all that had
+    begun are done.
+    """
+    waiting = deque(enumerate(items))
+    count = len(waiting)
+    if count < 2:
+        return [function(item) for _, item in waiting]
+    team = _team.get() or _Team(n_threads() - 1)
+    others = team.take(count - 1)
+    if others == 0:
+        return [function(item) for _, item in waiting]
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+
+    def work() -> None:
+        _team.set(team)
+        while waiting:
+            try:
+                number, item = waiting.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[number] = function(item)
+            except BaseException as error:
+                waiting.clear()
+                errors[number] = error
+
+    with one_blas_thread():
+        helpers: list[Future[None]] = []
+        try:
+            for _ in range(others):
+                helpers.append(_pool().submit(copy_context().run, work))
+                helpers[-1].add_done_callback(lambda _: team.give_back())
+            copy_context().run(work)
+        finally:
+            waiting.clear()
+            for helper in helpers:
+                if not helper.cancel():  # it has begun: what it writes must be written
+                    helper.result()
+    if errors:
+        raise errors[min(errors)]
+    return [results[number] for number in range(count)]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that help. They are never waited for before they have begun, so few are enough."""
+    return ThreadPoolExecutor(max(32, _cores()), thread_name_prefix="gramian")
+
+
+def _forget_threads() -> None:
+    """In a forked process: this thread alone has survived."""
+    global _lock
+    _lock = Lock()
+    _pool.cache_clear()
+    if get_ident() not in _working:
+        _working.clear()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_forget_threads)

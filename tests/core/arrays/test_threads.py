@@ -1,0 +1,133 @@
+"""Work side by side: the same results, one thread of BLAS, and what the user allows."""
+
+import time
+from threading import Barrier, get_ident
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from gramian.core.arrays import one_blas_thread, side_by_side, using_jobs
+from gramian.core.arrays._threads import n_threads
+
+
+def blas_threads():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_results_are_in_order(jobs):
+    with using_jobs(jobs):
+        assert side_by_side(lambda x: x * x, range(20)) == [x * x for x in range(20)]
+        assert side_by_side(str, []) == []
+
+
+def test_as_many_threads_as_asked_for_work_at_a_time():
+    def meet(_):
+        barrier.wait(timeout=30)  # fails unless so many are here at once
+        return get_ident()
+
+    for jobs in (2, 3):
+        barrier = Barrier(jobs)
+        with using_jobs(jobs):
+            assert len(set(side_by_side(meet, range(jobs)))) == jobs
+
+
+def test_nested_work_has_the_same_threads():
+    """Never more than asked for at a time, and those that are done help others."""
+    busy, most = [], []
+
+    def count(number):
+        busy.append(number)
+        most.append(len(busy))
+        time.sleep(0.002)
+        busy.remove(number)
+        return number
+
+    def tens(k):
+        return side_by_side(lambda j: count(10 * k + j), range(9))
+
+    def nested(k):
+        return [] if k else side_by_side(lambda j: count(10 * k + j), range(12))
+
+    with using_jobs(3):
+        assert side_by_side(tens, range(5)) == [[10 * k + j for j in range(9)] for k in range(5)]
+        assert max(most) <= 3
+        most.clear()
+        assert side_by_side(nested, range(3)) == [[*range(12)], [], []]
+        assert max(most) <= 3
+
+
+def test_first_error_is_raised_when_what_had_begun_is_done():
+    done = []
+
+    def work(number):
+        if number < 2:
+            barrier.wait(timeout=30)
+            if number == 1:
+                time.sleep(0.05)
+            raise KeyError(number)
+        done.append(number)
+
+    barrier = Barrier(2)
+    with using_jobs(2), pytest.raises(KeyError, match="0"):
+        side_by_side(work, range(50))
+    assert len(done) < 48
+
+
+def test_errstate_reaches_the_threads():
+    with np.errstate(divide="raise"), using_jobs(2), pytest.raises(FloatingPointError):
+        side_by_side(lambda x: np.ones(2) / x, [1.0, np.zeros(2)])
+
+
+def test_blas_has_one_thread_meanwhile_and_what_it_had_afterwards():
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        with one_blas_thread():
+            assert blas_threads() == {1}
+            with one_blas_thread():
+                assert blas_threads() == {1}
+            assert blas_threads() == {1}
+            assert side_by_side(lambda _: blas_threads(), range(3)) == [{1}] * 3
+        assert blas_threads() == before
+        with one_blas_thread(numbers=100):  # BLAS takes one by itself
+            assert blas_threads() == before
+        with pytest.raises(ZeroDivisionError), one_blas_thread():
+            _ = 1 / 0
+        assert blas_threads() == before
+
+
+def test_blas_stays_limited_until_the_last_thread_is_done():
+    def work(number):
+        with one_blas_thread():
+            barrier.wait(timeout=30)
+            if number == 1:
+                left.wait(timeout=30)
+                return blas_threads()
+        left.wait(timeout=30)
+        return None
+
+    barrier, left = Barrier(2), Barrier(2)
+    with threadpool_limits(limits=2, user_api="blas"), using_jobs(2):
+        assert side_by_side(work, range(2))[1] == {1}
+
+
+def test_number_of_threads_is_what_was_allowed(monkeypatch):
+    monkeypatch.setattr("gramian.core.arrays._threads._cores", lambda: 3)
+    with threadpool_limits(limits=1, user_api="blas"):
+        assert n_threads() == 1
+        with using_jobs(2):
+            assert n_threads() == 2
+        with parallel_config(n_jobs=2, backend="threading"):
+            assert n_threads() == 2
+    with threadpool_limits(limits=2, user_api="blas"):
+        assert n_threads() == 2
+        with one_blas_thread():  # which is our own limit, not the user's
+            assert n_threads() == 2
+        with parallel_config(n_jobs=1):
+            assert n_threads() == 1
+        inside = Parallel(n_jobs=2, backend="threading")(delayed(n_threads)() for _ in range(2))
+        assert inside == [1, 1]
+        with using_jobs(None):
+            assert n_threads() == 2
