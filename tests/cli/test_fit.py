@@ -216,3 +216,14 @@ def test_float32(as_json):
     as_json(*NAMED, "--float32")
     model = package.load("model.gram")
     assert model.estimator_.X_fit_.dtype == np.float32
+
+
+def test_a_target_with_a_unit_is_a_number(as_json, folder):
+    write_csv("prices.csv", [[i, f"{3 * i}.50 EUR"] for i in range(30)], ["x", "price"])
+    words = ("fit", "prices.csv", "--target", "price", "--unit", "price", "-o", "p.gram")
+    assert "rmse" in as_json(*words, "--gamma", "0.1", "--ridge", "0.1")["leave_one_out"]
+
+
+def test_a_column_that_is_spelt_otherwise(gramian):
+    words = ("fit", "train.csv", "--target", "Animal", "-o", "m.gram")
+    assert "no column 'Animal'. Did you mean 'animal'?" in gramian(*words, code=1).stderr

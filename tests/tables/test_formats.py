@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,3 +178,11 @@ def test_codes_with_leading_zeros_are_text():
     assert named.fit({**table, "plz": ids}).ids_.tolist() == ids
     coded = TableModel(MACHINE, target="y").fit({"x": [1, 2, 3, 4], "y": ["01", "02", "01", "02"]})
     assert coded.classes_.tolist() == ["01", "02"]
+
+
+def test_marks_that_no_cell_has_are_not_proposed():
+    asked = NumberFormat(decimal=",", thousands=".")
+    told = suspicion([f"{i}.{i}5 kg" for i in range(30)], "x", replace(asked, unit="kg"))
+    assert told.endswith(
+        "to read them as numbers: decimal='.' (--decimal .), thousands=None (no --thousands)."
+    )

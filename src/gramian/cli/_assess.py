@@ -77,10 +77,10 @@ def described(model: Any) -> str:
         kind = f"{len(estimator.classes_)} classes"
     else:
         kind = f"numbers from {estimator.y_fit_.min():.4g} to {estimator.y_fit_.max():.4g}"
+    rows, features = len(estimator.ids_), estimator.n_features_in_
     return (
-        f"{type(estimator).__name__} on {len(estimator.ids_)} rows, {estimator.n_features_in_} "
-        f"features; "
-        f"the target has {kind}."
+        f"{type(estimator).__name__} on {rows} rows, {features} "
+        f"feature{'' if features == 1 else 's'}; the target has {kind}."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +19,7 @@ from gramian.cli._targets import with_target
 from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.files import locked
-from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells
+from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells, unit_of
 
 
 def run(
@@ -33,6 +34,8 @@ def run(
         written = NumberFormat(
             reading["decimal"], reading["thousands"] or "", missing=tuple(reading["missing"])
         )
+        if target in reading["units"]:
+            written = replace(written, unit=unit_of(read_cells(columns, target), target))
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
         cells, reason = read_cells(columns, target), None
         if estimator == "auto":

@@ -31,7 +31,9 @@ h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin: 0 0 
 .facts div { border: 1px solid #ccc; border-radius: .4rem; padding: .6rem 1.2rem; }
 .facts strong { display: block; font-size: 1.6rem; font-weight: 600; } .facts span { color: #555; }
 .grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr));
-        gap: 2rem 3rem; align-items: start; }
+        gap: 2rem 3rem; align-items: start; margin: 2rem 0; }
+.columns { columns: 30rem 2; column-gap: 3rem; }
+.columns section { break-inside: avoid; padding-bottom: 2rem; }
 section { min-width: 0; } summary { cursor: pointer; color: #555; }
 @media print { section { break-inside: avoid; } }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums;
@@ -96,6 +98,11 @@ def grid(sections: Iterable[str]) -> str:
     return f'<div class="grid">\n{_lines(sections)}\n</div>'
 
 
+def columns(sections: Iterable[str]) -> str:
+    """Sections below one another, in two columns where the window is wide enough."""
+    return f'<div class="columns">\n{_lines(sections)}\n</div>'
+
+
 def cards(facts: dict[str, str]) -> str:
     """The few numbers that matter most."""
     each = (f"<div><strong>{escape(value)}</strong><span>{escape(name)}</span></div>"
@@ -116,7 +123,7 @@ def heading(text: str, level: int = 2) -> str:
 def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table; numbers to the right."""
     rows = [list(row) for row in rows]
-    numeric = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(names))]
+    numeric = [all(_is_number(row[j]) for row in rows) for j in range(len(names))]
     lines = [
         "<tr>" + "".join(_cell(cell, right) for cell, right in zip(row, numeric, strict=True))
         for row in rows
@@ -130,6 +137,10 @@ def pairs(facts: dict[str, Any]) -> str:
     return table_of(
         f'<tr><td>{escape(name)}<td class="code">{escape(value)}' for name, value in rows
     )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) or value == "–"
 
 
 def _cell(value: Any, right: bool) -> str:

@@ -23,7 +23,7 @@ from gramian.core.text import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
 
 SEPARATOR = "; "  # between the classes of a set
-_FIRST, _SECONDS, _FASTER = 32, 1.0, 4  # rows of the first batch, time and growth of the next ones
+_FIRST, _SECONDS, _FASTER = 32, 3.0, 8  # rows of the first batch, time and growth of the next ones
 
 
 def run(
@@ -75,7 +75,7 @@ def run(
 def _batches(what: str, compute: Callable[[Any], Array], X: Any) -> Array:
     """What ``compute`` gives for all rows, some at a time, so that it can be shown how far it is.
 
-    A batch takes about a second; the first one is small.
+    A batch takes about three seconds; the first one is small.
     """
     parts, n = [], X.shape[0]
     for rows in _sizes(n):

@@ -41,6 +41,7 @@ def run(
             "model": opened.saved,
             "ids": names,
             "rows": len(fitted.ids_),
+            "suggested": table is not None and column == "suggested",
             "leave_one_out_before": before,
             "leave_one_out": _assess.leave_one_out(fitted),
             **({} if receipt is None else {"receipt": receipt}),
@@ -60,4 +61,6 @@ def show(facts: dict[str, Any]) -> None:
     """For people."""
     say(f"Relabelled {len(facts['ids'])} of {facts['rows']} rows.")
     show_change(facts)
+    if facts["suggested"]:
+        say("Note: these targets are what the model suggests, so it agrees with them.")
     say(f"\nSaved {facts['model']}.")

@@ -45,7 +45,7 @@ def _words(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
     yield _html.paragraph(facts["summary"])
     yield _html.cards(_cards(facts))
     # An error on rows that no choice has used, where a model has one, comes first of all here.
-    yield _html.grid([*_errors(facts, fitted), *_comparisons(fitted), *_rows(facts)])
+    yield _html.columns([*_errors(facts, fitted), *_comparisons(fitted), *_rows(facts)])
 
 
 def _cards(facts: dict[str, Any]) -> dict[str, str]:

@@ -187,8 +187,8 @@ def _check_title(rows: list[list[str]], lines: Sequence[str]) -> None:
     filled = sum(bool(cell.strip()) for cell in rows[0])
     if widest > 0 and filled <= 1 < len(rows):
         raise TableError(
-            f"the first line has {filled} names and the lines below have {widest + 1} cells. If "
-            f"it is a title: --skip-lines 1."
+            f"the first line has text in {filled} cell(s), and lines below have {widest + 1} "
+            f"cells. If it is a title: --skip-lines 1."
         )
 
 

@@ -15,6 +15,8 @@ from gramian.core.equations import Added
 from gramian.orthogonal._fixed_basis import FixedBasis
 from gramian.orthogonal._normal_equations import basis_features
 
+_KEPT_BYTES = 2**28  # features of samples that are kept while queries are answered
+
 
 @dataclass(frozen=True, eq=False)
 class BasisQueries:
@@ -100,9 +102,17 @@ def _features(basis: FixedBasis, X: Any) -> Array:
 def _opened(basis: FixedBasis, holdings: Holdings, targets: Array) -> RowQueries:
     live, centres, samples = basis.live, basis.centres, holdings.rows.samples()
 
-    def blocks() -> Iterator[tuple[slice, Array]]:
+    def computed() -> Iterator[tuple[slice, Array]]:
         for rows, values in centres.blocks(samples, np.arange(len(holdings))):
             yield rows, to_host(basis_features(live.U, values))
+
+    # Every block of queries passes over the features of all samples: they are kept where they fit,
+    # which saves the O(m²) for each of them.
+    fits = len(holdings) * len(live.U) * 8 <= _KEPT_BYTES
+    kept = list(computed()) if fits else None
+
+    def blocks() -> Iterator[tuple[slice, Array]]:
+        return computed() if kept is None else iter(kept)
 
     found = live.normal.present_inverse(), live.orthogonal_weights
     return RowQueries.of(blocks, *found, targets, holdings.weight)

@@ -12,7 +12,7 @@ from gramian.tables._cells import (
 )
 from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.tables._dates import NOTATIONS, DateColumn
-from gramian.tables._formats import NumberFormat
+from gramian.tables._formats import NumberFormat, unit_of
 from gramian.tables._reading import encode
 from gramian.tables._table_model import TableModel, estimator_of
 
@@ -34,4 +34,5 @@ __all__ = [
     "number",
     "read_cells",
     "text",
+    "unit_of",
 ]

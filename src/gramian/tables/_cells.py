@@ -75,8 +75,11 @@ def column_names(table: Any) -> list[str]:
 
 def read_cells(table: Any, name: str) -> list[Any]:
     """The cells of a column as Python values, None where missing."""
-    if name not in column_names(table):
-        raise TableError(f"no column {name!r}. The columns are: {', '.join(column_names(table))}.")
+    names = column_names(table)
+    if name not in names:
+        alike = [other for other in names if str(other).casefold() == str(name).casefold()]
+        meant = f" Did you mean {alike[0]!r}?" if alike else ""
+        raise TableError(f"no column {name!r}.{meant} The columns are: {_some(names)}.")
     column = table[name]
     if isinstance(column, np.ndarray) and column.dtype.kind == "M":
         column = column.astype("datetime64[us]")  # nanoseconds would become integers
@@ -150,6 +153,12 @@ def are_classes(cells: Sequence[Any], read: Reads = number, many: int = 20) -> b
     values = {read(cell) for cell in cells} - {None}
     whole = all(value is not None and (math.isnan(value) or value.is_integer()) for value in values)
     return whole and len(values) <= many
+
+
+def _some(names: Sequence[str], most: int = 30) -> str:
+    """Names for a message."""
+    shown = ", ".join(map(str, names[:most]))
+    return shown if len(names) <= most else f"{shown}, … ({len(names):,} in all)"
 
 
 def _is_missing(value: Any) -> bool:

@@ -126,6 +126,7 @@ def suspicion(cells: Sequence[Any], column: str, asked: NumberFormat) -> str | N
     if best < _ENOUGH:
         return None
     alike = [other for other, share in shares.items() if share == best]
+    alike = [other for other in alike if _is_met(other.thousands, there)] or alike
     if asked in alike:
         return _odd_ones(there, column, asked, best)
     simplest = min(len(_differences(other, asked, column)) for other in alike)
@@ -138,6 +139,12 @@ def suspicion(cells: Sequence[Any], column: str, asked: NumberFormat) -> str | N
         f"{best:.0%} of the cells of {column!r} are numbers with {what} (such as {example!r}). "
         f"They are taken as text; to read them as numbers: {remedy}."
     ).replace("%", " %", 1)
+
+
+def _is_met(mark: str, cells: Sequence[str]) -> bool:
+    """Whether a mark stands between digits of a cell; no mark always does."""
+    between = re.compile(rf"\d{re.escape(mark)}\d")
+    return not mark or any(between.search(cell) for cell in cells)
 
 
 def _odd_ones(cells: Sequence[str], column: str, asked: NumberFormat, share: float) -> str:
@@ -178,10 +185,11 @@ def _differences(other: NumberFormat, asked: NumberFormat, column: str) -> list[
         mark = {",": "a decimal comma", ".": "a decimal point"}[other.decimal]
         found.append((mark, f"decimal={other.decimal!r} (--decimal {other.decimal})"))
     if other.thousands != asked.thousands:
-        mark = f"{other.thousands!r} between thousands" if other.thousands else "no groups"
-        found.append(
-            (mark, f"thousands={other.thousands!r} (--thousands {quote(other.thousands)})")
-        )
+        if other.thousands:
+            how = f"thousands={other.thousands!r} (--thousands {quote(other.thousands)})"
+            found.append((f"{other.thousands!r} between thousands", how))
+        else:
+            found.append(("no mark between thousands", "thousands=None (no --thousands)"))
     if other.unit != asked.unit:
         found.append((f"the unit {other.unit!r}", f"units=[{column!r}] (--unit {quote(column)})"))
     return found

@@ -1,10 +1,23 @@
 """Kernels by name, and the checks of their parameters."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
 
-from gramian.core.kernels import KERNELS, RBF, CallableKernel, make_kernel
+import gramian
+import gramian.files
+from gramian import LeastSquaresSVC
+from gramian.core.kernels import (
+    KERNELS,
+    RBF,
+    CallableKernel,
+    Kernel,
+    make_kernel,
+    register_kernel,
+)
 
 
 def samples(m):
@@ -128,3 +141,56 @@ def test_widths_are_compared_and_kept_apart_from_the_array_given():
     assert hash(kernel) == hash(RBF([0.5, 1.0]))
     with pytest.raises(ValueError, match="read-only"):
         kernel.gamma[0] = 2.0
+
+
+@dataclass(frozen=True)
+class Matern(Kernel):
+    """A kernel of one's own, with a width."""
+
+    name = "matern_of_the_tests"
+    parameters = ("gamma",)
+    takes_gamma = has_width = True
+    gamma: float = 1.0
+
+    def _values(self, X, Y):
+        r = np.sqrt(3.0) * self.gamma * cdist(X, Y)
+        return (1.0 + r) * np.exp(-r)
+
+    def diagonal(self, X):
+        return np.ones(len(X))
+
+    def typical_gamma(self, X):
+        return 1.0 / np.median(pdist(X))
+
+
+def test_a_kernel_of_ones_own(monkeypatch, tmp_path):
+    monkeypatch.setitem(KERNELS, Matern.name, None)
+    monkeypatch.delitem(KERNELS, Matern.name)
+    assert register_kernel(register_kernel(Matern)) is Matern  # as a module that is reloaded does
+    X, y = samples(40), samples(40)[:, 0] > 0
+    model = LeastSquaresSVC(Matern.name, random_state=0).fit(X, y)
+    given = LeastSquaresSVC(Matern(model.gamma_), C=model.C_).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), given.decision_function(X), atol=1e-9)
+    gramian.save(model, tmp_path / "m.gram")
+    twin = gramian.load(tmp_path / "m.gram").forget([3])
+    np.testing.assert_allclose(
+        twin.decision_function(X), model.forget([3]).decision_function(X), atol=1e-9
+    )
+    with pytest.raises(ValueError, match="metric needs one of the kernels"):
+        LeastSquaresSVC(Matern.name, metric="diagonal").fit(X, y)
+    KERNELS.pop(Matern.name)
+    with pytest.raises(gramian.files.ModelFileError, match="register_kernel"):
+        gramian.load(tmp_path / "m.gram")
+
+
+@pytest.mark.parametrize(
+    ("cls", "match"),
+    [
+        (Kernel, "register_kernel takes a dataclass"),
+        (type("Loo", (RBF,), {"name": "loo"}), "a kernel needs a name"),
+        (type("Other", (RBF,), {}), "the name 'rbf' is taken, by gramian"),
+    ],
+)
+def test_what_is_no_kernel_of_ones_own(cls, match):
+    with pytest.raises((TypeError, ValueError), match=match):
+        register_kernel(cls)

@@ -118,7 +118,7 @@ class DenseSpec(Spec[DenseState]):
     def _check_metric(self) -> None:
         kernel, gamma = self.kernel.kernel, self.kernel.gamma
         check_choice("metric", self.metric, (None, "diagonal"))
-        if not kernel.has_width:
+        if not kernel.has_feature_widths:
             raise ValueError(
                 f"metric needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel.name!r}."
             )

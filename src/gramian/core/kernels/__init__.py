@@ -26,7 +26,7 @@ from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 from gramian.core.kernels._laplacian import Laplacian
 from gramian.core.kernels._precomputed import GramSamples, Precomputed
 from gramian.core.kernels._products import Linear, Polynomial
-from gramian.core.kernels._registry import KERNELS, make_kernel
+from gramian.core.kernels._registry import KERNELS, make_kernel, register_kernel
 
 __all__ = [
     "KERNELS",
@@ -44,4 +44,5 @@ __all__ = [
     "checked_gamma",
     "default_gamma",
     "make_kernel",
+    "register_kernel",
 ]

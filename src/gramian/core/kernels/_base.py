@@ -17,7 +17,7 @@ class Kernel(ABC):
     A kernel cannot be changed after it is made. Samples are the rows of a dense array, also on a
     device, or of a CSR matrix. The value for two samples depends on these two alone, whatever
     other samples are passed in the same call. To add a kernel, write a frozen dataclass with
-    `_values` and `diagonal`, and enter it in `KERNELS`.
+    `_values` and `diagonal`, and enter it by `register_kernel`.
     """
 
     name: ClassVar[str]

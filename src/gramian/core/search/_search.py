@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.equations import CRITERIA, ClassTargets, Criterion, Equations
+from gramian.core.kernels import KERNELS
 from gramian.core.search._ladder import FIRST, WIDTHS, Rungs, climb
 from gramian.core.search._objective import Objective, WidthPrior, each_apart
 from gramian.core.search._polish import descend, simplex
@@ -238,9 +239,8 @@ def _check_width(problem: Problem, gamma: str, ridge: Any) -> None:
     if gamma not in ("loo", "loo-ard"):
         raise ValueError(f'gamma must be > 0, "loo" or "loo-ard", got {gamma!r}.')
     if not problem.kernel.has_width:
-        raise ValueError(
-            f'gamma={gamma!r} needs a kernel with a width, "rbf" or "laplacian". Give a number.'
-        )
+        names = ", ".join(f'"{name}"' for name, kernel in KERNELS.items() if kernel.has_width)
+        raise ValueError(f"gamma={gamma!r} needs a kernel with a width: {names}. Give a number.")
     if not isinstance(ridge, str) and not ridge > 0:
         raise ValueError(f'gamma={gamma!r} needs a ridge > 0 or "loo", got {ridge!r}.')
 
