@@ -115,8 +115,8 @@ def test_bodies_are_weighed_before_they_are_read(serving, monkeypatch, data):
     [
         ("relabel", {"ids": [1], "targets": ["a"] * 50_000 + ["b" * 2000]}),
         ("forget", {"ids": ["a"] * 50_000 + ["b" * 2000]}),
-        ("infer", {"records": [{"a": [1]}] * 20_000}),
-        ("infer", {"inputs": [{"name": 1}] * 20_000}),
+        ("infer", {"records": [{"a": [1]}] * 5_000}),
+        ("infer", {"inputs": [{"name": 1}] * 5_000}),
     ],
 )
 def test_a_refusal_is_no_larger_than_its_request(client, route, body):
@@ -183,7 +183,7 @@ def test_bytes_of_all_requests_together(serving):
 
 def test_an_answer_has_a_size(serving):
     body = {"inputs": [tensor(np.ones((100, 3)))], "parameters": {"probabilities": True}}
-    with serving(limits=Limits(values=400)) as client:
+    with serving(limits=Limits(values=440)) as client:
         assert "numbers" in client.post(f"{MODEL}/infer", json=body).json()["detail"]
 
 

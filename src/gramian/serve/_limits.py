@@ -20,7 +20,7 @@ class Limits:
         Rows of a request.
     values : int
         Values of a request, and of its answer. They are counted before anything is read; a list
-        counts as five and an object as twenty, which is what they take in time and memory.
+        counts as ten and an object as thirty, which is what they take in time and memory.
     bodies : int
         Bytes of all requests that are being received or answered.
     waiting : int
@@ -50,7 +50,7 @@ class Limits:
 
     body: int = 8 * 2**20
     rows: int = 10_000
-    values: int = 1_000_000
+    values: int = 500_000
     bodies: int = 64 * 2**20
     waiting: int = 256
     batch: int = 256

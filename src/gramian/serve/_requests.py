@@ -14,7 +14,7 @@ from gramian.serve._workers import Workers
 
 LENGTH = "Inference-Header-Content-Length"
 _SMALL = 2**16  # bytes that are read in a millisecond or so
-_WEIGHTS = {b"{": 20, b"[": 5, b",": 1}
+_WEIGHTS = {b"{": 30, b"[": 10, b",": 1}
 """How many numbers an object, a list and an element of it are like, in time and memory."""
 
 Kind = TypeVar("Kind", bound=BaseModel)
