@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gramian.core.engines import ChoiceWarning as ChoiceWarning
     from gramian.core.estimators import ScaleWarning as ScaleWarning
     from gramian.estimators import *  # noqa: F403
     from gramian.export import to_onnx as to_onnx
@@ -19,7 +20,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; estimators are found in `gramian.estimators`.
 _PUBLIC: dict[str, str] = {
-    "ChoiceWarning": "gramian.core.estimators",
+    "ChoiceWarning": "gramian.core.engines",
     "ScaleWarning": "gramian.core.estimators",
     "TableModel": "gramian.tables",
     "forget": "gramian.files",

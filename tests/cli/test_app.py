@@ -104,7 +104,7 @@ def test_traceback_on_demand(folder):
     words = ["inspect", "train.csv"]
     assert CliRunner().invoke(app, words).exception.__class__ is SystemExit
     shown = CliRunner().invoke(app, ["--traceback", *words])
-    assert isinstance(shown.exception, package.io.ModelFileError)
+    assert isinstance(shown.exception, package.files.ModelFileError)
 
 
 @pytest.mark.parametrize(

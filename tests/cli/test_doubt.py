@@ -1,5 +1,7 @@
 """``gramian doubt`` and ``gramian relabel``: rows to doubt, and what the commands do with them."""
 
+import pytest
+
 import gramian as package
 from gramian.cli._tables import read_table
 from tests.cli.conftest import HEADER, make_rows, write_csv
@@ -88,3 +90,24 @@ def test_a_store_is_doubted_and_relabelled(gramian, as_json, model):
     receipts = as_json("store", "receipts", "pets.store")["receipts"]
     assert [receipt["action"] for receipt in receipts] == ["create", "relabel"]
     assert gramian("audit", "pets.store").exit_code == 0
+
+
+def test_relabel_a_signed_store(gramian, as_json, model, folder):
+    serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    plain = serialization.NoEncryption()
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain
+    (folder / "key.pem").write_bytes(Ed25519PrivateKey.generate().private_bytes(*form))
+    gramian("store", "create", model, "pets.store", "--key", "key.pem")
+    words = ("relabel", "pets.store", "--id", "pet 8", "--to", "cat")
+    assert "key" in gramian(*words, code=1).stderr
+    receipt = as_json(*words, "--key", "key.pem")["receipt"]
+    assert receipt["action"] == "relabel"
+    assert receipt["public_key"]
+    assert (
+        "a key signs the receipts of a store"
+        in gramian(
+            "relabel", model, "--id", "pet 8", "--to", "cat", "--key", "key.pem", code=1
+        ).stderr
+    )

@@ -12,7 +12,7 @@ def test_arrays(gramian, as_json, model):
     assert "It holds 40 of the 40 samples as centres" in out
     with np.load("m.npz", allow_pickle=False) as file:
         assert "ids" not in file
-        assert len(file["centres"]) == 40
+        assert len(file["centres_0"]) == 40
     assert as_json("export", model, "--predict-only", "-o", "m.npz")["centres"] == 40
 
 

@@ -88,7 +88,7 @@ def test_machine_fits_the_target(as_json, folder, machine, target, expected):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
     facts = as_json(*words, "--estimator", machine, "--gamma", "0.3", "--ridge", "0.25")
-    assert facts["machine"] == type(expected).__name__
+    assert facts["estimator"] == type(expected).__name__
     saved = package.load("model.gram")
     assert repr(saved.estimator) == repr(expected)
     assert ("rmse" in facts["leave_one_out"]) is is_regressor(expected)
@@ -142,9 +142,9 @@ def test_parquet_gives_the_same_model_as_csv(gramian, folder):
     parquet.write_table(pyarrow.table(columns), "train.parquet")
     given = ("--gamma", "0.3", "--ridge", "0.1", "--id", "name")
     gramian(*FIT, *given)
-    one = package.io.fingerprint(package.load("model.gram"))
+    one = package.files.fingerprint(package.load("model.gram"))
     gramian("fit", "train.parquet", *FIT[2:], *given)
-    assert package.io.fingerprint(package.load("model.gram")) == one
+    assert package.files.fingerprint(package.load("model.gram")) == one
 
 
 @pytest.mark.parametrize(
@@ -204,10 +204,11 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
 
 
 def test_reason_is_told_before_the_fit(gramian, as_json):
-    assert gramian(*NAMED).stderr.startswith("Machine: stack-classifier (classes, and no more than")
+    told = gramian(*NAMED).stderr
+    assert told.startswith("Estimator: stack-classifier (classes, and no more than")
     one = gramian(*NAMED, "--kernel", "rbf").stderr
-    assert one.startswith("Machine: discriminant (classes, and the matrix of 40")
-    assert as_json(*NAMED)["machine_reason"].startswith("classes")
+    assert one.startswith("Estimator: discriminant (classes, and the matrix of 40")
+    assert as_json(*NAMED)["estimator_reason"].startswith("classes")
     assert gramian(*NAMED, "--estimator", "ls-svc").stderr == ""
 
 

@@ -36,14 +36,14 @@ def test_receipt_as_json(as_json, model, folder):
     assert receipt["user"]
     assert (receipt["ids"], receipt["count"], receipt["n_after"]) == (["pet 8"], 1, 39)
     key = bytes.fromhex(receipt["salt"])
-    assert receipt["fingerprint_after"] == package.io.fingerprint(package.load(model), key=key)
+    assert receipt["fingerprint_after"] == package.files.fingerprint(package.load(model), key=key)
     assert receipt["verified"] is True
     assert receipt["drift"] < 1e-12  # eps · cond(A), which is below 40 / 0.1
     assert receipt["difference"] < 1e-12
 
 
 def test_without_verify_nothing_is_compared(gramian, model):
-    assert "not asked for (--verify)" in gramian("forget", model, "--id", "pet 8").stdout
+    assert "not computed (--verify)" in gramian("forget", model, "--id", "pet 8").stdout
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_ways_to_choose_rows(gramian, model, folder, option, gone):
     (folder / "ids.txt").write_text("pet 3\n\n pet 5 \n")
     if gone is None:
         gone = [row[0] for row in make_rows() if row[3] == "growl"]
-    gramian("forget", model, *option)
+    gramian("forget", model, *option, "--yes")
     assert ids(model) == [row[0] for row in make_rows() if row[0] not in gone]
 
 
@@ -151,7 +151,7 @@ def test_model_from_python(gramian, folder):
         (("--id", "nobody"), 1, "forget got id nobody, which the model does not hold"),
         (("--where", "sound == quack"), 1, "no row that the model holds has sound == quack"),
         (("--where", "sound = woof"), 1, "is not of the form COLUMN OP VALUE"),
-        (("--where", "age > 0"), 1, "forget would leave 0 samples"),
+        (("--where", "age > 0", "--yes"), 1, "forget would leave 0 samples"),
         (("--ids-from", "empty.txt"), 1, "empty.txt has no ids"),
         (("--ids-from", "nowhere.txt"), 2, "does not exist"),
     ],
@@ -203,7 +203,7 @@ def test_model_that_cannot_be_saved_voids_the_receipt(gramian, model, folder, mo
         raise OSError("no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(package.io._models, "write_archive", fail)
+        patch.setattr(package.files._models, "write_archive", fail)
         result = gramian("forget", model, "--id", "pet 8", "--receipt", "r.jsonl", code=1)
     assert "no space left" in result.stderr
     assert statuses(folder / "r.jsonl") == ["pending", "void"]
@@ -242,3 +242,41 @@ def test_ids_that_were_typed_in_short(gramian, asked, meant):
     said = gramian("forget", "coded.gram", "--id", asked, code=1).stderr
     assert ("Did you mean" in said) == (meant is not None)
     assert meant is None or f"Did you mean {meant.replace('-', ' ')}? Nothing was" in said
+
+
+def test_many_rows_need_a_yes(gramian, as_json, model, folder):
+    many = ("forget", model, "--where", "age > 4")
+    before = (folder / model).read_bytes()
+    chosen = [row[0] for row in make_rows() if int(row[2]) > 4]
+    tried = as_json(*many, "--dry-run")
+    assert (tried["ids"], tried["n_after"]) == (chosen, 40 - len(chosen))
+    out = gramian(*many, "--dry-run").stdout
+    assert f"Would forget {len(chosen)} of 40 rows: {chosen[0]}" in out
+    error = gramian(*many, code=2).stderr
+    assert f"this would forget {len(chosen)} of 40 rows" in error
+    assert "--dry-run; --yes forgets them" in error
+    assert (folder / model).read_bytes() == before
+    gramian(*many, "--yes")
+    assert len(ids(model)) == 40 - len(chosen)
+
+
+@pytest.mark.parametrize(("answer", "left"), [("n\n", 40), ("y\n", 30)])
+def test_a_question_on_a_terminal(gramian, model, monkeypatch, answer, left):
+    monkeypatch.setattr("gramian.cli._forget.can_answer", lambda: True)
+    some = [word for i in range(10) for word in ("--id", f"pet {i + 1}")]
+    result = gramian("forget", model, *some, input=answer, code=1 if left == 40 else 0)
+    assert "This forgets 10 of 40 rows (25%). Go on?" in result.stderr
+    assert len(ids(model)) == left
+
+
+@pytest.mark.parametrize("content", [
+    "name;animal\npet 3;cat\npet 5;cat\n",
+    "animal,name\ncat,pet 3\ncat,pet 5\n",
+    "name\npet 3\npet 5\n",
+    "id\npet 3\npet 5\n",
+    "\ufeffpet 3\r\npet 5\r\n",
+])  # fmt: skip
+def test_ids_from_the_column_of_the_ids(gramian, model, folder, content):
+    (folder / "some.csv").write_bytes(content.encode())
+    gramian("forget", model, "--ids-from", "some.csv")
+    assert ids(model) == [f"pet {i}" for i in range(1, 41) if i not in (3, 5)]

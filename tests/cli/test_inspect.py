@@ -20,8 +20,8 @@ def test_for_people(gramian, model):
 def test_as_json(as_json, model):
     facts = as_json("inspect", model, "--loo", "--doubtful", "3")
     loaded = package.load(model)
-    assert facts["file"] == package.io.file_facts(model)
-    assert facts["file"]["fingerprint"] == package.io.fingerprint(loaded)
+    assert facts["file"] == package.files.file_facts(model)
+    assert facts["file"]["fingerprint"] == package.files.fingerprint(loaded)
     assert facts["rows"] == 40
     assert facts["ids"] == {"first": "pet 1", "last": "pet 40"}
     assert [column["name"] for column in facts["columns"]] == ["weight", "age", "sound"]

@@ -172,7 +172,7 @@ def test_confidence_adds_sets_of_classes(gramian, as_json, model):
     assert f"coverage {np.mean(held):.2%}" in result.stderr
     assert (
         "between 0 and 1"
-        in gramian("predict", model, "new.csv", "--confidence", "2", code=1).stderr
+        in gramian("predict", model, "new.csv", "--confidence", "2", code=2).stderr
     )
 
 
@@ -205,3 +205,28 @@ def test_files_with_ids_are_private(gramian, model, folder):
     gramian("doubt", model, "-o", "doubts.csv")
     for name in (model, "out.csv", "doubts.csv"):
         assert (folder / name).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(("target", "columns"), [("animal", {"set"}), ("weight", {"low", "high"})])
+def test_fast_sets_are_close_to_full_ones(as_json, gramian, target, columns):
+    write_csv("train.csv", [row for row in make_rows(200) if row[1] != "NA"])
+    fit = ("fit", "train.csv", "--target", target, "--ignore", "name", "-o", "m.gram")
+    gramian(*fit, "--gamma", "0.1", "--ridge", "0.1")
+    write_csv("many.csv", [row for row in make_rows(200, seed=3) if row[1] != "NA"])
+    words = ("predict", "m.gram", "many.csv", "--confidence", "0.8")
+    full, fast = as_json(*words), as_json(*words, "--fast")
+    assert columns < set(fast["predictions"])
+    assert fast["approximate"]
+    assert not full["approximate"]
+    assert abs(fast["compared"]["coverage"] - full["compared"]["coverage"]) < 0.05
+    if target == "animal":
+        same = zip(fast["predictions"]["set"], full["predictions"]["set"], strict=True)
+        assert np.mean([a == b for a, b in same]) > 0.95
+    assert "an approximation" in gramian(*words, "--fast").stderr
+    assert "--fast is for" in gramian("predict", "m.gram", "many.csv", "--fast", code=2).stderr
+
+
+def test_batches_are_one_prediction(as_json, model, monkeypatch, expected):
+    monkeypatch.setattr("gramian.cli._predict._FIRST", 3)
+    monkeypatch.setattr("gramian.cli._predict._FASTER", 1)
+    assert as_json("predict", model, "new.csv")["predictions"]["prediction"] == expected.tolist()

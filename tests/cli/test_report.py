@@ -56,7 +56,7 @@ def test_page_stands_alone(gramian, folder):
         "always cat",
         "linear model",
         "Which columns matter",
-        "Chosen on these same rows",
+        "were chosen on the same rows",
     ):
         assert words in text
 
@@ -109,7 +109,7 @@ def test_figures_that_make_sense(as_json, folder, machine, expected):
     package.save(machine.fit(X, np.sign(X[:, 0])), "plain.gram")
     facts = as_json("report", "plain.gram", "-o", "report.html")
     assert facts == {"output": "report.html", "figures": expected}
-    honest = "does not flatter" in (folder / "report.html").read_text(encoding="utf-8")
+    honest = "is not optimistic" in (folder / "report.html").read_text(encoding="utf-8")
     assert honest == ("Search" not in expected)  # nothing was chosen
 
 
@@ -118,3 +118,21 @@ def test_without_matplotlib_the_remedy_is_named(gramian, model, folder, monkeypa
     result = gramian("report", model, "-o", "report.html", code=1)
     assert re.search(r"pip install \"gramian\[plot\]\"", result.stderr)
     assert not (folder / "report.html").exists()
+
+
+def test_classes_dates_and_folded_columns(gramian, folder, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, label = rng.standard_normal((90, 60)).round(3), np.array(["yes", "no", "abstains"])
+    y = label[np.where(np.arange(90) < 4, 2, np.arange(90) % 2)]
+    rows = [[*row, target] for row, target in zip(X.tolist(), y, strict=True)]
+    write_csv("votes.csv", rows, [*(f"c{j}" for j in range(60)), "vote"])
+    fit = ("fit", "votes.csv", "--target", "vote", "--gamma", "0.01", "--ridge", "1")
+    assert "never predicted: abstains (0 of 4)" in gramian(*fit, "-o", "votes.gram").stdout
+    monkeypatch.setattr("gramian.cli._report.today", lambda: "2026-02-03")
+    gramian("report", "votes.gram", "-o", "report.html")
+    page = read(folder / "report.html")
+    text = " ".join(page.words)
+    for words in ("2026-02-03", "recall", "AUC", "never predicted: abstains (0 of 4)"):
+        assert words in text
+    assert "10 more columns" in text
+    assert page.tags.count("details") == 1

@@ -3,6 +3,7 @@
 import io
 import sys
 
+import numpy as np
 import pytest
 
 from gramian.cli._tables import naming, read_table, to_csv, write_table
@@ -22,6 +23,25 @@ def test_csv(content, tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(content.encode())
     assert read_table(str(path)) == {"a": ["1", "2"], "b c": ["x", "y"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_tells_the_encoding(encoding, tmp_path):
+    path = str(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_bytes("größe;b\r\n1;ü\r\n".encode(encoding))
+    table = read_table(path)
+    assert table == {"größe": ["1"], "b": ["ü"]}
+    assert table.notation.marked
+    write_table(path, {"x": [0.5]}, table.notation._replace(decimal=","))
+    assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbfx\n0,5\n"
+
+
+@pytest.mark.parametrize(
+    "content", [b"a,b,\n1,2,\n3,4,\n", b"a,b\n1,2,\n3,4,\n", b"a,b,\n1,2\n3,4\n"]
+)
+def test_a_delimiter_at_the_end_of_lines(content, tmp_path):
+    (tmp_path / "t.csv").write_bytes(content)
+    assert read_table(str(tmp_path / "t.csv")) == {"a": ["1", "3"], "b": ["2", "4"]}
 
 
 def test_cells_with_separators_and_line_breaks(tmp_path):
@@ -54,6 +74,10 @@ def test_standard_input(monkeypatch):
         (b"a,b\n1,2\n1\n", "t.csv: row 2: 1 cells, but there are 2 columns"),
         (b"a,b\n1,2,3\n", "t.csv: row 1: 3 cells, but there are 2 columns"),
         (b"a,,c\n1,2,3\n", "t.csv: column 2 has no name"),
+        (b"Patients of 2024\n\na,b\n1,2\n", r"1 names and the lines below have 2.*--skip-lines 1"),
+        (b"Patients of 2024,,\na,b,c\n1,2,3\n", "If it is a title: --skip-lines 1"),
+        (b"a,b,\n1,2,\n1,2,3\n", "t.csv: column 3 has no name"),
+        ("a,b\n1,ü\n".encode("utf-16-le"), "it looks like --encoding utf-16-le"),
         (b"a,a\n1,2\n", "t.csv: two columns have the name 'a'"),
         (b'a,b\n1,"2\n', "t.csv: line 2: unexpected end of data"),
         (b"caf\xe9\n", "t.csv is not UTF-8 text"),
@@ -119,3 +143,40 @@ def test_encoding_and_notation_of_a_spreadsheet(gramian, as_json, folder):
     assert facts["notes"] == []
     done = gramian("predict", "m.gram", "de.csv", "--encoding", "cp1252")
     assert "error 0.00%" in done.stderr
+
+
+def test_title_missing_targets_and_the_notation_of_the_input(gramian, as_json, folder):
+    cells = [f"{i},5;{'ab'[i % 2]};{i * i},25;" for i in range(40)]
+    cells[3], cells[8] = "3,5;b;;", "8,5;a;NA;"
+    title = ["Messungen 2024", "", "x;art;wert;"]
+    (folder / "de.csv").write_bytes("\r\n".join([*title, *cells]).encode("utf-16"))
+    words = ("fit", "de.csv", "--target", "wert", "--decimal", ",", "-o", "m.gram")
+    given = (*words, "--gamma", "0.3", "--ridge", "0.1", "--skip-lines", "2")
+    assert "--skip-lines 1" in gramian(*words, code=1).stderr
+    error = gramian(*given, code=1).stderr
+    assert "row 4, 9, column 'wert': the target is missing. 2 of 40 rows have none" in error
+    assert as_json(*given, "--drop-missing-target")["rows"] == 38
+    assert "Left out: 2 rows without a target." in gramian(*given, "--drop-missing-target").stdout
+    gramian("predict", "m.gram", "de.csv", "--skip-lines", "2", "-o", "out.csv")
+    text = (folder / "out.csv").read_bytes().decode("utf-8-sig")
+    assert text.startswith("row;prediction\n1;")
+    assert all("." not in line and line.count(",") == 1 for line in text.splitlines()[1:])
+    learn = ("learn", "m.gram", "de.csv", "--skip-lines", "2")
+    assert "2 of 40 rows" in gramian(*learn, code=1).stderr
+    assert as_json(*learn, "--drop-missing-target")["dropped"] == 2
+    gramian("doubt", "m.gram", "--top", "3", "-o", "doubts.csv")
+    assert (folder / "doubts.csv").read_text().startswith("id;given;suggested;error\n")
+    assert len(as_json("relabel", "m.gram", "doubts.csv")["ids"]) == 3
+
+
+def test_two_thousand_columns_are_folded(gramian, folder):
+    rows = np.random.default_rng(0).standard_normal((20, 2000)).round(2)
+    rows[:, 1500:] = 1.0
+    lines = [",".join(map(str, [*row, "ab"[i % 2]])) for i, row in enumerate(rows)]
+    names = ",".join([*(f"c{j}" for j in range(2000)), "y"])
+    (folder / "wide.csv").write_text("\n".join([names, *lines]))
+    words = ("fit", "wide.csv", "--target", "y", "--gamma", "0.001", "--ridge", "0.1")
+    out = gramian(*words, "-o", "wide.gram").stdout
+    assert len(out.splitlines()) < 60
+    assert "… and 1,480 more: 1,480 of numbers" in out
+    assert "c1509, … (500 columns) (constant)" in out

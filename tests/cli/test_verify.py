@@ -109,7 +109,7 @@ def test_receipt_of_python(model, gramian, folder):
     receipt = package.forget(fitted, "pet 8")
     package.save(fitted, model)
     loaded = package.load(model)
-    again = package.io.fingerprint(loaded, key=bytes.fromhex(receipt.salt))
+    again = package.files.fingerprint(loaded, key=bytes.fromhex(receipt.salt))
     assert again == receipt.fingerprint_after
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from gramian.cli import _work
-from gramian.cli._work import patiently, progress
+from gramian.cli._work import remaining
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fork")
 
@@ -23,14 +23,14 @@ class Module:
     @staticmethod
     def run(quiet):
         print("started", flush=True)
-        _work._LINE_EVERY = 0.05
-        _work.patiently({work}, "working", expected=7.0)
+        _work.step("working hard", 0.25, "one of four")
+        ({work})()
         return {{}}
     @staticmethod
     def show(facts):
         print("shown")
 
-_work._LINE_EVERY = 0.2
+_work._PATIENCE, _work._LINE_EVERY = 0.3, 0.2
 _app.import_module = lambda name: Module
 
 @_app.app.command()
@@ -38,16 +38,16 @@ _app.import_module = lambda name: Module
 def work(**options):
     _app._run("work", options)
 
-sys.argv = ["gramian", "work"]
+sys.argv = ["gramian", "work", *sys.argv[1:]]
 main()
 """
 STUBBORN = "lambda: ctypes.PyDLL(None).usleep(60_000_000)"  # keeps every thread waiting
 HEARING = "lambda: [time.sleep(0.01) for _ in range(6000)]"
 
 
-def start(work, folder):
+def start(work, folder, *words):
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND.format(work=work)],
+        [sys.executable, "-c", COMMAND.format(work=work), *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -55,16 +55,15 @@ def start(work, folder):
     )
 
 
-def test_result_and_error():
-    assert patiently(lambda: 7, "work") == 7
-    with pytest.raises(ValueError, match="odd"):
-        patiently(lambda: int("odd"), "work", quiet=True)
-
-
 def test_lines_now_and_then_without_a_terminal(tmp_path):
     out, error = start("lambda: time.sleep(0.9)", tmp_path).communicate(timeout=60)
     assert out.split() == ["started", "shown"]
-    assert "working: 0 s, about 7 s left" in error
+    assert "working hard: 0 s, about 1 s left, one of four" in error
+
+
+def test_json_is_silent(tmp_path):
+    process = start("lambda: time.sleep(0.9)", tmp_path, "--json")
+    assert process.communicate(timeout=60) == ("started\n{}\n", "")
 
 
 @pytest.mark.parametrize("work", [STUBBORN, HEARING], ids=["stubborn", "hearing"])
@@ -93,18 +92,24 @@ def test_who_kills_the_one_kills_the_other(tmp_path):
         pytest.fail("the child goes on")
 
 
-def test_an_estimate_that_is_used_up_grows():
-    assert progress(5.0, 10.0)["left"] == "about 5 s left"
-    assert progress(20.0, 10.0)["total"] == 22.0
-    assert progress(20.0, None) == {}
+def test_what_is_left_follows_from_what_is_done():
+    assert remaining(5.0, 0.5) == 5.0
+    assert remaining(5.0, 1.0) == 0.0
+    assert remaining(5.0, None) is None
 
 
 def test_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    bar = _work.shown("fitting", 0.1)
-    assert isinstance(bar, _work.Bar)
-    bar.tick()
-    bar.stop()
+    monkeypatch.setattr(_work, "_PATIENCE", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    display = _work.Display("fitting")
+    display.done = 0.5
+    display.tick()
+    assert isinstance(display._bar, _work.Bar)
+    display.stop()
+    paused = _work.Display("-")
+    paused.tick()
+    assert paused._bar is None
 
 
 def test_lock_of_a_killed_process_is_removed(tmp_path):

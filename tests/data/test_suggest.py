@@ -153,5 +153,5 @@ def test_refusals_name_the_way_out():
     with pytest.raises(ValueError, match="is \"squared\", got 'log'"):
         suggest(model, X, strategy="expected-error", loss="log")
     lagrangian = LagrangianSVC(gamma=0.5, C=1.0).fit(X, y > 0)
-    with pytest.raises(ValueError, match="this LagrangianSVC has none"):
+    with pytest.raises(ValueError, match="known for least squares with a ridge above 0"):
         suggest(lagrangian, X, strategy="variance")

@@ -68,11 +68,7 @@ def basis_values(model, X, y, w, at, classes):
 
 
 def brute_force(model, X, y, w, classes=None):
-    """Left-out values of all samples, by refits; balanced class weights stay as they are."""
-    if getattr(model, "class_weight", None) == "balanced":
-        model = clone(model).set_params(class_weight=None)
-        labels, sums = np.searchsorted(classes, y), np.bincount(np.searchsorted(classes, y), w)
-        w = w * (w.sum() / (len(sums) * sums))[labels]
+    """Left-out values of all samples, by refits."""
     stay = ~np.eye(len(y), dtype=bool)
     rows = [
         refitted_values(model, X[s], y[s], w[s], X[i : i + 1], classes) for i, s in enumerate(stay)
@@ -239,11 +235,13 @@ def test_few_samples_give_everything():
 def test_a_confidence_lies_between_0_and_1(confidence_level):
     X, y, _ = samples()
     model = LeastSquaresSVC(gamma=0.5, C=10.0).fit(X, y)
-    with pytest.raises(ValueError, match="confidence must be a number between 0 and 1, got"):
+    with pytest.raises(ValueError, match="confidence_level must be a number between 0 and 1, got"):
         model.predict_set(X, confidence_level)
     model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, X[:, 0])
     for method in ("full", "jackknife+"):
-        with pytest.raises(ValueError, match="confidence must be a number between 0 and 1, got"):
+        with pytest.raises(
+            ValueError, match="confidence_level must be a number between 0 and 1, got"
+        ):
             model.predict_interval(X, confidence_level, method)
     with pytest.raises(ValueError, match="method must be"):
         model.predict_interval(X, method="split")

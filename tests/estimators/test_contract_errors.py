@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from gramian import KernelDiscriminant, OrthogonalKernelClassifier, ScaleWarning
-from gramian.core.engines import DenseEngine, DensePlan
+from gramian.core.engines import DenseEngine, DenseSpec
 from gramian.core.gram import NotPositiveDefiniteError, _memory, _slots
 from gramian.orthogonal._engine import BasisEngine
-from gramian.orthogonal._plan import BasisPlan
+from gramian.orthogonal._spec import BasisSpec
 from tests.estimators.conftest import (
     ESTIMATORS,
     SQUARE,
@@ -389,7 +389,7 @@ def test_forget_never_fails(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(DenseEngine, "remove", refuse)
-        patch.setattr(DensePlan, "engine", refuse)
+        patch.setattr(DenseSpec, "build", refuse)
         model.forget([4])
         assert 4 not in model.ids_
         assert len(model.X_fit_) == 19
@@ -412,12 +412,12 @@ def test_forget_never_fails_on_a_basis(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(BasisEngine, "_without", refuse)
-        patch.setattr(BasisPlan, "bases", refuse)
+        patch.setattr(BasisSpec, "bases", refuse)
         model.forget([4]).forget([5])
         with pytest.raises(np.linalg.LinAlgError, match="do not determine"):
             model.predict(X)
     assert len(model.predict(X)) == 30
-    assert model.rebuilds_[-1].reason == "an edit was interrupted"
+    assert model.rebuilds_[-1].reason.startswith("forgetting by an update failed")
     model.learn_rows(X[25:], y[25:])
     monkeypatch.setattr(BasisEngine, "_without", refuse)
     before = values(model)

@@ -7,9 +7,9 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 
+from gramian.core.estimators import outputs_without_each
 from tests.estimators.conftest import (
     CLASSIFIERS,
-    REPEATABLE,
     REWEIGHABLE,
     close_values,
     every_form,
@@ -102,14 +102,19 @@ def test_class_weights_of_a_dict(reweighable):
     close_values(classifier.loo_decision_function(), left_out(classifier))
 
 
-@pytest.mark.parametrize("name", [name for name in REWEIGHABLE if name in REPEATABLE])
-def test_balanced_class_weights_stay_those_of_all_samples(name):
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", REWEIGHABLE)
+def test_balanced_class_weights_are_those_of_the_others(name, weighted):
     classifier = clone(CLASSIFIERS[name])
-    X, y = make_samples(classifier, 20, classes=3)
-    classifier.set_params(class_weight="balanced").fit(X, y)
-    weights = dict(enumerate(20 / (3 * np.bincount(y))))
-    same = clone(classifier).set_params(class_weight=weights).fit(X, y)
-    close_values(classifier.loo_decision_function(), left_out(same))
+    X, y = make_samples(classifier, 14, classes=3)
+    y[y == 2], y[0] = 1, 2  # a class of one sample, and two uneven ones
+    weight = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 14) if weighted else np.ones(14)
+    classifier.set_params(class_weight="balanced").fit(X, y, sample_weight=weight)
+    expected = left_out(classifier, weight)
+    close_values(classifier.loo_decision_function(), expected)
+    (_, F), *_ = outputs_without_each(classifier, X)
+    diagonal = np.einsum("iit->it", F)
+    close_values(diagonal[:, 0] if expected.ndim == 1 else diagonal, expected)
 
 
 def test_predictions_and_score_follow_the_values(classifier):

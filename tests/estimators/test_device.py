@@ -65,7 +65,11 @@ def answers(model, X):
     return found
 
 
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda m: f"{type(m).__name__}-{m.kernel}")
+@pytest.mark.parametrize(
+    "equations",
+    MACHINES,
+    ids=lambda m: f"{type(m).__name__}-{getattr(m.kernel, '__name__', m.kernel)}",
+)
 def test_a_model_on_a_device_equals_the_one_in_numpy(equations):
     here = edited(clone(equations), X, y)
     there = edited(clone(equations).set_params(device=DEVICE), X, y)

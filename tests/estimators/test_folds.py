@@ -21,8 +21,8 @@ def folds_of(y, seed=0):
 def fold_score(fuzzy, X, y, folds, weight=None):
     """The score of the parameters of a model."""
     now = fuzzy.set_params(tune=False).fit(X, y, sample_weight=weight)._now
-    values = {name: getattr(now.choice, name) for name in ("gamma", *now.settings.floors)}
-    return now.settings.fold_score(now.holdings, folds, values)
+    values = {name: getattr(now.spec, name) for name in ("gamma", *now.spec.floors)}
+    return now.spec.fold_score(now.holdings, folds, values)
 
 
 @pytest.mark.parametrize("counts", [(10, 10), (23, 7, 1), (5, 4, 3), (1, 1)])

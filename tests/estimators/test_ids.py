@@ -70,8 +70,11 @@ def test_numbers_go_on():
     np.testing.assert_array_equal(found, [12, 13, 14])
     assert after == 15
     np.testing.assert_array_equal(next_ids(np.array([4, 9]), 2, 2)[0], [10, 11])
-    with pytest.raises(ValueError, match="no 2 numbers left after id 9223372036854775806"):
-        next_ids(np.array([2**63 - 2]), 0, 2)
+    found, after = next_ids(np.array([1, 2**63 - 1]), 0, 3)
+    np.testing.assert_array_equal(found, [0, 2, 3])
+    assert after == 4
+    with pytest.raises(ValueError, match="no 2 numbers left after id 9223372036854775805"):
+        next_ids(np.array([1]), 2**63 - 2, 2)
     with pytest.raises(ValueError, match="ids of the caller's own, such as a"):
         next_ids(np.array(["a"]), 0, 1)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from gramian.core.engines import Unbuilt
+from gramian.core.engines import DeferredEngine
 from tests.estimators.conftest import ESTIMATORS, ONE_OF_EACH, make_samples, values
 from tests.interrupts import interrupted, lines_of, places
 
@@ -35,7 +35,7 @@ def start(name, **parameters):
 def twin(model):
     """A copy with a live engine."""
     other = copy.deepcopy(model)
-    if isinstance(other._now.engine, Unbuilt):
+    if isinstance(other._now.engine, DeferredEngine):
         other._serving()
     return other
 

@@ -487,3 +487,29 @@ def test_where_no_support_is_found_anew_the_last_one_serves(monkeypatch):
     model.partial_fit(X[30:32], y[30:32])
     assert len(model.ids_) == 32
     assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
+@pytest.mark.parametrize(("dtype", "far", "large"), [(np.float32, 1.0, 120.0), (float, 1e4, 6e4)])
+def test_where_slacks_are_lost_a_query_leaves_nothing_behind(dtype, far, large):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((16, 2)), np.arange(16) % 3
+    X[:, 0] += 1.5 * y
+    X[-1] *= far
+    X, queries = X.astype(dtype), rng.standard_normal((3, 2)).astype(dtype)
+    model = LagrangianSVC(kernel="poly", gamma=0.3, C=large).fit(X, y)
+    together = model.p_values(queries)
+    alone = [clone(model).fit(X, y).p_values(query[None])[0] for query in queries]
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_a_query_that_an_update_refuses_is_learned_from_scratch(monkeypatch):
+    X, y = np.random.default_rng(0).standard_normal((12, 2)), np.arange(12) % 2
+    model = clone(PIVOT).fit(X, y)
+    expected = model.p_values(X[:2] + 0.1)
+
+    def refuse(*args):
+        raise NotPositiveDefiniteError(0, 0.0, 1.0, new=True)
+
+    monkeypatch.setattr(type(model._now.engine), "append", refuse)
+    np.testing.assert_array_equal(model.p_values(X[:2] + 0.1), expected)

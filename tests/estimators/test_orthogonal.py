@@ -1,9 +1,7 @@
 """Orthogonal least squares machines against direct solves on the basis that they chose."""
 
 import copy
-import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +19,7 @@ from gramian import (
     load,
     save,
 )
-from gramian.orthogonal import _plan
+from gramian.orthogonal import _spec, _trials
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,
@@ -433,7 +431,8 @@ def test_ridge_by_closed_forms(ridge, penalty):
 @pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
 def test_ridge_of_many_samples_is_that_of_leave_one_out(penalty, monkeypatch):
     """Cross-validation on a part of the samples would take it too large."""
-    monkeypatch.setattr(_plan, "TRIED_ON", 50)
+    monkeypatch.setattr(_trials, "TRIED_ON", 50)
+    monkeypatch.setattr(_spec, "TRIED_ON", 50)
     model = OrthogonalKernelRegressor(gamma=0.5, max_basis=12, penalty=penalty)
     X, y = make_samples(model, 60)
     basis = bases(model.fit(X, y))[0]
@@ -553,20 +552,6 @@ def test_sums_that_many_samples_have_passed_are_taken_anew():
     assert model.rebuilds_[-1].reason == "most of what the sums held has left"
     assert model.drift() < tolerance(40)
     assert_solved(model)
-
-
-@pytest.mark.parametrize("name", ["Classifier", "Regressor"])
-def test_files_of_0_1_0(name):
-    folder = Path(__file__).parents[1] / "files" / "models_0_1_0"
-    model = load(folder / f"OrthogonalKernel{name}.gram")
-    expected = json.loads((folder / "expected.json").read_text())[type(model).__name__]
-    Q = np.load(folder / "queries.npz")["Xq"]
-    shown = expected["values" if is_classifier(model) else "predict"]
-    np.testing.assert_allclose(values(model, Q), shown, rtol=1e-12, atol=1e-12)  # as stored
-    np.testing.assert_allclose(model.loo_decision_function(), expected["loo"], rtol=1e-9)
-    new = ["new"] if model.ids_.dtype.kind == "U" else [99]
-    model.forget(model.ids_[:2]).partial_fit(Q[:1], model.y_fit_[:1], ids=new)
-    close_values(values(model, Q), values(model.refitted(), Q), updates=3)
 
 
 # -- errors -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.core.engines import DenseEngine, DensePlan
+from gramian.core.engines import DenseEngine, DenseSpec
 from gramian.core.gram import NotPositiveDefiniteError
 from tests.estimators.conftest import (
     assert_same_model,
@@ -151,9 +151,9 @@ def test_a_model_that_owes_its_engine_can_be_edited(edit, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(DenseEngine, "remove", fail)
-        build = DensePlan.engine
+        build = DenseSpec.build
         few = 11 if edit != "relabel" else 10
-        patch.setattr(DensePlan, "engine", lambda *a: fail() if len(a[1]) == few else build(*a))
+        patch.setattr(DenseSpec, "build", lambda *a: fail() if len(a[1]) == few else build(*a))
         model.forget(3)
         with pytest.raises(np.linalg.LinAlgError, match="for now") if few == 11 else nullcontext():
             model.predict(X)

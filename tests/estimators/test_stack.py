@@ -1,7 +1,5 @@
 """Stacks: exact sums of their parts under edits, and weights that stay until `reselect`."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +14,7 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
-from gramian.core.engines import DensePlan
+from gramian.core.engines import DenseSpec
 from gramian.core.gram import NotPositiveDefiniteError, _memory
 from gramian.core.search import Problem
 from tests.estimators.conftest import make_samples, queries, values
@@ -164,7 +162,7 @@ def test_parts_that_differ_by_their_metric_share_a_search():
     model.set_params(callback=calls.append, random_state=0).fit(X, y)
     stack, holdings = len(calls), model._now.holdings
     part = model._spec().parts[1]
-    part.with_metric(holdings, replace(part, metric=None).choose(holdings, None))
+    part.with_metric(holdings, part.without_metric(holdings))
     assert len(calls) == 2 * stack
 
 
@@ -172,13 +170,13 @@ def test_parts_that_differ_by_their_metric_share_a_search():
 def test_every_engine_is_built_once(name, built, monkeypatch):
     """One for each part, and one for the slopes of "exponential"."""
     versions = []
-    build = DensePlan.engine
+    build = DenseSpec.build
 
-    def counted(plan, holdings, history=()):
+    def counted(spec, holdings, history=()):
         versions.append(holdings.version)
-        return build(plan, holdings, history)
+        return build(spec, holdings, history)
 
-    monkeypatch.setattr(DensePlan, "engine", counted)
+    monkeypatch.setattr(DenseSpec, "build", counted)
     model = clone(CHOSEN[name])
     X, y = make_samples(model, 40)
     model.fit(X, y)
@@ -197,8 +195,8 @@ def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
     model.fit(X, y)
     some = np.linspace(0, 40, 30).astype(int)
     alone = LeastSquaresSVR(gamma=0.5, C=3.0).fit(X[some], y[some])
-    plan = model._spec().parts[1].with_metric(alone._now.holdings, alone._now.choice)
-    np.testing.assert_allclose(model.parts_[1]["metric"], plan.metric)
+    spec = model._spec().parts[1].with_metric(alone._now.holdings, alone._now.spec)
+    np.testing.assert_allclose(model.parts_[1]["metric"], spec.kernel.metric)
     assert_exact(model.forget([0, 7]))
 
 

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from gramian import KernelDiscriminant, LagrangianSVC, LeastSquaresSVC, TableModel
+from gramian import (
+    KernelDiscriminant,
+    LagrangianSVC,
+    LeastSquaresSVC,
+    StackedKernelClassifier,
+    TableModel,
+)
 from gramian.export import expansion_of, predict_only, trusted_types
 
 X, Y = load_iris(return_X_y=True)
@@ -22,11 +28,11 @@ def test_arrays_predict_and_tell_no_more(tmp_path):
     with np.load(tmp_path / "m.npz", allow_pickle=False) as file:
         arrays = dict(file)
     assert sorted(arrays) == sorted(
-        ["kernel", "gamma", "degree", "coef0", "centres", "coefficients", "intercept", "classes",
-         "scale", "flat"]
+        ["kernels", "gamma_0", "degree_0", "coef0_0", "centres_0", "coefficients_0", "intercept",
+         "classes", "scale", "flat"]
     )  # fmt: skip
-    distances = ((X[:, None] - arrays["centres"]) ** 2).sum(axis=2)
-    F = np.exp(-arrays["gamma"] * distances) @ arrays["coefficients"] + arrays["intercept"]
+    distances = ((X[:, None] - arrays["centres_0"]) ** 2).sum(axis=2)
+    F = np.exp(-arrays["gamma_0"] * distances) @ arrays["coefficients_0"] + arrays["intercept"]
     np.testing.assert_allclose(F, model.decision_function(X), atol=1e-9)
     assert arrays["classes"][F.argmax(axis=1)].tolist() == model.predict(X).tolist()
 
@@ -39,9 +45,9 @@ def test_file_is_private(tmp_path):
 
 def test_linear_models_hold_no_samples():
     model = LeastSquaresSVC("linear", C=1.0).fit(X, Y)
-    expansion = expansion_of(model)
-    assert expansion.centres.shape == (0, 4)
-    np.testing.assert_allclose(expansion.coefficients.T, model.coef_, atol=1e-12)
+    (term,) = expansion_of(model).terms
+    assert term.centres.shape == (0, 4)
+    np.testing.assert_allclose(term.coefficients.T, model.coef_, atol=1e-12)
 
 
 def test_table_brings_its_columns(tmp_path):
@@ -56,11 +62,31 @@ def test_table_brings_its_columns(tmp_path):
     ]
 
 
-def test_skops(tmp_path):
+def days_model():
+    """A stack on numbers, texts and dates, with ids."""
+    day = np.datetime64("2024-01-01") + np.arange(150)
+    table = {"a": X[:, 0], "b": np.where(X[:, 1] > 3, "wide", "narrow"), "day": day, "y": Y}
+    stack = StackedKernelClassifier(["rbf", "laplacian"], gamma=0.5, C=1.0)
+    return TableModel(stack, target="y").fit(table), table
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_skops(tmp_path, table):
     skops = pytest.importorskip("skops.io")
-    model = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, Y)
+    model, rows = days_model() if table else (KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, Y), X)
     skops.dump(model, tmp_path / "m.skops")
     assert set(skops.get_untrusted_types(file=tmp_path / "m.skops")) <= set(trusted_types())
     twin = skops.load(tmp_path / "m.skops", trusted=trusted_types())
-    np.testing.assert_array_equal(twin.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(twin.decision_function(rows), model.decision_function(rows))
+    assert len(twin.forget([3]).ids_) == 149
+
+
+@pytest.mark.filterwarnings("ignore")  # of MLflow itself
+def test_mlflow(tmp_path):
+    mlflow = pytest.importorskip("mlflow.sklearn")
+    model, rows = days_model()
+    options = {"skops_trusted_types": trusted_types(), "pip_requirements": []}
+    mlflow.save_model(model, tmp_path / "m", **options)
+    twin = mlflow.load_model(tmp_path / "m")
+    np.testing.assert_array_equal(twin.predict_proba(rows), model.predict_proba(rows))
     assert len(twin.forget([3]).ids_) == 149

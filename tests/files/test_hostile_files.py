@@ -1,9 +1,12 @@
 """Files that someone made to do harm: refused with a clear word, at no cost."""
 
+import hashlib
 import json
+import struct
 import subprocess
 import sys
 import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -107,6 +110,38 @@ def peak_of_loading(path):
         return tracemalloc.get_traced_memory()[1], str(caught.value)
     finally:
         tracemalloc.stop()
+
+
+def test_members_that_overlap_are_not_read(tmp_path):
+    """Each stored member holds all that follow: 3 GiB in a file of 2 MiB."""
+    mark, count, data = b"gramian model, sha256 of model.json: ", 1500, bytes(2**21)
+    sizes = []
+    for i in reversed(range(count)):
+        name = b"arrays/%d.npy" % i
+        sizes.append((name, len(data)))
+        head = (0x04034B50, 20, 0, 0, 0, 33, 0, len(data), len(data), len(name), 0)
+        data = struct.pack("<IHHHHHIIIHH", *head) + name + data
+    listed = {name.decode(): {"size": size, "sha256": ""} for name, size in sizes}
+    facts = {"format": "gramian model", "format_version": 1, "gramian": "1", "members": listed}
+    text, parts, offset = json.dumps(facts).encode(), [], 0
+    for name, size in reversed(sizes):
+        parts.append((name, size, 0, offset))
+        offset += 30 + len(name)
+    parts.append((b"model.json", len(text), zlib.crc32(text), len(data)))
+    head = (0x04034B50, 20, 0, 0, 0, 33, parts[-1][2], len(text), len(text), 10, 0)
+    data += struct.pack("<IHHHHHIIIHH", *head) + b"model.json" + text
+    central = b"".join(
+        struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, 20, 20, 0, 0, 0, 33, crc, size, size,
+                    len(name), 0, 0, 0, 0, 0, at) + name
+        for name, size, crc, at in parts
+    )  # fmt: skip
+    comment = mark + hashlib.sha256(text).hexdigest().encode()
+    end = (0x06054B50, 0, 0, count + 1, count + 1, len(central), len(data), len(comment))
+    path = tmp_path / "x"
+    path.write_bytes(data + central + struct.pack("<IHHHHIIH", *end) + comment)
+    peak, said = peak_of_loading(path)
+    assert "its members take" in said
+    assert peak < 2**25
 
 
 @pytest.mark.parametrize(

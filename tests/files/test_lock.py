@@ -1,5 +1,6 @@
 """Locks: one holder at a time, known by name, free when the holder is gone."""
 
+import json
 import os
 import signal
 import stat
@@ -11,6 +12,7 @@ import time
 import pytest
 
 from gramian.files import FileInUseError, locked
+from tests.interrupts import interrupted, lines_of
 
 HOLD = """
 import sys, time
@@ -104,3 +106,17 @@ def test_error_within_frees_the_lock(tmp_path):
         raise KeyboardInterrupt
     with locked(tmp_path / "x", wait=0.0):
         pass
+
+
+def test_an_interrupt_at_any_line_leaves_the_lock_free(tmp_path):
+    path = tmp_path / "x"
+
+    def hold():
+        with locked(path):
+            pass
+
+    lines_of(hold)  # what runs once for all
+    for k in range(len(lines_of(hold))):
+        assert interrupted(hold, k)
+        with locked(path, wait=0.0):
+            assert json.loads((tmp_path / ".x.lock").read_text())["process"] == os.getpid()

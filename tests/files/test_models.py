@@ -66,6 +66,21 @@ def test_loaded_model_goes_on_learning_and_forgetting(unfitted, tmp_path):
     assert_same_model(twin, model, updates=24)
 
 
+def test_reads_change_neither_evidence_nor_file(unfitted, tmp_path):
+    """What is computed anew for a read is not what predicts, is saved and has a fingerprint."""
+    twin = round_trip(edited(unfitted), tmp_path)
+    before, saved = fingerprint(twin), (tmp_path / "model.gram").read_bytes()
+    for read in ("loo_score", "drift", "loo_predict_proba"):
+        getattr(twin, read, lambda: None)()
+    expected = values(twin, queries())
+    assert fingerprint(twin) == before
+    gramian.save(twin, tmp_path / "model.gram")
+    assert (tmp_path / "model.gram").read_bytes() == saved
+    np.testing.assert_array_equal(
+        values(gramian.load(tmp_path / "model.gram"), queries()), expected
+    )
+
+
 def test_parameters_come_back_in_value_and_type(unfitted, tmp_path):
     twin = round_trip(edited(unfitted), tmp_path)
     before, after = unfitted.get_params(), twin.get_params()

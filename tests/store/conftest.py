@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gramian import KernelDiscriminant
-from gramian.store import Store, _database
+from gramian.store import Store
+from tests.store.steps import reached
 
 
 def make_rows(n=40, seed=0):
@@ -31,15 +32,18 @@ def store(path):
 
 
 @pytest.fixture
-def at_step(monkeypatch):
+def at_step():
     """Raises an exception at a step of an edit, once."""
+    ends = []
 
     def arm(step, error):
-        def reached(name):
+        def happen(name):
             if name == step:
-                monkeypatch.setattr(_database, "on_reaching", None)
+                ends.pop()()
                 raise error
 
-        monkeypatch.setattr(_database, "on_reaching", reached)
+        ends.append(reached(happen))
 
-    return arm
+    yield arm
+    for end in ends:
+        end()

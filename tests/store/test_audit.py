@@ -63,8 +63,8 @@ def test_a_row_that_comes_back_has_another_commitment(store):
 
 def test_an_audit_looks_at_everything(store):
     report = store.audit(refit=True)
-    names = ["file", "receipts", "signatures", "rows", "settings", "key of ids", "snapshot"]
-    assert [check.name for check in report.checks] == [*names, "refit"]
+    names = ["file", "receipts", "signatures", "copies", "rows", "ids", "settings", "key of ids"]
+    assert [check.name for check in report.checks] == [*names, "model", "snapshot", "refit"]
     assert report.passed
     assert report.as_dict()["passed"]
 

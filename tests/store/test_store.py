@@ -140,16 +140,16 @@ def test_forgetting_uses_places_again(store, path):
     for i in range(8):
         store.learn(X[:1], y[:1], ids=[100 + i])
         store.forget(100 + i)
-    rows = Store.open(path, readonly=True)._contents().rows
+    rows = Store.open(path, readonly=True)._backend.read()[0].rows
     assert len(rows) == 31
 
 
 def test_a_snapshot_goes_with_the_next_edit(store, path):
-    assert store._contents().snapshot is not None
+    assert store._backend.read()[0].snapshot is not None
     store.forget(3)
-    assert store._contents().snapshot is None
+    assert store._backend.read()[0].snapshot is None
     store.close()
-    assert Store.open(path, readonly=True)._contents().snapshot is not None
+    assert Store.open(path, readonly=True)._backend.read()[0].snapshot is not None
 
 
 def test_a_receipt_names_who_asked(store):

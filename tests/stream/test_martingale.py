@@ -86,7 +86,7 @@ def test_what_was_not_asked_for_is_not_there():
     assert np.isnan(prequential(model, [], confidence_level=0.9).coverage)
     with pytest.raises(ValueError, match="one target"):
         prequential(model, zip(X, y, strict=True), confidence_level=0.9)
-    with pytest.raises(ValueError, match="confidence must be"):
+    with pytest.raises(ValueError, match="confidence_level must be"):
         prequential(model, [], confidence_level=1.0)
 
 

@@ -8,7 +8,7 @@ from gramian.svm._lagrangian_equations import (
     Solved,
     Tableau,
     lagrangian_iteration,
-    left_out_values,
+    left_out_solutions,
     principal_pivot,
     slack_tolerance,
 )
@@ -289,7 +289,11 @@ def test_left_out_values_equal_real_fits(seed, weighted):
     y = Y[:, 0]
     support = reference(A, y) != 0
     largest = float((np.diagonal(A) - ridges).max())
-    values = left_out_values(dense_tableau(A, support), basic(A, y, support), y, ridges, largest)
+    tableau, q = dense_tableau(A, support), basic(A, y, support)
+    values = y - q
+    for i, z in left_out_solutions(tableau, q, y, ridges, largest):
+        assert z[i] == 0.0
+        values[i] = A[i] @ z
     expected, moved = np.empty(60), 0
     for i in range(60):
         stay = np.arange(60) != i

@@ -5,14 +5,16 @@ import threading
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 import gramian
 import gramian.files
 from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
+from gramian.store import Store
 from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn
 from gramian.tables._cells import are_classes, are_numbers
-from gramian.tables._columns import MAX_LEVELS
+from gramian.tables._columns import FEW_LEVELS
 
 MACHINE = KernelDiscriminant(gamma=0.5, ridge=0.1)
 
@@ -82,9 +84,9 @@ def test_texts_have_a_feature_each_and_one_for_others():
 
 
 def test_only_frequent_texts_have_a_feature():
-    many = [f"t{i}" for i in range(MAX_LEVELS + 5)]
+    many = [f"t{i}" for i in range(FEW_LEVELS + 5)]
     column = CategoryColumn.fit("x", np.array([*many, *many[10:]], dtype=object))
-    assert len(column.levels) == MAX_LEVELS
+    assert len(column.levels) == FEW_LEVELS
     assert set(many[10:]) <= set(column.levels)
 
 
@@ -407,3 +409,48 @@ def test_empty_and_useless_tables():
         TableModel(MACHINE, target="y").fit({"x": [], "y": []})
     with pytest.raises(TableError, match="no column is left to predict 'y' from"):
         TableModel(MACHINE, target="y").fit({"x": [1, 1], "y": [0, 1]})
+
+
+def many_levels(rows=400, seed=0):
+    """Persons with four rows each, whose targets depend on the person."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(rows // 4), 4)
+    value = rng.standard_normal(rows // 4)[person]
+    names = [f"person {i:03}" for i in person]
+    return {"who": names, "x": rng.standard_normal(rows), "y": value + 0.1 * rng.random(rows)}
+
+
+def test_every_level_with_rows_enough_has_a_feature():
+    table = many_levels()
+    table["who"][-1] = "once"
+    model = TableModel(LeastSquaresSVR(gamma=0.3, C=100.0), target="y").fit(table)
+    (who, _) = model.columns_
+    assert len(who.levels) == 100
+    assert who.others(np.array(["once", "person 002"], dtype=object)) == ["once"]
+    cut = TableModel(LeastSquaresSVR(gamma=0.3, C=100.0), target="y", max_levels=50).fit(table)
+    assert len(cut.columns_[0].levels) == 50
+    assert model.loo_score() > 0.9 > cut.loo_score()
+    with pytest.raises(ValueError, match="max_levels must be None or a whole number >= 1, got 0"):
+        TableModel(LeastSquaresSVR(), target="y", max_levels=0).fit(table)
+
+
+@pytest.mark.parametrize("kept", ["model", "file", "store"])
+def test_many_levels_are_sparse_features(monkeypatch, tmp_path, kept):
+    table = many_levels()
+    dense = TableModel(LeastSquaresSVR(gamma=0.3, C=100.0), target="y").fit(table)
+    monkeypatch.setattr("gramian.tables._reading._DENSE_BYTES", 1000)
+    model = TableModel(LeastSquaresSVR(gamma=0.3, C=100.0), target="y").fit(table)
+    assert sparse.issparse(model.estimator_.X_fit_)
+    assert not sparse.issparse(dense.estimator_.X_fit_)
+    if kept == "file":
+        gramian.save(model, tmp_path / "m.gram")
+        model = gramian.load(tmp_path / "m.gram")
+    elif kept == "store":
+        with Store.create(tmp_path / "m.store", model) as store:
+            model = store.model
+    some = {name: cells[:7] for name, cells in table.items()}
+    new = {name: cells[-3:] for name, cells in many_levels(seed=1).items()}
+    for fitted in (model, dense):
+        fitted.partial_fit(new).forget([3, 4])
+    np.testing.assert_allclose(model.predict(some), dense.predict(some), atol=1e-9)
+    np.testing.assert_allclose(model.reselect().loo_predict(), dense.reselect().loo_predict())

@@ -22,6 +22,7 @@ from tests.torture import (
     chunks,
     commands,
     copies,
+    digits,
     edits,
     files,
     injection,
@@ -75,6 +76,12 @@ ATTACKS = {
         "steps",
         60,
         10_000,
+    ),
+    "digits": Attack(
+        "Leave-one-out is that of the estimator's own equations",
+        "few samples, small ridges and linear kernels, against 50 digits; seven estimators",
+        "models",
+        60,
     ),
     "soak": Attack(
         "Memory, latency and accuracy stay",
@@ -203,7 +210,13 @@ def run(name, part, seed, seconds, report):
         return _attack_store(name, seed, seconds, report)
     if name == "trace":
         return trace.main(seed, n=asked, report=report)
-    plain = {"signals": signals, "threads": threads, "numbers": numbers, "copies": copies}
+    plain = {
+        "signals": signals,
+        "threads": threads,
+        "numbers": numbers,
+        "copies": copies,
+        "digits": digits,
+    }
     if name in plain:
         return plain[name].main(seed, seconds)
     modules = {"soak": soak, "lines": lines, "dask": chunks, "injection": injection}

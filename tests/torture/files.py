@@ -26,14 +26,14 @@ from sklearn.base import clone, is_classifier
 
 import gramian
 from gramian.files import ModelFileError
-from gramian.files._archive import describe, read_archive, write_archive
+from gramian.files._archive import describe, write_archive
 from gramian.files._arrays import array_bytes, array_from_bytes
 from gramian.files._models import _body
 from gramian.tables import TableModel
+from tests.estimators.conftest import ONE_OF_EACH, make_samples
 from tests.torture.common import Clock
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "tests" / "io" / "models_0_1_0"
 MEMORY = 6 * 2**30
 TYPES = ["<f4", "<f8", ">f8", "<f2", "<i8", "|i1", "|b1", "<U4"]
 VALUES = [
@@ -260,16 +260,14 @@ def read_contents(folder):
 
 
 def read_originals():
-    """The documents and members of the sample files, and of other kinds of models."""
-    originals = {}
-    for path in sorted(SAMPLES.glob("*.gram")):
-        with open(path, "rb") as stream:
-            archive = read_archive(stream)
-        originals[path.stem] = (archive.document, archive.members)
-    for name, model in _more_models():
-        body, members = _body(model)
-        originals[name] = (body, members)
-    return originals
+    """The documents and members of a model of each estimator, and of other kinds of models."""
+    models = [(name, _fitted(model)) for name, model in ONE_OF_EACH.items()]
+    return {name: _body(model) for name, model in [*models, *_more_models()]}
+
+
+def _fitted(model):
+    model = clone(model)
+    return model.fit(*make_samples(model, 12))
 
 
 def _more_models():

@@ -24,11 +24,12 @@ import numpy as np
 
 import gramian
 from gramian.files import difference_to_refit
-from gramian.store import Store, _database, audit
+from gramian.store import Store, audit
+from gramian.store._sqlite import SQLiteFile
+from tests.store.steps import STEPS, reached
 from tests.torture.common import Clock
 
 FORK = multiprocessing.get_context("fork")
-STEPS = ("changed", "begun", "row", "receipt", "commit", "committed", "erased", "seen")
 CALLS = "pwrite64,write,fdatasync,fsync,ftruncate,unlink"
 
 
@@ -66,13 +67,13 @@ def _edit_until_killed(path, acknowledge, last, step=None, times=0, go=None):
     """Edit, and write the number of each edit to a pipe once it has returned."""
     left = [times]
 
-    def reached(name):
+    def happen(name):
         if name == step:
             left[0] -= 1
             if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    _database.on_reaching = reached
+    reached(happen)
     with Store.open(path) as store:
         os.write(acknowledge, struct.pack("<q", store.version))
         if go is not None:
@@ -280,7 +281,7 @@ def _secret_rows(rng, n, table):
 
 def _facts(path):
     """All that a store says, wherever in the file it stands."""
-    contents, _ = _database.read_all(path)
+    contents, _ = SQLiteFile(path).read()
     taken = sorted(content for content in contents.rows.values() if any(content))
     return contents._replace(rows=taken)
 

@@ -6,6 +6,7 @@ from tests.estimators.conftest import ONE_OF_EACH
 from tests.torture import (
     chunks,
     copies,
+    digits,
     edits,
     files,
     injection,
@@ -31,6 +32,12 @@ def test_copies():
     names = ("kda", "lsvc", "oks", "fuzzy", "lssvr-linear", "stack-r", "precomputed")
     tried, failures = copies.main(1, n=1, names=names)
     assert tried > 50
+    assert not failures, failures[0]
+
+
+def test_digits():
+    tried, failures = digits.main(3, n=4)
+    assert tried == 4 * len(digits.NAMES)
     assert not failures, failures[0]
 
 

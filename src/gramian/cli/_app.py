@@ -18,7 +18,7 @@ from gramian import __version__
 from gramian.cli import _work
 from gramian.core.text import without_controls
 
-ENCODING = "gramian.encoding"
+READING = "gramian.reading"
 MODEL = click.Path(exists=True, dir_okay=False)
 TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -67,14 +67,28 @@ class NumberOr(click.ParamType):
         return number
 
 
-def encoding_option(command: Callable) -> Callable:
-    """``--encoding`` of the tables that a command reads; `gramian.cli._tables` finds it there."""
+def reading_options(command: Callable) -> Callable:
+    """Options of the tables that a command reads; `gramian.cli._tables` finds them there."""
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        context.meta.setdefault(READING, {})[str(parameter.name)] = value
+
+    shared: dict[str, Any] = {"expose_value": False, "callback": keep}
+    encoding = click.option(
+        "--encoding", metavar="NAME", **shared,
+        help="Of text files, such as cp1252 or latin-1.  [byte-order mark; that of the fit; utf-8]",
+    )  # fmt: skip
+    skip = click.option(
+        "skip", "--skip-lines", type=click.IntRange(0), default=0, metavar="NUMBER", **shared,
+        help="Lines of text files before the names of the columns, such as a title.",
+    )  # fmt: skip
+    return encoding(skip(command))
+
+
+def drop_option(command: Callable) -> Callable:
+    """``--drop-missing-target`` of commands that learn."""
     return click.option(
-        "--encoding",
-        metavar="NAME",
-        expose_value=False,
-        callback=lambda context, _, value: context.meta.__setitem__(ENCODING, value),
-        help="Of text files, such as cp1252 or latin-1.  [that of the fit; utf-8]",
+        "--drop-missing-target", is_flag=True, help="Leave out rows without a target."
     )(command)
 
 
@@ -140,11 +154,15 @@ def app(context: click.Context, traceback: bool) -> None:
               help="Numbers with a unit or a percent sign, as 57.9 kg. Repeatable.")  # fmt: skip
 @click.option("--missing", multiple=True, metavar="TEXT",
               help="Stands for a missing number, too. Repeatable.")  # fmt: skip
+@click.option("--max-levels", type=click.IntRange(1), metavar="NUMBER",
+              help="Texts of a column with a feature of their own.  [50, or all that occur twice]",
+              )  # fmt: skip
+@drop_option
 @click.option("--float32", is_flag=True, help="Half the memory, about seven digits.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
-@encoding_option
+@reading_options
 @json_option
 def fit(**options: Any) -> None:
     """Fit a model to TABLE; hyper-parameters are chosen by exact leave-one-out."""
@@ -157,8 +175,11 @@ def fit(**options: Any) -> None:
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--confidence", type=NumberOr(), metavar="NUMBER",
               help="Add sets or intervals that hold the truth this often.")  # fmt: skip
+@click.option("--fast", is_flag=True,
+              help="With --confidence: by leave-one-out errors alone, an approximation.",
+              )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
-@encoding_option
+@reading_options
 @json_option
 def predict(**options: Any) -> None:
     """Predict the target of each row of TABLE.
@@ -171,9 +192,10 @@ def predict(**options: Any) -> None:
 @app.command()
 @click.argument("model", type=MODEL)
 @click.argument("table", type=TABLE)
+@drop_option
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@encoding_option
+@reading_options
 @json_option
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
@@ -184,10 +206,13 @@ def learn(**options: Any) -> None:
 @click.argument("model", type=MODEL)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
 @click.option(
-    "--ids-from", type=TABLE, help="File with one id per line, or a table of `gramian doubt`."
-)
+    "--ids-from", type=TABLE,
+    help="File with one id per line, or a table with a column id or of the name of MODEL's ids.",
+)  # fmt: skip
 @click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
 @click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
+@click.option("--dry-run", is_flag=True, help="Say which rows these are; change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask, however many rows these are.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
 @click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
               help="Relative difference that --verify allows.  [1e-8]")  # fmt: skip
@@ -196,10 +221,13 @@ def learn(**options: Any) -> None:
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@encoding_option
+@reading_options
 @json_option
 def forget(**options: Any) -> None:
-    """Forget rows exactly, and print a receipt."""
+    """Forget rows exactly, and print a receipt.
+
+    Before more than a fifth of the rows are forgotten, the command asks.
+    """
     if not (options["ids"] or options["ids_from"] or options["where"]):
         raise click.UsageError("Say which rows: --id, --ids-from or --where.")
     _run("forget", options)
@@ -229,7 +257,9 @@ def doubt(**options: Any) -> None:
               )  # fmt: skip
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to relabel. Repeatable.")
 @click.option("--to", metavar="TARGET", help="New target of the rows named by --id.")
+@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+@reading_options
 @json_option
 def relabel(**options: Any) -> None:
     """Give rows of MODEL other targets: those of TABLE, or one for the rows named by --id."""
@@ -412,7 +442,7 @@ def _run(command: str, options: dict[str, Any]) -> None:
     """Run a command, in a child process if this one is to watch it."""
     context = click.get_current_context()
     if context.obj.watched and command not in _SERVERS:
-        code = _work.watched()
+        code = _work.watched(command)
         if code is not None:
             _work.tidy(options.get("output") or options.get("model") or "")
             context.exit(code)
@@ -422,6 +452,8 @@ def _run(command: str, options: dict[str, Any]) -> None:
 def _work_on(command: str, options: dict[str, Any], context: click.Context) -> None:
     """Run a command, tell what it returns, and turn errors of the data into one line."""
     as_json = options.pop("as_json")
+    if as_json:
+        _work.silence()
     module = import_module(f"gramian.cli._{command}")
     try:
         facts = module.run(**options, quiet=as_json)
@@ -429,6 +461,8 @@ def _work_on(command: str, options: dict[str, Any], context: click.Context) -> N
         if context.obj.traceback:
             raise
         raise click.ClickException(without_controls(str(error), "\n")) from error
+    finally:
+        _work.pause()
     if as_json:
         click.echo(json.dumps(facts, indent=2))
     else:

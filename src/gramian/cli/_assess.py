@@ -10,8 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from gramian.cli._errors import errors
-from gramian.files.parts import estimator_of
-from gramian.tables import CategoryColumn, DateColumn, TableModel
+from gramian.tables import CategoryColumn, DateColumn, TableModel, estimator_of
 
 Facts = dict[str, Any]
 
@@ -91,17 +90,43 @@ def leave_one_out(model: Any) -> Facts:
     predicted, y = estimator.loo_predict(), estimator.y_fit_
     if not is_classifier(estimator):
         return errors(y, predicted)
-    facts = {
+    classes = estimator.classes_
+    confusion = confusion_matrix(y, predicted, labels=classes)
+    areas = _areas(estimator, y)
+    facts: Facts = {
         "error": float(np.mean(predicted != y)),
         "log_loss": _log_loss(estimator),
-        "classes": estimator.classes_.tolist(),
-        "confusion": confusion_matrix(y, predicted, labels=estimator.classes_).tolist(),
+        "classes": classes.tolist(),
+        "confusion": confusion.tolist(),
+        "per_class": [
+            {
+                "class": label,
+                "rows": int(row.sum()),
+                "recall": _share(row[j], row.sum()),
+                "precision": _share(row[j], confusion[:, j].sum()),
+                "auc": areas[j],
+            }
+            for j, (label, row) in enumerate(zip(classes.tolist(), confusion, strict=True))
+        ],
     }
-    if len(set(y.tolist())) == 2 == len(estimator.classes_):
-        facts["auc"] = float(
-            roc_auc_score(y == estimator.classes_[1], estimator.loo_decision_function())
-        )
+    if len(classes) == 2 and areas[1] is not None:
+        facts["auc"] = areas[1]
     return facts
+
+
+def _areas(estimator: Any, y: Any) -> list[float | None]:
+    """Area under the ROC curve of each class against the rest, by the left-out decision values."""
+    F = np.asarray(estimator.loo_decision_function())
+    F = np.stack([-F, F], axis=1) if F.ndim == 1 else F
+    own = [y == label for label in estimator.classes_.tolist()]
+    return [
+        float(roc_auc_score(mine, np.nan_to_num(F[:, j]))) if 0 < mine.sum() < len(y) else None
+        for j, mine in enumerate(own)
+    ]
+
+
+def _share(part: Any, total: Any) -> float | None:
+    return float(part / total) if total else None
 
 
 def _log_loss(estimator: Any) -> float:

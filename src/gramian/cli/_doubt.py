@@ -6,19 +6,23 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from gramian.cli import _assess
-from gramian.cli._models import load_model
+from gramian.cli._models import notation_of
+from gramian.cli._opened import reading
 from gramian.cli._show import say, table
 from gramian.cli._tables import write_table
+from gramian.cli._work import step
 from gramian.data import doubtful, label_issues
+from gramian.tables import estimator_of
 
 _FEW = 20
 
 
-def run(*, model, top, output, quiet) -> dict[str, Any]:
+def run(*, model: str, top: int | None, output: str | None, quiet: bool) -> dict[str, Any]:
     """The doubtful rows as a table, which is written where there is a place for it."""
-    fitted = load_model(model)
-    estimator = _assess.estimator_of(fitted)
+    with reading(model) as opened:
+        fitted = opened.model
+    estimator = estimator_of(fitted)
+    step("leave-one-out values")
     if is_classifier(estimator):
         doubts = label_issues(fitted, top=top).to_dict()
     else:
@@ -26,7 +30,7 @@ def run(*, model, top, output, quiet) -> dict[str, Any]:
         rows = doubtful(fitted, top or _FEW)
         doubts = {name: [row[key] for row in rows] for key, name in names.items()}
     if output:
-        write_table(output, doubts)
+        write_table(output, doubts, notation_of(fitted))
     return {
         "model": model,
         "rows": len(estimator.ids_),

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-import gramian
+from gramian.cli._opened import reading
 from gramian.cli._show import say
 from gramian.export import predict_only as write
 
 
-def run(*, model, predict_only: bool, output, quiet) -> dict[str, Any]:
+def run(*, model: str, predict_only: bool, output: str | None, quiet: bool) -> dict[str, Any]:
     """Write what predictions need."""
     if not (predict_only and output):
         raise click.UsageError(
@@ -20,7 +20,8 @@ def run(*, model, predict_only: bool, output, quiet) -> dict[str, Any]:
             f"gramian export {quote(model)} --predict-only -o {quote(output or 'model.onnx')}"
             f"{'' if output else ' (or -o model.npz)'}"
         )
-    return {"model": model, "output": output, **write(gramian.load(model), output)}
+    with reading(model) as opened:
+        return {"model": model, "output": output, **write(opened.model, output)}
 
 
 def show(facts: dict[str, Any]) -> None:

@@ -23,14 +23,18 @@ _MANY, _SOME = 3_000, 100
 
 
 class Figure(NamedTuple):
-    """A drawing with its words."""
+    """A drawing with its words; it is drawn when it is asked for."""
 
     title: str
     caption: str
-    svg: bytes
+    draw: Callable[[Any], Any]
+
+    def svg(self) -> bytes:
+        """The drawing."""
+        return _svg(self.draw)
 
 
-def figures(estimator: Any) -> list[Figure]:
+def drawings(estimator: Any) -> list[Figure]:
     """Those that make sense for this machine.
 
     Raises
@@ -38,7 +42,7 @@ def figures(estimator: Any) -> list[Figure]:
     ModuleNotFoundError
         Without matplotlib.
     """
-    return [Figure(title, caption, _svg(draw)) for title, caption, draw in _drawings(estimator)]
+    return [Figure(*drawing) for drawing in _drawings(estimator)]
 
 
 def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:

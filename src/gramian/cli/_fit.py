@@ -13,9 +13,9 @@ from gramian import data
 from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
-from gramian.cli._tables import asked_encoding, naming, read_table
-from gramian.cli._work import patiently
-from gramian.core.estimators import LONG, expected_seconds
+from gramian.cli._tables import asked, naming, read_table
+from gramian.cli._targets import with_target
+from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.files import locked
 from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells
@@ -23,36 +23,42 @@ from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, 
 
 def run(
     *, table, target, estimator, kernel, gamma, ridge, float32, device, doubtful, output, quiet,
-    **reading,
+    drop_missing_target, **reading,
 ) -> dict[str, Any]:  # fmt: skip
     """Read, fit, save, and assess; ``reading`` has parameters of `TableModel`."""
     start = perf_counter()
+    step("reading")
     columns = read_table(table)
     with naming(table):
-        cells = read_cells(columns, target)
-        reason, written = None, NumberFormat(reading["decimal"], reading["thousands"] or "")
+        written = NumberFormat(
+            reading["decimal"], reading["thousands"] or "", missing=tuple(reading["missing"])
+        )
+        columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
+        cells, reason = read_cells(columns, target), None
         if estimator == "auto":
             one = any(given is not None for given in (kernel, gamma, ridge, device))
             size = 4 if float32 else 8
             estimator, reason = choose_estimator(cells, written.number, size, one=one)
-            _remark(f"Machine: {estimator} ({reason}).", quiet)
+            _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
             estimator = stack_for(are_classes(cells, written.number))
         unfitted = make_estimator(estimator, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
         dtype = "float32" if float32 else "float64"
         model = TableModel(
-            unfitted, target=target, dtype=dtype, encoding=asked_encoding(), **reading
+            unfitted, target=target, dtype=dtype, encoding=asked().encoding, **reading
         )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
-            expected = expected_seconds(estimator, len(cells))
-            seconds, notes = _timed_fit(model, columns, expected, quiet)
+            seconds, notes = _timed_fit(model, columns)
+        step("saving")
         gramian.save(model, output)
+    step("leave-one-out error")
     facts = {
         "model": output,
-        "machine": type(unfitted).__name__,
-        "machine_reason": reason,
+        "estimator": type(unfitted).__name__,
+        "estimator_reason": reason,
         "notes": notes,
+        "dropped": dropped,
         "summary": _assess.described(model),
         "rows": len(model.ids_),
         "features": int(model.estimator_.n_features_in_),
@@ -66,18 +72,32 @@ def run(
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
-def _timed_fit(
-    model: TableModel, table: Any, expected: float | None, quiet: bool
-) -> tuple[float, list[str]]:
+def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     """Seconds to fit, and notes on cells that are probably not what they were taken for."""
-    if expected is not None and expected > LONG:
-        _remark(f"The fit will take about {expected:.0f} s.", quiet)
     start = perf_counter()
+    step("fitting")
+    searches = "callback" in model.estimator.get_params()
+    if searches:
+        model.estimator.set_params(callback=_Trials())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", TableWarning)
-        patiently(lambda: model.fit(table), "fitting", quiet=quiet, expected=expected)
+        model.fit(table)
+    if searches:
+        for estimator in (model.estimator, model.estimator_):
+            estimator.set_params(callback=None)
     return perf_counter() - start, [str(warning.message) for warning in caught]
+
+
+class _Trials:
+    """Shows how far a search is: how many trials there were, and on how many rows the last was."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, trial: Any) -> None:
+        self.count += 1
+        step("fitting", detail=f"{self.count} settings tried, the last on {trial.n:,} rows")
 
 
 def _remark(text: str, quiet: bool) -> None:
@@ -88,6 +108,8 @@ def _remark(text: str, quiet: bool) -> None:
 def show(facts: dict[str, Any]) -> None:
     """For people."""
     say(facts["summary"])
+    if facts["dropped"]:
+        say(f"Left out: {facts['dropped']} rows without a target.")
     for note in facts["notes"]:
         say(f"Note: {note}")
     show_columns(facts)

@@ -23,9 +23,17 @@ _DOCUMENT = """<!doctype html>
 </html>
 """
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 84rem; margin: 2rem auto; padding: 0 1rem;
        color: #222; background: #fff; }
-h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
+h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin: 0 0 .5rem; }
+.date { color: #555; margin-top: .2rem; }
+.facts { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0; }
+.facts div { border: 1px solid #ccc; border-radius: .4rem; padding: .6rem 1.2rem; }
+.facts strong { display: block; font-size: 1.6rem; font-weight: 600; } .facts span { color: #555; }
+.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr));
+        gap: 2rem 3rem; align-items: start; }
+section { min-width: 0; } summary { cursor: pointer; color: #555; }
+@media print { section { break-inside: avoid; } }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums;
         display: block; max-width: 100%; overflow-x: auto; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; }
@@ -76,6 +84,28 @@ def figure(svg: bytes, caption: str) -> str:
 def page(title: str, parts: Iterable[str]) -> str:
     """The page of `gramian report`."""
     return document(title, _STYLE, parts)
+
+
+def section(title: str, parts: Iterable[str]) -> str:
+    """A part of the page under a heading of its own."""
+    return f"<section>\n{heading(title)}\n{_lines(parts)}\n</section>"
+
+
+def grid(sections: Iterable[str]) -> str:
+    """Sections beside one another, as many as the window is wide for."""
+    return f'<div class="grid">\n{_lines(sections)}\n</div>'
+
+
+def cards(facts: dict[str, str]) -> str:
+    """The few numbers that matter most."""
+    each = (f"<div><strong>{escape(value)}</strong><span>{escape(name)}</span></div>"
+            for name, value in facts.items())  # fmt: skip
+    return f'<div class="facts">\n{_lines(each)}\n</div>'
+
+
+def folded(summary: str, parts: Iterable[str]) -> str:
+    """What is shown on a click."""
+    return f"<details><summary>{escape(summary)}</summary>\n{_lines(parts)}\n</details>"
 
 
 def heading(text: str, level: int = 2) -> str:

@@ -6,19 +6,26 @@ from typing import Any
 
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._models import facts_of, load_model
+from gramian.cli._opened import Opened, reading
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
-from gramian.tables import TableModel
+from gramian.cli._work import step
+from gramian.tables import TableModel, estimator_of
 
 
-def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:
+def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:
     """What the file and the model say of themselves."""
-    fitted = load_model(model)
-    estimator = _assess.estimator_of(fitted)
+    with reading(model) as opened:
+        return described(opened, loo=loo, doubtful=doubtful)
+
+
+def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
+    """The same of a model that is open."""
+    fitted = opened.model
+    estimator = estimator_of(fitted)
     facts: dict[str, Any] = {
-        "model": model,
-        "file": facts_of(model),
-        "machine": type(estimator).__name__,
+        "model": opened.path,
+        "file": opened.facts(),
+        "estimator": type(estimator).__name__,
         "summary": _assess.described(fitted),
         "rows": len(estimator.ids_),
         "features": int(estimator.n_features_in_),
@@ -29,6 +36,7 @@ def run(*, model, loo, doubtful, quiet) -> dict[str, Any]:
     if isinstance(fitted, TableModel):
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
+        step("leave-one-out error")
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
         facts["doubtful"] = data.doubtful(fitted, doubtful)
     return facts

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import click
@@ -9,41 +12,85 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.cli._errors import errors
-from gramian.cli._models import describe_unknown, load_table_model, unknown_texts
+from gramian.cli._models import describe_unknown, unknown_texts
+from gramian.cli._opened import reading
+from gramian.cli._sets import fast_intervals, fast_sets
 from gramian.cli._show import number, say
-from gramian.cli._tables import naming, read_table, to_csv, write_table
+from gramian.cli._tables import Notation, naming, read_table, to_csv, write_table
+from gramian.cli._work import step
+from gramian.core.arrays import Array
 from gramian.core.text import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
 
 SEPARATOR = "; "  # between the classes of a set
+_FIRST, _SECONDS, _FASTER = 32, 1.0, 4  # rows of the first batch, time and growth of the next ones
 
 
-def run(*, model, table, proba, confidence, output, quiet) -> dict[str, Any]:
+def run(
+    *,
+    model: str,
+    table: str,
+    proba: bool,
+    confidence: float | None,
+    fast: bool,
+    output: str | None,
+    quiet: bool,
+) -> dict[str, Any]:
     """Predictions, and how good they are where the table tells."""
-    fitted = load_table_model(model)
+    if fast and confidence is None:
+        raise click.UsageError("--fast is for the sets or intervals of --confidence.")
+    if confidence is not None and confidence >= 1.0:
+        raise click.UsageError(f"--confidence is a number between 0 and 1, got {confidence:g}.")
+    with reading(model) as opened:
+        fitted = opened.table_model
     if proba and not is_classifier(fitted.estimator_):
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
+    step("reading")
     columns = read_table(table, fitted)
     with naming(table):
-        predicted = fitted.predict(columns).tolist()
+        X = fitted.transform(columns)
+        predicted = _batches("predicting", fitted.estimator_.predict, X).tolist()
         out = {**_names(fitted, columns, len(predicted)), "prediction": predicted}
         if proba:
-            P = fitted.predict_proba(columns)
+            P = _batches("probabilities", fitted.estimator_.predict_proba, X)
             labels = fitted.estimator_.classes_.tolist()
             out |= {f"probability {c}": P[:, j].tolist() for j, c in enumerate(labels)}
-        found = _conformal(fitted, columns, confidence)
+        found = _conformal(fitted.estimator_, X, confidence, fast)
         unknown = unknown_texts(fitted, columns)
     out |= found.columns
     if output:
-        write_table(output, out)
+        write_table(output, out, columns.notation)
     return {
         "rows": len(predicted),
         "output": output,
         "predictions": out,
+        "notation": list(columns.notation),
         "unknown_texts": unknown,
         "compared": _compared(fitted, columns, predicted, found),
         "chosen_on_held_rows": list(fitted.estimator_.chosen_on_data_) if confidence else [],
+        "approximate": fast,
     }
+
+
+def _batches(what: str, compute: Callable[[Any], Array], X: Any) -> Array:
+    """What ``compute`` gives for all rows, some at a time, so that it can be shown how far it is.
+
+    A batch takes about a second; the first one is small.
+    """
+    parts, n = [], X.shape[0]
+    for rows in _sizes(n):
+        parts.append(compute(X[rows]))
+        step(what, rows.stop / n, f"{rows.stop:,} of {n:,} rows")
+    return np.concatenate(parts) if parts else compute(X)
+
+
+def _sizes(n: int) -> Iterator[slice]:
+    start, size = 0, _FIRST
+    while start < n:
+        begun = perf_counter()
+        yield slice(start, min(n, start + size))
+        start += size
+        size = max(1, int(size * min(_FASTER, _SECONDS / max(1e-9, perf_counter() - begun))))
 
 
 class Conformal(NamedTuple):
@@ -53,19 +100,17 @@ class Conformal(NamedTuple):
     holds: Any = None
 
 
-def _conformal(model: TableModel, table: Any, confidence: float | None) -> Conformal:
-    if confidence is None:
+def _conformal(estimator: Any, X: Any, level: float | None, fast: bool) -> Conformal:
+    if level is None:
         return Conformal({})
-    if is_classifier(model.estimator_):
-        sets = model.predict_set(table, confidence)
-        names = [text(label) for label in model.estimator_.classes_.tolist()]
-        holdings = [
-            [name for name, inside in zip(names, row, strict=True) if inside] for row in sets
-        ]
-        return Conformal(
-            {"set": [SEPARATOR.join(row) for row in holdings]}, lambda i, y: y in holdings[i]
-        )
-    ends = model.predict_interval(table, confidence)
+    if is_classifier(estimator):
+        full = partial(estimator.predict_set, confidence_level=level)
+        sets = _batches("sets", fast_sets(estimator, level) if fast else full, X)
+        names = [text(label) for label in estimator.classes_.tolist()]
+        held = [[name for name, inside in zip(names, row, strict=True) if inside] for row in sets]
+        return Conformal({"set": [SEPARATOR.join(row) for row in held]}, lambda i, y: y in held[i])
+    full = partial(estimator.predict_interval, confidence_level=level)
+    ends = _batches("intervals", fast_intervals(estimator, level) if fast else full, X)
     low, high = ([v if np.isfinite(v) else None for v in side.tolist()] for side in ends.T)
     return Conformal({"low": low, "high": high}, lambda i, y: ends[i, 0] <= y <= ends[i, 1])
 
@@ -110,22 +155,30 @@ def _coverage(found: Conformal, answers: list[tuple[int, Any]]) -> dict[str, flo
 def show(facts: dict[str, Any]) -> None:
     """CSV on standard output if it goes to no file; remarks on standard error."""
     if facts["output"] is None:
-        click.echo(to_csv(facts["predictions"]), nl=False)
+        notation = Notation(*facts["notation"])._replace(marked=False)
+        click.echo(to_csv(facts["predictions"], notation), nl=False)
     else:
         say(f"Saved {facts['rows']} predictions in {facts['output']}.")
     for line in describe_unknown(facts["unknown_texts"]):
         click.echo(f"Note: {without_controls(line)}", err=True)
-    if facts["chosen_on_held_rows"]:
-        names = ", ".join(facts["chosen_on_held_rows"])
-        click.echo(
-            f"Note: {names} were chosen on the rows that the model holds, which weakens what "
-            "--confidence promises a little.",
-            err=True,
-        )
+    for line in _caveats(facts):
+        click.echo(f"Note: {line}", err=True)
     compared = facts["compared"]
     if compared is not None:
         values = [f"{k.replace('_', ' ')} {_value(k, v)}" for k, v in compared.items()]
         click.echo(f"Compared with the target: {', '.join(values)}.", err=True)
+
+
+def _caveats(facts: dict[str, Any]) -> Iterator[str]:
+    """What weakens the promise of --confidence."""
+    if facts["chosen_on_held_rows"]:
+        names = ", ".join(facts["chosen_on_held_rows"])
+        yield (
+            f"{names} were chosen on the rows that the model holds, which weakens what "
+            "--confidence promises a little."
+        )
+    if facts["approximate"]:
+        yield "--fast compares with the leave-one-out errors as they are: an approximation."
 
 
 def _value(name: str, value: Any) -> str:

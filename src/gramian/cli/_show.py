@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import click
 
 from gramian.core.text import without_controls
 
 Facts = dict[str, Any]
 
 _SHOWN_CLASSES = 20  # of a confusion matrix; --json has all of it
+_SHOWN_COLUMNS = 40  # of a table, and of those left out for one reason
 
 
 def say(text: str = "") -> None:
     """A line of text; what looks like mark-up in it is text too, and so is a control character."""
-    Console(highlight=False, soft_wrap=True).print(_text(text, "\n"))
+    click.echo(without_controls(text, "\n"))
 
 
 def heading(text: str) -> None:
     """A line that stands out on a terminal."""
-    Console(highlight=False).print()
-    Console(highlight=False).print(_text(text, style="bold"))
-
-
-def _text(text: str, keep: str = "", style: str = "") -> Text:
-    return Text(without_controls(text, keep), style=style)
+    click.echo()
+    click.echo(click.style(without_controls(text), bold=True))
 
 
 def number(value: Any) -> str:
@@ -41,13 +36,19 @@ def number(value: Any) -> str:
 
 def table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Numbers to the right, texts to the left."""
+    from rich.box import SIMPLE_HEAD  # a package of its own weight: what prints no table is faster
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     rows = [list(row) for row in rows]
     out = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for j, name in enumerate(names):
         numeric = all(isinstance(row[j], int | float) for row in rows)
-        out.add_column(_text(str(name)), justify="right" if numeric else "left", overflow="fold")
+        side: Literal["left", "right"] = "right" if numeric else "left"
+        out.add_column(Text(without_controls(str(name))), justify=side, overflow="fold")
     for row in rows:
-        out.add_row(*(_text(number(cell)) for cell in row))
+        out.add_row(*(Text(without_controls(number(cell))) for cell in row))
     Console(highlight=False).print(out)
 
 
@@ -61,9 +62,34 @@ def pairs(facts: Facts) -> None:
 def show_columns(facts: Facts) -> None:
     """Columns used and left out."""
     heading(f"Columns used to predict {facts['target']['column']}")
-    table(*column_rows(facts))
-    for name, reason in facts["ignored"].items():
-        say(f"  left out: {name} ({reason})")
+    names, rows = column_rows(facts)
+    shown = rows if len(rows) <= _SHOWN_COLUMNS else rows[: _SHOWN_COLUMNS // 2]
+    table(names, shown)
+    if len(shown) < len(rows):
+        say(f"  … and {len(rows) - len(shown):,} more: {kinds(rows[len(shown) :])}")
+    for reason, left_out in ignored_by_reason(facts["ignored"]).items():
+        say(f"  left out: {some(left_out)} ({reason})")
+
+
+def kinds(rows: Sequence[Sequence[Any]]) -> str:
+    """How many columns of each kind there are."""
+    counts = Counter(row[1] for row in rows)
+    return ", ".join(f"{count:,} of {kind}" for kind, count in counts.items())
+
+
+def ignored_by_reason(ignored: dict[str, str]) -> dict[str, list[str]]:
+    """Names of the columns that are left out, by the reason."""
+    found: dict[str, list[str]] = {}
+    for name, reason in ignored.items():
+        found.setdefault(reason, []).append(name)
+    return found
+
+
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many there are."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])}, … ({len(names):,} columns)"
 
 
 def column_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
@@ -92,6 +118,36 @@ def show_leave_one_out(facts: Facts) -> None:
     heading(f"Exact leave-one-out error: {facts['error']:.2%}   ({loss_and_auc(facts)})")
     if len(facts["classes"]) <= _SHOWN_CLASSES:
         table(*confusion_rows(facts))
+    for line in never_predicted(facts):
+        say(line)
+
+
+def show_change(facts: Facts) -> None:
+    """The error after an edit, and before it."""
+    show_leave_one_out(facts["leave_one_out"])
+    name = "error" if "error" in facts["leave_one_out"] else "rmse"
+    before = facts["leave_one_out_before"][name]
+    say(f"before: {before:.2%}" if name == "error" else f"rmse before: {before:.4g}")
+
+
+def never_predicted(facts: Facts) -> list[str]:
+    """A line for each class that has rows and is never the prediction."""
+    columns = zip(*facts["confusion"], strict=True)
+    rows = zip(facts["per_class"], columns, strict=True)
+    return [
+        f"never predicted: {each['class']} (0 of {each['rows']})"
+        for each, predicted in rows
+        if each["rows"] and not any(predicted)
+    ]
+
+
+def class_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
+    """Header and rows of the table of classes."""
+    names = ["rows", "recall", "precision", "auc"]
+    rows = [[str(each["class"]), *map(each.get, names)] for each in facts["per_class"]]
+    return ["class", "rows", "recall", "precision", "AUC"], [
+        ["–" if cell is None else cell for cell in row] for row in rows
+    ]
 
 
 def loss_and_auc(facts: Facts) -> str:

@@ -34,7 +34,11 @@ def _receipts(*, store, ids) -> dict[str, Any]:
             return {"receipts": [receipt.as_dict() for receipt in opened.receipts()]}
         names = [as_held(opened.model, name) for name in ids]
         found = {r.number: r for name in names for r in opened.find(name)}
-    return {"receipts": [found[number].as_dict() for number in sorted(found)]}
+    return {
+        "receipts": [
+            found[number].as_dict() for number in sorted(found, key=lambda number: number or 0)
+        ]
+    }
 
 
 def _compact(*, store, key) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,42 +16,58 @@ from gramian.core.text import csv_cell
 from gramian.files import replacing
 from gramian.tables import TableError
 
-Table = dict[str, list[Any]]
-
-DEFAULT = "utf-8-sig"
+DEFAULT = "utf-8"
+_MARKS = {  # byte-order marks, the longer ones first
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile('"[^"]*"')
 _LONGEST = 1_000_000  # characters in which the first line is looked for
 _PARQUET = (".parquet", ".pq")
 
 
+class Notation(NamedTuple):
+    """How a CSV file is written."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    marked: bool = False
+    """Whether it begins with a byte-order mark, without which some spreadsheets read no UTF-8."""
+
+
+PLAIN = Notation()
+
+
+class Table(dict[str, list[Any]]):
+    """Columns by name, and how the file was written from which they came."""
+
+    notation = PLAIN
+
+
+class Asked(NamedTuple):
+    """What the options of the present command say of the tables that it reads."""
+
+    encoding: str | None = None
+    skip: int = 0
+
+
+def asked() -> Asked:
+    """The options of the present command."""
+    context = click.get_current_context(silent=True)
+    return Asked(**({} if context is None else context.meta.get("gramian.reading", {})))
+
+
 @contextmanager
-def naming(path: str, model: Any = None) -> Iterator[None]:
+def naming(path: str) -> Iterator[None]:
     """Put the name of the file before what is wrong with its content."""
-    name = "standard input" if path == "-" else path
     try:
         yield
-    except UnicodeDecodeError as error:
-        tried = encoding(model).removesuffix("-sig").upper()
-        raise TableError(
-            f"{name} is not {tried} text. Save it as UTF-8, or name its encoding: "
-            f"--encoding cp1252 for most spreadsheets of Western Europe."
-        ) from error
-    except LookupError as error:
-        raise TableError(f"--encoding: {error}.") from error
     except ValueError as error:
-        raise TableError(f"{name}: {error}") from error
-
-
-def encoding(model: Any = None) -> str:
-    """The encoding that the present command was given, else that of the table of the fit."""
-    return asked_encoding() or getattr(model, "encoding", None) or DEFAULT
-
-
-def asked_encoding() -> str | None:
-    """The encoding that the present command was given, if any."""
-    context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get("gramian.encoding")
+        raise TableError(f"{_name(path)}: {error}") from error
 
 
 def read_table(path: str, model: Any = None) -> Table:
@@ -61,31 +78,79 @@ def read_table(path: str, model: Any = None) -> Table:
     TableError
         Naming the file, and the row where it is at fault.
     """
-    with naming(path, model):
-        if path.lower().endswith(_PARQUET):
+    if path.lower().endswith(_PARQUET):
+        with naming(path):
             return _read_parquet(path)
-        with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
-            return parse_csv(stream.read().decode(encoding(model)))
+    with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
+        content = stream.read()
+    text = decoded(content, path, asked().encoding or getattr(model, "encoding", None))
+    with naming(path):
+        table = parse_csv(text, asked().skip)
+    table.notation = Notation(
+        table.notation.delimiter, getattr(model, "decimal", "."), _mark(content) is not None
+    )
+    return table
 
 
-def write_table(path: str, table: Table) -> None:
+def decoded(content: bytes, path: str, encoding: str | None = None) -> str:
+    """Text in the encoding that its byte-order mark tells, else in the one given, else in UTF-8."""
+    mark = _mark(content)
+    tried = _MARKS[mark] if mark is not None else encoding or DEFAULT
+    try:
+        return content.decode(tried)
+    except LookupError as error:
+        raise TableError(f"--encoding: {error}.") from error
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise TableError(
+            f"{_name(path)} is not {tried.upper()} text (line {line}). Save it as UTF-8, or name "
+            f"its encoding: {_guess(content)}."
+        ) from error
+
+
+def _guess(content: bytes) -> str:
+    """What text that is no UTF-8 may be."""
+    if b"\x00" in content[:1000]:
+        little = content[1:1000:2].count(0) > content[0:1000:2].count(0)
+        return f"it looks like --encoding utf-16-{'le' if little else 'be'}"
+    return "--encoding cp1252 for most spreadsheets of Western Europe"
+
+
+def _mark(content: bytes) -> bytes | None:
+    return next((mark for mark in _MARKS if content.startswith(mark)), None)
+
+
+def write_table(path: str, table: dict[str, list[Any]], notation: Notation = PLAIN) -> None:
     """Write CSV, or parquet where the name ends so; readable by its owner only, as models are."""
-    content = _parquet(table) if path.lower().endswith(_PARQUET) else to_csv(table).encode()
+    if path.lower().endswith(_PARQUET):
+        content = _parquet(table)
+    else:
+        content = to_csv(table, notation).encode("utf-8-sig" if notation.marked else "utf-8")
     with replacing(path, private=True) as stream:
         stream.write(content)
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: dict[str, list[Any]], notation: Notation = PLAIN) -> str:
     """The table as CSV text; no cell is a formula to a spreadsheet, or a command to a terminal."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, delimiter=notation.delimiter, lineterminator="\n")
     writer.writerow(map(csv_cell, table))
-    writer.writerows(map(csv_cell, row) for row in zip(*table.values(), strict=True))
+    rows = zip(*table.values(), strict=True)
+    writer.writerows([_cell(value, notation.decimal) for value in row] for row in rows)
     return stream.getvalue()
 
 
-def parse_csv(text: str) -> Table:
-    """The columns of CSV text, by name."""
+def _cell(value: Any, decimal: str) -> Any:
+    if isinstance(value, float) and decimal != ".":
+        return repr(value).replace(".", decimal)
+    return csv_cell(value)
+
+
+def parse_csv(text: str, skip: int = 0) -> Table:
+    """The columns of CSV text, by name; ``skip`` lines before the names are left out."""
+    text = text.removeprefix("\ufeff")
+    for _ in range(skip):
+        text = text.partition("\n")[2]
     names_alone = _QUOTED.sub("", text[:_LONGEST]).splitlines()  # a quoted name may have any mark
     delimiter = max(_DELIMITERS, key=names_alone[0].count) if names_alone else ","
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -95,35 +160,66 @@ def parse_csv(text: str) -> Table:
         raise TableError(f"line {lines.line_num}: {error}.") from error
     if not rows:
         raise TableError("the file is empty.")
+    rows = _without_last(rows)
+    _check_title(rows, names_alone)
     names = _check_names([name.strip() for name in rows[0]])
     for i, row in enumerate(rows[1:]):
         if len(row) != len(names):
             raise TableError(f"row {i + 1}: {len(row)} cells, but there are {len(names)} columns.")
     columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(names)
-    return dict(zip(names, map(list, columns), strict=True))
+    table = Table(zip(names, map(list, columns), strict=True))
+    table.notation = Notation(delimiter)
+    return table
+
+
+def _without_last(rows: list[list[str]]) -> list[list[str]]:
+    """Without a last column that has no name and no content: every line ends in a delimiter."""
+    width = max(map(len, rows))
+    unnamed = len(rows[0]) == width - 1 or (len(rows[0]) == width and not rows[0][-1].strip())
+    if width > 1 and unnamed and not any(row[-1].strip() for row in rows if len(row) == width):
+        return [row[: width - 1] for row in rows]
+    return rows
+
+
+def _check_title(rows: list[list[str]], lines: Sequence[str]) -> None:
+    """Raise TableError if the first line is the title of a table rather than its names."""
+    widest = max((max(map(line.count, _DELIMITERS)) for line in lines[1:50]), default=0)
+    filled = sum(bool(cell.strip()) for cell in rows[0])
+    if widest > 0 and filled <= 1 < len(rows):
+        raise TableError(
+            f"the first line has {filled} names and the lines below have {widest + 1} cells. If "
+            f"it is a title: --skip-lines 1."
+        )
 
 
 def _check_names(names: Sequence[str]) -> Sequence[str]:
     for i, name in enumerate(names):
         if not name:
-            raise TableError(f"column {i + 1} has no name in the first line.")
+            raise TableError(
+                f"column {i + 1} has no name in the first line. If lines stand before the names: "
+                f"--skip-lines."
+            )
         if name in names[:i]:
             raise TableError(f"two columns have the name {name!r}.")
     return names
 
 
+def _name(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
 def _read_parquet(path: str) -> Table:
     pyarrow, parquet = _pyarrow()
     try:
-        return parquet.read_table(path).to_pydict()
+        return Table(parquet.read_table(path).to_pydict())
     except pyarrow.ArrowInvalid as error:
         raise TableError(str(error)) from error
 
 
-def _parquet(table: Table) -> bytes:
+def _parquet(table: dict[str, list[Any]]) -> bytes:
     pyarrow, parquet = _pyarrow()
     stream = io.BytesIO()
-    parquet.write_table(pyarrow.table(table), stream)
+    parquet.write_table(pyarrow.table(dict(table)), stream)
     return stream.getvalue()
 
 

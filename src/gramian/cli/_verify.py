@@ -7,7 +7,7 @@ from typing import Any
 import gramian
 from gramian.cli._show import say, table
 from gramian.files import _ledger, default_tolerance, difference_to_refit
-from gramian.files.parts import estimator_of
+from gramian.tables import estimator_of
 
 
 def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:

@@ -12,38 +12,44 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, TypeVar
 
 from gramian.files import locked
-
-T = TypeVar("T")
 
 GRACE = 1.0
 """Seconds in which a command that is told to stop may tidy up."""
 
 _TICK = 0.1
+_PATIENCE = 2.0  # seconds before anything is shown
 _LINE_EVERY = 15.0  # seconds between lines where there is no terminal
 _PR_SET_PDEATHSIG = 1
+_PAUSE = "-"  # what is sent to stop the display until the next step
 
 _parent: int | None = None  # the pipe to the process that watches, in the one that works
 
 
-def patiently(
-    compute: Callable[[], T], what: str, *, quiet: bool = False, expected: float | None = None
-) -> T:
-    """What ``compute`` returns; who watches is told what goes on and how many seconds it takes."""
-    if not quiet:
-        _tell(f"{what}\t{'' if expected is None else expected}\n")
-    try:
-        return compute()
-    finally:
-        _tell("\n")
+def step(what: str, done: float | None = None, detail: str = "") -> None:
+    """Say what goes on; the process that watches shows it if it takes long.
+
+    From ``done``, the share of the step that is done, the time that is left is estimated.
+    """
+    _send(f"{what}\t{'' if done is None else done}\t{detail}")
 
 
-def watched() -> int | None:
+def pause() -> None:
+    """Show nothing: the command is about to print or to ask."""
+    step(_PAUSE)
+
+
+def silence() -> None:
+    """Show nothing from now on."""
+    global _parent
+    pause()
+    _parent = None
+
+
+def watched(command: str) -> int | None:
     """Go on in a child process: None there, and in the parent the exit code when it has ended."""
     global _parent
     sys.stdout.flush()
@@ -52,7 +58,7 @@ def watched() -> int | None:
     child = os.fork()
     if child:
         os.close(writing)
-        return Watch(child, reading).run()
+        return Watch(child, reading, command).run()
     os.close(reading)
     _parent = writing
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both
@@ -69,11 +75,11 @@ def tidy(path: str) -> None:
 
 
 class Watch:
-    """Follows a child process by what it tells through a pipe."""
+    """Follows a child process by what it sends through a pipe."""
 
-    def __init__(self, child: int, pipe: int) -> None:
+    def __init__(self, child: int, pipe: int, command: str) -> None:
         self._child, self._pipe = child, pipe
-        self._told, self._shown = b"", Shown()
+        self._rest, self._display = b"", Display(command)
         self.killed = False
 
     def run(self) -> int:
@@ -81,35 +87,37 @@ class Watch:
         try:
             return self._follow()
         except KeyboardInterrupt:
-            self._shown.stop()
+            self._display.stop()
             return self._stop()
         finally:
-            self._shown.stop()
+            self._display.stop()
             os.close(self._pipe)
 
     def _follow(self) -> int:
         open_ = True
         while True:
             if open_ and select.select([self._pipe], [], [], _TICK)[0]:
-                open_ = self._listen()
-            self._shown.tick()
+                open_ = self._receive()
+            self._display.tick()
             done, status = os.waitpid(self._child, 0 if not open_ else os.WNOHANG)
             if done:
                 return _code(status)
 
-    def _listen(self) -> bool:
+    def _receive(self) -> bool:
         """Read what there is; False at the end of it."""
         found = os.read(self._pipe, 4096)
-        *lines, self._told = (self._told + found).split(b"\n")
+        *lines, self._rest = (self._rest + found).split(b"\n")
         for line in lines:
-            what, _, expected = line.decode().partition("\t")
-            self._shown.stop()
-            if what:
-                self._shown = shown(what, float(expected) if expected else None)
+            what, done, detail = line.decode().split("\t", 2)
+            if what != self._display.what:
+                self._display.stop()
+                self._display = Display(what)
+            self._display.done = float(done) if done else None
+            self._display.detail = detail
         return bool(found)
 
     def _stop(self) -> int:
-        """Interrupt the child; if it does not hear that, end it."""
+        """Interrupt the child; if it does not react, end it."""
         os.kill(self._child, signal.SIGUSR1)
         deadline = monotonic() + GRACE
         while monotonic() < deadline:
@@ -124,69 +132,69 @@ class Watch:
         return 1
 
 
-class Shown:
-    """Nothing to show."""
+class Display:
+    """A step as people see it once it takes long: a bar on a terminal, lines elsewhere."""
 
-    def tick(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
-class Lines(Shown):
-    """A line on standard error every few seconds."""
-
-    def __init__(self, what: str, expected: float | None) -> None:
-        self._what, self._expected = what, expected
-        self._start, self._next = monotonic(), _LINE_EVERY
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.done: float | None = None  # the share of the step that is done, where it is known
+        self.detail = ""
+        self._start, self._next = monotonic(), _PATIENCE
+        self._bar: Bar | None = None
 
     def tick(self) -> None:
         passed = monotonic() - self._start
-        if passed >= self._next:
-            left = progress(passed, self._expected).get("left", "")
-            print(f"{self._what}: {passed:.0f} s, {left}".rstrip(", "), file=sys.stderr, flush=True)
-            self._next += _LINE_EVERY
+        if self.what == _PAUSE or passed < self._next:
+            return
+        if self._bar is None and not sys.stderr.isatty():
+            print(f"{self.what}: {self._clock(passed)}", file=sys.stderr, flush=True)
+            self._next = passed + _LINE_EVERY
+            return
+        self._bar = self._bar or Bar(self.what)
+        self._bar.show(self.done, self._clock(passed))
+
+    def _clock(self, passed: float) -> str:
+        """The time that has passed, what is left where that is known, and the detail."""
+        left = remaining(passed, self.done)
+        words = [f"{passed:.0f} s", "" if left is None else f"about {left:.0f} s left", self.detail]
+        return ", ".join(filter(None, words))
+
+    def stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
 
-class Bar(Shown):
+class Bar:
     """A bar on a terminal, with a clock."""
 
-    def __init__(self, console: Any, what: str, expected: float | None) -> None:
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    def __init__(self, what: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-        self._expected, self._start = expected, monotonic()
         self._bar = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"), console=console, transient=True,
+            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+            TextColumn("{task.fields[clock]}"), console=Console(stderr=True), transient=True,
         )  # fmt: skip
-        self._task = self._bar.add_task(what, total=expected, left="")
+        self._task = self._bar.add_task(what, total=None, clock="")
         self._bar.start()
 
-    def tick(self) -> None:
-        self._bar.update(self._task, **progress(monotonic() - self._start, self._expected))
+    def show(self, done: float | None, clock: str) -> None:
+        """How far the step is."""
+        total = None if done is None else 1.0
+        self._bar.update(self._task, completed=done or 0.0, total=total, clock=clock)
 
     def stop(self) -> None:
         self._bar.stop()
 
 
-def shown(what: str, expected: float | None) -> Shown:
-    """A bar on a terminal, lines elsewhere."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    return Bar(console, what, expected) if console.is_terminal else Lines(what, expected)
+def remaining(passed: float, done: float | None) -> float | None:
+    """Seconds that are left if the rest goes on as what is done; None if that is not known."""
+    return None if not done else passed * (1.0 - done) / done
 
 
-def progress(passed: float, expected: float | None) -> dict[str, Any]:
-    """Where a bar stands; an estimate that is used up grows."""
-    if expected is None:
-        return {}
-    total = max(expected, 1.1 * passed)
-    return {"completed": passed, "total": total, "left": f"about {total - passed:.0f} s left"}
-
-
-def _tell(line: str) -> None:
+def _send(line: str) -> None:
     if _parent is not None:
-        os.write(_parent, line.encode())
+        os.write(_parent, f"{line}\n".encode())
 
 
 def _code(status: int) -> int:

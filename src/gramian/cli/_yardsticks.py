@@ -11,8 +11,7 @@ from sklearn.base import is_classifier
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.core.arrays import Array
-from gramian.files.parts import estimator_of
-from gramian.tables import TableModel
+from gramian.tables import TableModel, estimator_of
 
 Rows = list[list[Any]]
 

@@ -13,8 +13,9 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import LOSSES, free_copy, output_loss, outputs
-from gramian.data._models import estimator_of, features_of, targets_of
+from gramian.data._models import features_of, targets_of
 from gramian.data._suggest import STRATEGIES, suggest
+from gramian.tables import estimator_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.data._models import classifier_of, estimator_of
+from gramian.data._models import classifier_of
+from gramian.tables import estimator_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,20 +6,17 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-
-def estimator_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return getattr(model, "estimator_", model)
+from gramian.tables import TableModel, estimator_of
 
 
 def features_of(model: Any, X: Any) -> Any:
     """Samples, or the rows of a table, as the estimator takes them."""
-    return model.transform(X) if hasattr(model, "estimator_") else X
+    return model.transform(X) if isinstance(model, TableModel) else X
 
 
 def targets_of(model: Any, X: Any, y: Any) -> Any:
     """The targets given, or those in the table."""
-    if y is None and not hasattr(model, "estimator_"):
+    if y is None and not isinstance(model, TableModel):
         raise ValueError("y must be given, unless X is a table that has the targets.")
     return model.read_targets(X) if y is None else y
 

@@ -19,7 +19,8 @@ from gramian.core.estimators import (
     output_variances,
     outputs,
 )
-from gramian.data._models import classifier_of, estimator_of, features_of
+from gramian.data._models import classifier_of, features_of
+from gramian.tables import estimator_of
 
 STRATEGIES = ("uncertainty", "variance", "expected-error")
 """The default for classes, the default for numbers, and what is asked for by name."""

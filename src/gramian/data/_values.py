@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from gramian.core.arrays import Array
 from gramian.core.estimators import output_loss, outputs, outputs_without_each
 from gramian.data._coalitions import Coalitions
-from gramian.data._models import estimator_of, features_of, targets_of
+from gramian.data._models import features_of, targets_of
+from gramian.tables import estimator_of
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed
@@ -89,9 +90,9 @@ def sample_values(
     The averages are estimated from random coalitions, which a copy of the model visits by learning
     and forgetting. Each coalition gives the differences of all its members in closed form.
 
-    Hyper-parameters, balanced class weights, the scale of the probabilities and the classes stay
-    as they are in the model. A coalition that has no model (fewer than two classes, or no sample)
-    predicts 0, which for classes is a guess among all of them.
+    Hyper-parameters, the scale of the probabilities and the classes stay as they are in the model;
+    balanced class weights are those of the samples that are left. A coalition that has no model
+    (fewer than two classes, or no sample) predicts 0, which for classes is a guess among all.
 
     Parameters
     ----------

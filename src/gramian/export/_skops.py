@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from importlib import import_module
 from inspect import getmembers, isclass, isfunction
-from pkgutil import walk_packages
+from pkgutil import iter_modules, walk_packages
 
 import gramian
-from gramian.estimators import ESTIMATORS
 
-# The packages that define the estimators, from "gramian.svm._least_squares" and the like.
-_FAMILIES = sorted({cls.__module__.split(".")[1] for cls in ESTIMATORS.values()})
+_WITHOUT_MODELS = ("cli", "datasets", "export", "plots", "serve", "store")
 
 
 def trusted_types() -> list[str]:
     """Names of this package's own types, for ``skops.io.load(path, trusted=trusted_types())``.
 
-    They are the classes and functions of the layers that a fitted model is made of, from kernels
-    to estimators.
+    They are the classes and functions of the packages that a fitted model is made of, from kernels
+    to estimators and models of tables.
 
     Examples
     --------
-    >>> "gramian.discriminant._estimator.KernelDiscriminant" in trusted_types()
+    >>> "gramian.tables._table_model.TableModel" in trusted_types()
     True
     """
     found = {"numpy.dtype", "builtins.object"}
-    for layer in ("core", *_FAMILIES):
-        package = import_module(f"gramian.{layer}")
-        for info in walk_packages(package.__path__, f"gramian.{layer}."):
-            if info.name.endswith(("._device", "._torch")):  # need torch, and no file has them
-                continue
-            members = getmembers(import_module(info.name), lambda x: isclass(x) or isfunction(x))
-            found.update(
-                f"{value.__module__}.{value.__qualname__}"
-                for _, value in members
-                if value.__module__.startswith(f"{gramian.__name__}.")
-            )
+    for package in iter_modules(gramian.__path__, "gramian."):
+        if package.ispkg and package.name.partition(".")[2] not in _WITHOUT_MODELS:
+            for info in walk_packages(import_module(package.name).__path__, f"{package.name}."):
+                if not info.name.endswith(("._device", "._torch")):  # need torch; no file has them
+                    found.update(_own_names(import_module(info.name)))
     return sorted(found)
+
+
+def _own_names(module: object) -> set[str]:
+    members = getmembers(module, lambda x: isclass(x) or isfunction(x))
+    own = (value for _, value in members if value.__module__.startswith("gramian."))
+    return {f"{value.__module__}.{value.__qualname__}" for value in own}

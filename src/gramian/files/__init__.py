@@ -1,14 +1,25 @@
-"""Model files, receipts of forgotten samples, and safe writes to a disk."""
+"""Model files, receipts of forgotten samples, and safe writes to a disk.
 
-from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
-from gramian.files._errors import ModelFileError
-from gramian.files._lock import FileInUseError, locked, user_name
-from gramian.files._models import file_facts, fingerprint, load, save
-from gramian.files._receipt import Receipt, default_tolerance, difference_to_refit, forget
+Names are resolved on first use (PEP 562): a process that only waits for another one needs locks
+and loads nothing of the models.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
+    from gramian.files._chain import Proof
+    from gramian.files._errors import ModelFileError
+    from gramian.files._forget import default_tolerance, difference_to_refit, forget
+    from gramian.files._lock import FileInUseError, locked, user_name
+    from gramian.files._models import file_facts, fingerprint, load, save
+    from gramian.files._receipt import Receipt
 
 __all__ = [
     "FileInUseError",
     "ModelFileError",
+    "Proof",
     "Receipt",
     "StrPath",
     "default_tolerance",
@@ -24,3 +35,21 @@ __all__ = [
     "sync_folder",
     "user_name",
 ]
+
+_MODULES = {
+    "_atomic": ("StrPath", "remove_leftovers", "replacing", "sync_folder"),
+    "_errors": ("ModelFileError",),
+    "_lock": ("FileInUseError", "locked", "user_name"),
+    "_models": ("file_facts", "fingerprint", "load", "save"),
+    "_chain": ("Proof",),
+    "_forget": ("default_tolerance", "difference_to_refit", "forget"),
+    "_receipt": ("Receipt",),
+}
+_WHERE = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return value

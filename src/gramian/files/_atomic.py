@@ -14,7 +14,7 @@ from typing import IO
 
 from gramian.files._lock import try_flock
 
-StrPath = str | os.PathLike
+StrPath = str | os.PathLike[str]
 
 _TEMPORARY = re.compile(r"\.gramian-[0-9a-f]{16}")
 _YOUNG = 60.0  # seconds in which a temporary file is left alone, locked or not

@@ -21,15 +21,26 @@ from gramian.files._errors import ModelFileError
 from gramian.files._registry import MODELS, RECORDS, RIVER, has_state, is_saved
 from gramian.files._soundness import check_parameters, check_state
 
+FOLLOWING = ("coefficients", "weights")
+"""What follows from the rows, in the state of a model that has coefficients for them."""
+
 _LATER = {"verbose": 0, "encoding": None}
 """Parameters that are not written at these values, so that older fingerprints stay."""
 
 
 class Encoder:
-    """Encodes values; collects their arrays in `members`."""
+    """Encodes values; collects their arrays in `members`.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    derived : bool
+        Whether to encode what follows from rows and choices, too, such as coefficients. A read may
+        compute that anew, with other rounding.
+    """
+
+    def __init__(self, *, derived: bool = True) -> None:
         self.members: dict[str, bytes] = {}
+        self._derived = derived
 
     def model(self, model: Any) -> dict[str, Any]:
         """Class, parameters and state; the state of a model that is not fitted is null."""
@@ -40,7 +51,7 @@ class Encoder:
                 f"{', '.join(sorted([*MODELS, *RIVER]))}."
             )
         state = model._get_state() if has_state(model) else None
-        described = self.described(model, state)
+        described = self.described(model, state if self._derived else without_derived(state))
         if state is not None:
             check_state(model, state)
         return described
@@ -123,6 +134,17 @@ class Encoder:
             for field in fields(record)
         }
         return [type(record).__name__, content]
+
+
+def without_derived(state: Any) -> Any:
+    """The state of a model without what follows from its rows and choices."""
+    if not isinstance(state, dict):
+        return state
+    if "parts" in state:
+        return {**state, "parts": [without_derived(part) for part in state["parts"]]}
+    if "coefficients" not in state:
+        return state
+    return {name: value for name, value in state.items() if name not in FOLLOWING}
 
 
 def _check_type(dtype: np.dtype, where: str) -> None:

@@ -7,6 +7,7 @@ that holds it, however that ends. Where the system has none, the file itself is 
 from __future__ import annotations
 
 import getpass
+import io
 import json
 import os
 import socket
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from gramian.core.text import shown
 
@@ -37,7 +39,7 @@ class FileInUseError(OSError):
 
 
 @contextmanager
-def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[None]:
+def locked(path: str | os.PathLike[str], *, wait: float | None = None) -> Iterator[None]:
     """Context manager that holds the lock of a file.
 
     Parameters
@@ -53,19 +55,39 @@ def locked(path: str | os.PathLike, *, wait: float | None = None) -> Iterator[No
         If another process holds the lock all that time; the message says which.
     """
     target = os.path.realpath(path)
-    holdings = _mine.__dict__.setdefault("paths", set())
-    if target in holdings:
+    held: WeakValueDictionary[str, _LockFile]
+    held = _mine.__dict__.setdefault("files", WeakValueDictionary())
+    mine = held.get(target)
+    if mine is not None and not mine.closed:
         yield
         return
-    descriptor, lock = _acquire(target, WAIT if wait is None else wait)
-    holdings.add(target)
-    try:
-        yield
-    finally:
-        holdings.discard(target)
-        with suppress(OSError):
-            lock.unlink()  # while it is ours; who waits for it sees that it is another file now
-        os.close(descriptor)
+    lock = Path(target).with_name(f".{Path(target).name}.lock")
+    with _acquire(target, lock, WAIT if wait is None else wait) as stream:
+        held[target] = stream
+        _sign(stream)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                lock.unlink()  # while it is ours; who waits for it sees that it is another file now
+
+
+class _LockFile(io.FileIO):
+    """An open lock; the system's lock on it ends when it is closed.
+
+    It closes itself when nothing refers to it any more, so that an interrupt between two lines
+    cannot leave the lock with this process.
+    """
+
+    def __init__(self, lock: Path) -> None:
+        super().__init__(lock, "r+", opener=_open)
+
+    __del__ = io.FileIO.close
+
+
+def _open(name: str, _: int) -> int:
+    flags = os.O_RDWR | os.O_CREAT | (os.O_EXCL if fcntl is None else 0)
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def try_flock(descriptor: int) -> bool:
@@ -79,36 +101,35 @@ def try_flock(descriptor: int) -> bool:
     return True
 
 
-def _acquire(target: str, wait: float) -> tuple[int, Path]:
-    lock = Path(target).with_name(f".{Path(target).name}.lock")
+def _acquire(target: str, lock: Path, wait: float) -> _LockFile:
     deadline = time.monotonic() + wait
-    while True:
-        descriptor = _try(lock)
-        if descriptor is not None:
-            _sign(descriptor)
-            return descriptor, lock
+    while (stream := _try(lock)) is None:
         if time.monotonic() > deadline:
             raise FileInUseError(_in_use(target, lock, wait))
         time.sleep(_PAUSE)
+    return stream
 
 
-def _try(lock: Path) -> int | None:
+def _try(lock: Path) -> _LockFile | None:
     """An open file with the lock on it, if it is free."""
-    flags = os.O_RDWR | os.O_CREAT | (os.O_EXCL if fcntl is None else 0)
     try:
-        descriptor = os.open(lock, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        stream = _LockFile(lock)
     except FileExistsError:
         return None
-    if try_flock(descriptor) and _is_still(lock, descriptor):
-        return descriptor
-    os.close(descriptor)
+    try:
+        if try_flock(stream.fileno()) and _is_still(lock, stream):
+            return stream
+    except BaseException:
+        stream.close()
+        raise
+    stream.close()
     return None
 
 
-def _is_still(lock: Path, descriptor: int) -> bool:
+def _is_still(lock: Path, stream: _LockFile) -> bool:
     """Whether the open file is the one of that name: its last holder removes it."""
     try:
-        return os.path.samestat(os.stat(lock), os.fstat(descriptor))
+        return os.path.samestat(os.stat(lock), os.fstat(stream.fileno()))
     except FileNotFoundError:
         return False
 
@@ -121,7 +142,7 @@ def user_name() -> str:
         return "unknown"
 
 
-def _sign(descriptor: int) -> None:
+def _sign(stream: _LockFile) -> None:
     who = {
         "process": os.getpid(),
         "host": socket.gethostname(),
@@ -129,8 +150,8 @@ def _sign(descriptor: int) -> None:
         "command": " ".join([os.path.basename(sys.argv[0] or "python"), *sys.argv[1:2]]),
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, json.dumps(who).encode())
+    stream.truncate(0)
+    stream.write(json.dumps(who).encode())
 
 
 def _in_use(target: str, lock: Path, wait: float) -> str:

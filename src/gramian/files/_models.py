@@ -133,10 +133,11 @@ def _moved(model: Any, device: Any) -> Any:
 
 
 def fingerprint(model: Any, *, key: bytes | None = None) -> str:
-    """SHA-256 of the whole model: parameters, samples, ids, coefficients.
+    """SHA-256 of what a model is: its parameters and choices, samples, targets, weights and ids.
 
-    It is the same before `save` and after `load`. Two models of the same samples that were reached
-    by different edits have different fingerprints, because their coefficients differ by rounding.
+    Edits alone change it; it is the same before `save` and after `load`, and after any read. What
+    follows from samples and choices, such as coefficients, is not in it: computed anew, it differs
+    by rounding. Whether it is right shows a comparison with `refitted`.
 
     Parameters
     ----------
@@ -145,26 +146,30 @@ def fingerprint(model: Any, *, key: bytes | None = None) -> str:
         Return the HMAC-SHA256 with this key instead. Without the key, nobody can find out by
         trial which samples the model held.
     """
-    text = canonical_json(_body(model)[0])
+    text = canonical_json(_body(model, derived=False)[0])
     return sha256(text).hexdigest() if key is None else hmac.digest(key, text, "sha256").hex()
+
+
+def whole_digest(model: Any) -> str:
+    """SHA-256 of all that a file would hold, coefficients to the last bit."""
+    return sha256(canonical_json(_body(model)[0])).hexdigest()
 
 
 def file_facts(path: StrPath) -> dict[str, Any]:
     """Versions, class, fingerprint and size of a model file, after checking the file."""
     document = _read(path).document
-    body = {key: document[key] for key in ("model", "members")}
     return {
         "format_version": document["format_version"],
         "gramian": shown(document["gramian"]),
         "class": shown(document["model"]["class"]),
-        "fingerprint": sha256(canonical_json(body)).hexdigest(),
+        "fingerprint": fingerprint(load(path)),
         "bytes": os.stat(path).st_size,
     }
 
 
-def _body(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _body(model: Any, *, derived: bool = True) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The part of the document that depends on the model alone, and its arrays."""
-    encoder = Encoder()
+    encoder = Encoder(derived=derived)
     encoded = encoder.model(model)
     if not has_state(model):
         check_is_fitted(model)

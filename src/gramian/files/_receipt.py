@@ -1,47 +1,79 @@
-"""Receipts: what was forgotten, and the evidence."""
+"""Receipts: what was done to a model, and the evidence. Their format is in docs/receipts.md."""
 
 from __future__ import annotations
 
 import json
 import platform
-import secrets
-from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import version
-from time import perf_counter
-from typing import Any
-
-import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
+from typing import Any, Self
 
 from gramian import __version__
-from gramian.files._lock import user_name
-from gramian.files._models import fingerprint
-from gramian.files.parts import estimator_of
+from gramian.files._archive import canonical_json
 
-TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
-"""What `verify` allows, relative, by the precision of the samples."""
+FIRST = "0" * 64
+"""What the first receipt of a chain names as the one before."""
+
+ACTIONS = {
+    "create": 1,
+    "learn": 1,
+    "forget": -1,
+    "relabel": 0,
+    "reselect": 0,
+    "withhold": -1,
+    "return": 1,
+    "erase": 0,
+    "restore": -1,
+}
+"""What was done; by how many of its `count` rows the model has more afterwards."""
+
+_FINGERPRINTS = ("fingerprint_before", "fingerprint_after", "salt", "seconds")
+_CHAIN = (
+    "number",
+    "previous",
+    "tree",
+    "commitment",
+    "settings",
+    "key_id",
+    "epoch",
+    "next_id",
+    "snapshots",
+    "public_key",
+    "signature",
+)
+_DIGESTS = ("previous", "tree", "commitment", "settings", "key_id", "public_key")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """Evidence of a `forget`. It holds the ids of the samples and nothing else of them.
+    """Evidence of an edit. It holds nothing of a sample but its id, in stores a keyed hash of it.
+
+    Receipts of `gramian.forget` have fingerprints of the model; those of a store are links of a
+    chain. The attributes of the other kind are None.
 
     Attributes
     ----------
+    action : {"create", "learn", "forget", "relabel", "reselect", "withhold", "return", "erase", \
+"restore"}
+    time : str
+        UTC, ISO 8601.
+    user : str
+        Who did it: the user as the operating system names it, or the name of a token.
     model : str
-        Class of the model.
+        Class of the estimator.
     ids : tuple
+        Ids of the samples. In a store, HMAC-SHA256 of each id with the store's key, which
+        `Store.find` computes; empty for its creation.
     count : int
+        Number of samples that came, went or got another target.
     n_before, n_after : int
         Number of samples held before and after.
-    seconds : float
-        Time to forget (and reselect), without the checks.
     drift : float or None
         Measured relative residual of the solution afterwards, in the true system of the remaining
-        samples; None for a model that has no such measure.
+        samples; None where it was not measured. In a store it is measured with ``verify``, up to
+        1,000 samples, and at every 64th edit beyond.
     difference : float or None
         With ``verify``: the largest difference between the decision values of the model and of
         ``model.refitted()``, a model with the same choices built from scratch, on the held samples,
@@ -50,174 +82,178 @@ class Receipt:
         With ``verify``: the largest difference allowed.
     verified : bool or None
         With ``verify``: whether the difference is within the tolerance.
-    seen_by : tuple of str
+    chosen_on_data : tuple of str
         Names of what was chosen while the samples were there and has not changed.
-    fingerprint_before : str
+    versions : dict of str
+    fingerprint_before : str or None
         HMAC-SHA256 of the model before, with a secret key that is not in the receipt. It reveals
         nothing without the key. (From a plain hash and the model afterwards, a row of a few
         categories could be guessed.) With the `key` and a copy of the model before, you can prove
         that the receipt is about that model. If no key was given, it is a random identifier.
-    fingerprint_after : str
+    fingerprint_after : str or None
         HMAC-SHA256 of the model afterwards, with `salt` as its key. Anyone who has the model can
         compute it again: ``fingerprint(model, key=bytes.fromhex(receipt.salt))``.
-    salt : str
+    salt : str or None
         32 random bytes, in hexadecimal digits.
-    user : str
-        Name of the user, as the operating system gives it.
-    time : str
-        UTC, ISO 8601.
-    versions : dict of str
+    seconds : float or None
+        Time to forget (and reselect), without the checks.
+    number : int or None
+        Place in the chain: 0 for the creation of the store, then 1, 2, 3, …
+    previous : str or None
+        Hash of the receipt before.
+    tree : str or None
+        Root of the Merkle tree (RFC 9162) of the hashes of all receipts before: a few hashes show
+        that one of them is in it, see `gramian.files.Proof`.
+    commitment : str or None
+        To the rows held afterwards; `gramian.store.Commitment` computes it from the stored rows.
+    settings : str or None
+        SHA-256 of the settings, with a salt that is stored beside them.
+    key_id : str or None
+        SHA-256 of the key of the ids.
+    epoch : int or None
+        Number of the keyring's epoch key: every copy of a row that was erased before this epoch
+        began is unreadable. None for a store without a keyring: its copies are not reached.
+    next_id : int or None
+        The next number for a sample without an id.
+    snapshots : bool or None
+        Whether the store keeps snapshots.
+    public_key : str or None
+        Ed25519 key that signs the receipts of this store, in hexadecimal digits.
+    signature : str or None
+        Ed25519, of the hash.
     """
 
+    action: str
+    time: str
+    user: str
     model: str
     ids: tuple[int | str, ...]
     count: int
     n_before: int
     n_after: int
-    seconds: float
     drift: float | None
     difference: float | None
     tolerance: float | None
     verified: bool | None
     chosen_on_data: tuple[str, ...]
-    fingerprint_before: str
-    fingerprint_after: str
-    salt: str
-    user: str
-    time: str
     versions: dict[str, str]
+    fingerprint_before: str | None = None
+    fingerprint_after: str | None = None
+    salt: str | None = None
+    seconds: float | None = None
+    number: int | None = None
+    previous: str | None = None
+    tree: str | None = None
+    commitment: str | None = None
+    settings: str | None = None
+    key_id: str | None = None
+    epoch: int | None = None
+    next_id: int | None = None
+    snapshots: bool | None = None
+    public_key: str | None = None
+    signature: str | None = None
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of everything but the signature, in hexadecimal digits."""
+        body = {name: value for name, value in self._facts().items() if name != "signature"}
+        return sha256(canonical_json(body)).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """All facts of this kind of receipt, for JSON, and the hash."""
+        facts: dict[str, Any] = json.loads(self.content())
+        return {**facts, "hash": self.hash}
 
     def to_json(self) -> str:
         """The receipt as JSON text."""
-        return json.dumps(asdict(self), indent=2)
+        return json.dumps(self.as_dict(), indent=2)
+
+    def content(self) -> bytes:
+        """The bytes that are stored."""
+        return canonical_json(self._facts())
+
+    @classmethod
+    def read(cls, content: bytes) -> Self:
+        """The receipt of stored bytes.
+
+        Raises
+        ------
+        ValueError
+            If these are not the bytes that such a receipt has.
+        """
+        receipt = cls.from_dict(json.loads(content))
+        if receipt.content() != bytes(content):
+            raise ValueError("it is not as it was written")
+        return receipt
+
+    @classmethod
+    def from_dict(cls, facts: Any) -> Self:
+        """The receipt that `as_dict` wrote; its hash, if there, has to be right.
+
+        Raises
+        ------
+        ValueError
+            If these are not the facts of a receipt.
+        """
+        if not isinstance(facts, dict):
+            raise ValueError("it is no receipt")
+        own = {name: value for name, value in facts.items() if name != "hash"}
+        try:
+            lists = {name: tuple(own[name]) for name in ("ids", "chosen_on_data")}
+            receipt = cls(**{**own, **lists})
+            receipt._check()
+            if set(own) != set(receipt._facts()):
+                raise ValueError("it has other facts")
+            digest = receipt.hash
+        except (TypeError, AttributeError, KeyError) as error:
+            raise ValueError(str(error)) from error
+        if facts.get("hash", digest) != digest:
+            raise ValueError("its hash is not that of its facts")
+        return receipt
+
+    def _facts(self) -> dict[str, Any]:
+        """The facts of this kind of receipt."""
+        absent: tuple[str, ...] = () if self.salt is not None else _FINGERPRINTS
+        absent += () if self.number is not None else _CHAIN
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in absent
+        }
+
+    def _check(self) -> None:
+        """Raise ValueError unless every fact has the one form that it is written in."""
+        if self.action not in ACTIONS:
+            raise ValueError(f"it is of {self.action!r}")
+        read_time(self.time)
+        counts = (self.count, self.n_before, self.n_after)
+        if not all(type(number) is int and number >= 0 for number in counts):
+            raise ValueError("it counts no rows")
+        for name in _DIGESTS:
+            check_hex(getattr(self, name), 32, name)
+        check_hex(self.signature, 64, "signature")
 
 
-def forget(
-    model: Any,
-    ids: Any,
-    *,
-    verify: bool = False,
-    reselect: bool = False,
-    tolerance: float | None = None,
-    key: bytes | None = None,
-) -> Receipt:
-    """Forget samples, like ``model.forget(ids)``, and return a receipt.
-
-    Parameters
-    ----------
-    model : fitted estimator of this package or TableModel
-        Changed in place.
-    ids : id or array-like of ids
-    verify : bool
-        Whether to compare with a model that is built from scratch, O(n³).
-    reselect : bool
-        Whether to make all choices again on the remaining samples.
-    tolerance : float, optional
-        Relative difference that `verify` allows; by default 1e-8, or 1e-3 for samples in single
-        precision.
-    key : bytes, optional
-        Your secret key for `fingerprint_before`; by default a random one that is discarded.
-
-    Returns
-    -------
-    Receipt
-
-    Notes
-    -----
-    If an id is not held, the model is unchanged. With ``verify`` or ``reselect``, everything runs
-    on a copy first, so the model is also unchanged if the comparison or the search fails.
-
-    Examples
-    --------
-    >>> import gramian
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = gramian.KernelDiscriminant(gamma=0.1, ridge=1e-2).fit(X, y)
-    >>> receipt = gramian.forget(model, [3, 14, 15], verify=True)
-    >>> receipt.count, receipt.n_after, receipt.verified
-    (3, 147, True)
-    """
-    check_is_fitted(model)
-    if reselect and not hasattr(model, "reselect"):
-        raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
-    n_before = len(model.ids_)
-    before = fingerprint(model, key=key or secrets.token_bytes(32))
-    allowed = default_tolerance(model) if tolerance is None else float(tolerance)
-    seconds, difference = _forget(model, ids, verify=verify, reselect=reselect)
-    salt = secrets.token_bytes(32)
-    return Receipt(
-        model=type(estimator_of(model)).__name__,
-        ids=tuple(np.atleast_1d(np.asarray(ids)).tolist()),
-        count=n_before - len(model.ids_),
-        n_before=n_before,
-        n_after=len(model.ids_),
-        seconds=seconds,
-        drift=_drift(model),
-        difference=difference,
-        tolerance=None if difference is None else allowed,
-        verified=None if difference is None else bool(difference <= allowed),
-        chosen_on_data=() if reselect else tuple(model.chosen_on_data_),
-        fingerprint_before=before,
-        fingerprint_after=fingerprint(model, key=salt),
-        salt=salt.hex(),
-        user=user_name(),
-        time=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions=_versions(),
-    )
+def check_hex(text: str | None, size: int, name: str) -> None:
+    """Raise ValueError unless the text is None or that many bytes, in lower case and unspaced."""
+    if text is not None and (len(text) != 2 * size or bytes.fromhex(text).hex() != text):
+        raise ValueError(f"its {name} is not {size} bytes in hexadecimal digits")
 
 
-def difference_to_refit(model: Any) -> float:
-    """How far decision values on the held samples are from those of a refit, relative. O(n³)."""
-    estimator = estimator_of(model)
-    X = estimator.X_fit_
-    ours, theirs = _values(estimator, X), _values(estimator.refitted(), X)
-    scale = np.abs(theirs).max()
-    return float(np.abs(ours - theirs).max() / (scale if scale > 0 else 1.0))
+def now() -> str:
+    """The time in UTC, as receipts have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def default_tolerance(model: Any) -> float:
-    """What the difference may be, by the precision of the samples."""
-    return TOLERANCE.get(estimator_of(model).X_fit_.dtype, max(TOLERANCE.values()))
+def read_time(text: str) -> datetime:
+    """The time of a receipt; ValueError unless it is in UTC and written as `now` does."""
+    found = datetime.fromisoformat(text)
+    if found.isoformat(timespec="milliseconds") != text or not text.endswith("+00:00"):
+        raise ValueError(f"{text!r} is no time of a receipt")
+    return found
 
 
-def _forget(model: Any, ids: Any, *, verify: bool, reselect: bool) -> tuple[float, float | None]:
-    """Seconds of forgetting, and the difference to a refit; what can fail is tried on a copy."""
-    if not verify and not reselect:
-        return _timed(model, ids, reselect=False), None
-    trial = deepcopy(model)
-    seconds = _timed(trial, ids, reselect=reselect)
-    difference = difference_to_refit(trial) if verify else None
-    if reselect:
-        model.__dict__ = trial.__dict__  # a search is not run twice; one step, or none
-        return seconds, difference
-    expected = fingerprint(trial)
-    seconds = _timed(model, ids, reselect=False)
-    if verify and fingerprint(model) != expected:  # the copy went another way
-        difference = difference_to_refit(model)
-    return seconds, difference
-
-
-def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
-    start = perf_counter()
-    model.forget(ids)
-    model.settle()
-    if reselect:
-        model.reselect(fresh=True)
-    return perf_counter() - start
-
-
-def _drift(model: Any) -> float | None:
-    estimator = estimator_of(model)
-    try:
-        return float(estimator.drift())
-    except (AttributeError, ValueError, ArithmeticError):  # what is forgotten stays so
-        return None
-
-
-def _values(model: Any, X: Any) -> np.ndarray:
-    return model.decision_function(X) if is_classifier(model) else model.predict(X)
-
-
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of this package and of what computes for it."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {"gramian": __version__, "python": platform.python_version(), **libraries}

@@ -65,8 +65,9 @@ def check_estimator(model: Any, state: Any) -> None:
         check_pair(state["weights"], "weights", size.d, size.outputs)
     if "parts" in state:
         check_stack(model, state, size.n, size.d, size.outputs)
-    if "kept" in state:
+    if state.get("kept") is not None:  # else it is selected anew from the samples
         _check_kept(state["kept"], size)
+    if "slopes" in state:
         slopes = check_array(state["slopes"], "slopes", (len(state["public"]["classes_"]),), "f")
         if not (slopes > 0).all():
             refuse("slopes", "are not all positive")
@@ -176,5 +177,5 @@ def _check_kept(kept: Any, size: Size) -> None:
             continue
         basis = check_index(part[0], "a basis of a class", (None,), 0, members[label])
         check_array(part[1], "coordinates of a class", (members[label], len(basis)), "f")
-        if len(basis) == 0 or (np.diff(basis) <= 0).any():
+        if (np.diff(basis) <= 0).any():
             refuse("a basis of a class", "is not in ascending order")

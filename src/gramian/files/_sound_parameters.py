@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.text import shown
-from gramian.files._checks import check_number, check_sequence, check_text, refuse
+from gramian.files._checks import check_number, check_sequence, check_text, check_whole, refuse
 from gramian.files._errors import ModelFileError
 from gramian.files._sound_streams import check_stream_parameters
 from gramian.tables import TableModel
@@ -66,6 +66,8 @@ def _check_table_parameters(model: TableModel) -> None:
     for name in ("target", "id_column", "thousands", "encoding"):
         if getattr(model, name) is not None:
             check_text(getattr(model, name), f"the parameter {name}")
+    if model.max_levels is not None:
+        check_whole(model.max_levels, "the parameter max_levels", 1)
     for name in ("decimal", "dtype"):
         check_text(getattr(model, name), f"the parameter {name}")
     for names in (model.categorical, model.ignore, model.units, model.missing):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gramian.files._checks import (
     check_array,
@@ -126,9 +127,14 @@ def _check_levels(levels: Any) -> None:
 
 
 def _check_features(features: Any, X: Any) -> None:
-    if not isinstance(X, np.ndarray) or features.shape != X.shape:
+    if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or features.shape != X.shape:
         refuse("table_", "does not have the features that the estimator has")
-    if not np.allclose(features, X, rtol=1e-6, atol=1e-6):
+    if sparse.issparse(X) or sparse.issparse(features):
+        off = abs(sparse.csr_array(features) - sparse.csr_array(X)) - 1e-6 * abs(X)
+        alike = not off.nnz or off.max() <= 1e-6
+    else:
+        alike = np.allclose(features, X, rtol=1e-6, atol=1e-6)
+    if not alike:
         refuse("table_", "does not have the rows that the estimator learned")
 
 

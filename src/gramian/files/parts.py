@@ -2,7 +2,7 @@
 
 A store keeps the parts apart. The settings are a model file whose state has no rows and nothing
 that follows from rows and choices alone, such as coefficients and classes: the engine is built from
-the rows. What a machine has learned besides, such as the centres of an orthogonal basis or the
+the rows. What a estimator has learned besides, such as the centres of an orthogonal basis or the
 slopes of a fuzzy classifier, is among the settings. These functions are for `gramian.store`.
 """
 
@@ -12,21 +12,21 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from scipy import sparse
+from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
 from gramian.files._decoding import Decoder
-from gramian.files._encoding import Encoder
+from gramian.files._encoding import FOLLOWING, Encoder, without_derived
 from gramian.files._errors import ModelFileError
 from gramian.files._soundness import check_state
-from gramian.tables import TableModel, encode
+from gramian.tables import encode, estimator_of
 
 __all__ = [
     "Held",
     "Parts",
     "canonical_json",
-    "estimator_of",
     "following",
     "follows_from_rows",
     "next_id_of",
@@ -35,9 +35,6 @@ __all__ = [
     "settings_of",
     "write_values",
 ]
-
-_FOLLOWING = ("coefficients", "weights")
-"""What follows from the rows, in the state of a machine that has coefficients for them."""
 
 _COUNTED = ("_ids", "_y", "_weight")
 
@@ -50,11 +47,6 @@ class Held(NamedTuple):
     weight: Array
     X: Any
     table: dict[str, Array] | None = None
-
-
-def estimator_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return model.estimator_ if isinstance(model, TableModel) else model
 
 
 def rows_of(model: Any) -> Held:
@@ -87,14 +79,18 @@ def settings_of(model: Any) -> bytes:
 
 
 def follows_from_rows(model: Any) -> bool:
-    """Whether all that edits change in the machine follows from its rows."""
-    return bool(estimator_of(model)._spec().state_type.follows_from_rows)
+    """Whether all that edits change in the estimator follows from its rows."""
+    return _follows(estimator_of(model))
+
+
+def _follows(estimator: Any) -> bool:
+    return bool(estimator._spec().state_type.follows_from_rows)
 
 
 def following(model: Any) -> dict[str, Any]:
     """What predictions need and follows from the rows: `model_of` takes it, to save time."""
     state = estimator_of(model)._get_state()
-    return {name: state[name] for name in _FOLLOWING if "coefficients" in state and name in state}
+    return {name: state[name] for name in FOLLOWING if "coefficients" in state and name in state}
 
 
 class Parts:
@@ -103,7 +99,7 @@ class Parts:
     Attributes
     ----------
     samples : ndarray or CSR matrix with no rows
-        Of the type in which the machine holds samples.
+        Of the type in which the estimator holds samples.
     targets : ndarray with no rows
     columns : list of NumberColumn and CategoryColumn, or None
         Of a model of a table.
@@ -129,25 +125,54 @@ class Parts:
         ModelFileError
             If rows and settings do not fit one another.
         """
-        X = holdings.X if self.columns is None else encode(self.columns, holdings.table or {})
-        state, estimator = self._filled(holdings, X, next_id), self._machine
-        follows = estimator._spec().state_type.follows_from_rows
-        builds = known is None and follows
-        if follows:
-            state |= known or self._no_coefficients(state, holdings)
-        check_state(estimator, state)
+        X = holdings.X if self.columns is None else self._features(holdings.table or {})
+        estimator = clone(self._machine)
+        state = self._state_of(holdings, X, next_id, known)
+        builds = known is None and _follows(estimator)
         estimator._set_state(state)
         if builds:
-            estimator.chosen_on_data_  # noqa: B018 - reads from the engine, which is built for it
+            now = estimator._fitted()
+            estimator._now = now.moved(now.holdings, now.engine.fresh(now.holdings))
         if self._table is None:
             return estimator
         rest = {**self._rest, "estimator_": estimator, "table_": holdings.table, "next_id": next_id}
-        check_state(self._table, rest)
-        self._table._set_state(rest)
-        return self._table
+        model = clone(self._table)
+        check_state(model, rest)
+        model._set_state(rest)
+        return model
+
+    def rehearse(self, model: Any, next_id: int) -> None:
+        """Raise ModelFileError if these settings and the model's rows could not be read again."""
+        estimator, holdings = estimator_of(model), rows_of(model)
+        self._state_of(holdings, estimator.X_fit_, next_id, None)
+        if self._table is not None:
+            rest = {"estimator_": estimator, "table_": holdings.table, "next_id": next_id}
+            check_state(self._table, {**self._rest, **rest})
+
+    def _state_of(self, holdings: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
+        """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
+        state = self._filled(holdings, X, next_id)
+        if _follows(self._machine):
+            state |= known or self._no_coefficients(state, holdings)
+        try:
+            check_state(self._machine, state)
+        except ModelFileError:
+            if state.get("kept") is None:
+                raise
+            state["kept"] = None
+            check_state(self._machine, state)
+        return state
+
+    def _features(self, table: dict[str, Array]) -> Any:
+        """The features of rows, in the form in which the estimator holds samples."""
+        assert self.columns is not None
+        X = encode(self.columns, table)
+        if sparse.issparse(self.samples):
+            return sparse.csr_array(X)
+        return X.toarray() if sparse.issparse(X) else X
 
     def _filled(self, holdings: Held, X: Any, next_id: int) -> dict[str, Any]:
-        """The state of the machine with rows, and the classes that they have."""
+        """The state of the estimator with rows, and the classes that they have."""
         own = {
             "_ids": holdings.ids,
             "_y": holdings.y,
@@ -196,5 +221,5 @@ def _without_rows(state: dict[str, Any]) -> dict[str, Any]:
     if "coefficients" in state:
         public = state["public"].items()
         bare["public"] = {name: value for name, value in public if name != "classes_"}
-        bare = {name: value for name, value in bare.items() if name not in _FOLLOWING}
+        return without_derived(bare)
     return bare

@@ -12,6 +12,7 @@ import numpy as np
 from gramian.core.arrays import Array, device_like, to_host
 from gramian.core.engines import AddedBlock, Engine, Holdings, State
 from gramian.core.gram import Rebuild
+from gramian.core.kernels import KernelExpansion
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis, target_columns
 from gramian.orthogonal._normal_equations import RunningSums, Sums
 from gramian.orthogonal._queries import BasisQueries
@@ -40,6 +41,19 @@ class BasisPredictor:
         """Decision values or predictions of shape (len(X), t)."""
         blocks = [centres.outputs(X, weights) for centres, weights in self.bases]
         return np.concatenate(blocks, axis=1)[:, self.order]
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """An expansion for each kernel of each basis."""
+        terms, place = [], np.cumsum([0, *(weights.shape[1] for _, weights in self.bases)])
+        for (centres, weights), start in zip(self.bases, place, strict=False):
+            wide = np.zeros((len(weights), place[-1]))
+            wide[:, start : start + weights.shape[1]] = to_host(weights)
+            b, Z = wide[0, self.order], wide[1:, self.order]
+            for number, kernel in enumerate(centres.kernels):
+                own = np.flatnonzero(centres.which == number)
+                terms.append(KernelExpansion(kernel, centres.points[own], Z[own], b))
+                b = np.zeros_like(b)
+        return tuple(terms)
 
 
 class BasisEngine(Engine):

@@ -12,9 +12,9 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
-from gramian.files.parts import estimator_of
 from gramian.serve._live_store import LiveStore, Shown
 from gramian.serve._metrics import Reading
+from gramian.tables import estimator_of
 
 NEED_ENGINE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""

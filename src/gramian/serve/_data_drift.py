@@ -16,8 +16,8 @@ from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity, p_values
-from gramian.files.parts import estimator_of
 from gramian.stream import Martingale
+from gramian.tables import estimator_of
 
 ALARM = 2.0
 """log₁₀ of the martingale at which there is an alarm."""

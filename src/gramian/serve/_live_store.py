@@ -17,12 +17,12 @@ from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Any, TypeVar
 
-from gramian.files.parts import estimator_of
 from gramian.serve._data_drift import DataDrift
 from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem, log
+from gramian.tables import estimator_of
 
 T = TypeVar("T")
 _REFRESHED = 1.0  # seconds between two looks at a store that another process edits

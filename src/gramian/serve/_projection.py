@@ -10,9 +10,9 @@ from sklearn.base import is_classifier
 from gramian.core.arrays import Array
 from gramian.core.estimators import DenseAttributes
 from gramian.estimators import ESTIMATORS
-from gramian.files.parts import estimator_of
 from gramian.serve import _answers
 from gramian.serve._live_store import Shown
+from gramian.tables import estimator_of
 
 DRAWN = 1000
 """Samples of a projection at most."""

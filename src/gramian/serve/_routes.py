@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gramian import __version__
-from gramian.files.parts import estimator_of
 from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
 from gramian.serve._edits import Edit, Forget, Relabel
 from gramian.serve._gate import USER
@@ -25,6 +24,7 @@ from gramian.serve._requests import LENGTH, Kind, T, read_body
 from gramian.serve._rows import metadata, read_rows, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
 from gramian.serve._workers import Workers
+from gramian.tables import estimator_of
 
 JSON = "application/json"
 MODEL = "/v2/models/{model}"

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.files.parts import estimator_of
 from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
 from gramian.serve._edits import Learn
 from gramian.serve._tensors import datatype, read_tensors
-from gramian.tables import NumberColumn, TableModel
+from gramian.tables import NumberColumn, TableModel, estimator_of
 
 FEATURES = "X"
 """The name of the input of a model that knows no columns."""

@@ -14,7 +14,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import positions_of
-from gramian.files.parts import estimator_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._limits import Limits, Turns
@@ -22,7 +21,7 @@ from gramian.serve._live_store import LiveStore, Shown
 from gramian.serve._problems import Problem, problem_of
 from gramian.serve._tokens import SCOPES
 from gramian.serve._workers import Workers
-from gramian.tables import TableModel
+from gramian.tables import TableModel, estimator_of
 
 SCOPE = "learn"
 """What a token must be good for to watch."""

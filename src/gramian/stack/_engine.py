@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,11 +15,11 @@ from gramian.core.engines import (
     DenseState,
     Engine,
     Holdings,
-    Predictor,
     State,
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
+from gramian.core.kernels import KernelExpansion, SumOfExpansions
 
 if TYPE_CHECKING:
     from gramian.stack._spec import StackSpec
@@ -43,13 +43,23 @@ class StackState(State):
 class StackPredictor:
     """``f(x) = Σ_s a_s f_s(x) + b``."""
 
-    parts: tuple[Predictor, ...]
+    parts: tuple[SumOfExpansions, ...]
     weights: Array
     offset: Any
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t)."""
         return weighted_sum([part.outputs(X) for part in self.parts], self.weights, self.offset)
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """Those of the parts, with their weights."""
+        weighted = zip(self.weights, self.parts, strict=True)
+        first, *rest = (
+            replace(term, coefficients=a * term.coefficients, intercept=a * term.intercept)
+            for a, part in weighted
+            for term in part.terms()
+        )
+        return (replace(first, intercept=first.intercept + self.offset), *rest)
 
 
 class StackEngine(Engine):

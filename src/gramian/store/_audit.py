@@ -6,19 +6,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gramian.files import StrPath, default_tolerance, difference_to_refit
+import numpy as np
+
+from gramian.files import Receipt, StrPath, default_tolerance, difference_to_refit
+from gramian.files._chain import check_chain
+from gramian.files._forget import decision_values
+from gramian.store._anchor import Anchor
+from gramian.store._backend import Backend, Contents
 from gramian.store._book import (
+    hashed_id,
     key_digest,
+    open_contents,
+    read_receipts,
     read_rows,
     settings_digest,
     snapshot_checksum,
 )
-from gramian.store._database import Contents, read_all
 from gramian.store._errors import StoreError
 from gramian.store._keys import is_signed, public_key
-from gramian.store._receipts import FIRST, StoreReceipt
-
-_LASTING = ("key_id", "public_key", "snapshots", "model")
+from gramian.store._open import backend_of
+from gramian.tables import estimator_of
 
 
 class Check(NamedTuple):
@@ -51,22 +58,44 @@ class AuditReport:
         return {"passed": self.passed, "checks": [check._asdict() for check in self.checks]}
 
 
-def audit(path: StrPath, key: Any = None, model: Any = None) -> AuditReport:
-    """Check a store; with ``model``, also that it equals a refit."""
+def audit(
+    path: StrPath, key: Any = None, *, keyring: Any = None, anchor: StrPath | None = None
+) -> AuditReport:
+    """Check a store that no process needs to have open.
+
+    Parameters
+    ----------
+    path : str or path, or address of a server
+    key : Ed25519 public key, its PEM bytes, path or 64 hexadecimal digits, optional
+        That of who should have signed.
+    keyring, anchor : as for `Store.open`
+    """
+    backend = backend_of(path, keyring)
+    try:
+        return audit_backend(backend, key, None, None if anchor is None else Anchor(anchor))
+    finally:
+        backend.close()
+
+
+def audit_backend(
+    backend: Backend, key: Any = None, model: Any = None, anchor: Anchor | None = None
+) -> AuditReport:
+    """Check a store; with ``model``, also that this one equals a refit."""
     wanted = None if key is None else public_key(key)
     try:
-        contents, wrong = read_all(path, check=True)
+        contents, wrong = backend.read(check=True)
     except StoreError as error:
         return AuditReport((Check("file", False, str(error)),))
     size = f"{len(contents.rows)} places, {len(contents.receipts)} receipts"
-    checks = [Check("file", not wrong, "; ".join(wrong) or f"integrity_check is ok; {size}")]
+    checks = [Check("file", not wrong, "; ".join(wrong) or f"the database is whole; {size}")]
     try:
-        receipts = [StoreReceipt.read(content) for content in contents.receipts]
+        receipts = read_receipts(contents)
     except ValueError as error:
         return AuditReport((*checks, Check("receipts", False, f"a receipt is damaged: {error}")))
-    checks.append(_check("receipts", lambda: _chain(receipts)))
+    checks.append(_check("receipts", lambda: check_chain(receipts)))
     checks.append(_check("signatures", lambda: _signatures(receipts, wanted)))
-    checks += _state(contents, receipts[-1])
+    checks.append(_check("copies", lambda: _copies(contents, receipts, anchor, backend.address)))
+    checks += _state(contents, receipts, backend.address)
     if model is not None:
         checks.append(_check("refit", lambda: _refit(model)))
     return AuditReport(tuple(checks))
@@ -80,29 +109,7 @@ def _check(name: str, look: Callable[[], str]) -> Check:
         return Check(name, False, str(error))
 
 
-def _chain(receipts: list[StoreReceipt]) -> str:
-    """Each names the one before and goes on where that one ended."""
-    previous, n, next_id = FIRST, 0, 0
-    first = receipts[0]
-    for number, receipt in enumerate(receipts):
-        changed = {"create": n + receipt.count, "learn": n + receipt.count, "relabel": n}
-        if receipt.number != number or receipt.previous != previous:
-            raise ValueError(f"receipt {number} does not follow the one before")
-        if (receipt.action == "create") != (number == 0):
-            raise ValueError(f"receipt {number} is of {receipt.action!r}")
-        if receipt.n_before != n or receipt.n_after != changed.get(
-            receipt.action, n - receipt.count
-        ):
-            raise ValueError(f"receipt {number} counts other rows than the one before left")
-        if any(getattr(receipt, name) != getattr(first, name) for name in _LASTING):
-            raise ValueError(f"receipt {number} names other keys than the first")
-        if receipt.next_id < next_id:
-            raise ValueError(f"receipt {number} gives a number again")
-        previous, n, next_id = receipt.hash, receipt.n_after, receipt.next_id
-    return f"{len(receipts)} in a chain, the last of {receipts[-1].time}; hash {previous}"
-
-
-def _signatures(receipts: list[StoreReceipt], wanted: str | None) -> str:
+def _signatures(receipts: list[Receipt], wanted: str | None) -> str:
     key = receipts[0].public_key
     if key is None and wanted is None:
         if any(receipt.signature is not None for receipt in receipts):
@@ -118,31 +125,87 @@ def _signatures(receipts: list[StoreReceipt], wanted: str | None) -> str:
     return f"{len(receipts)} by {by}"
 
 
-def _state(contents: Contents, last: StoreReceipt) -> Iterator[Check]:
-    """Rows, settings, key and snapshot against the last receipt."""
+def _copies(
+    contents: Contents, receipts: list[Receipt], anchor: Anchor | None, address: str
+) -> str:
+    """Whether this is the present copy, and whether an erasure reaches the others."""
+    if contents.erased is not None:
+        raise ValueError(
+            f"this is an old copy, of version {len(receipts) - 1}: rows were erased since, "
+            f"{contents.erased} of those that it has, and cannot be read"
+        )
+    seen = "" if anchor is None else anchor.check([r.hash for r in receipts], address) + "; "
+    epoch = receipts[-1].epoch
+    if epoch is None:
+        return f"{seen}not reached: without a keyring, copies and backups keep what is erased here"
+    return f"{seen}reached: epoch {epoch} of the keyring; what was erased before has no key"
+
+
+def _state(contents: Contents, receipts: list[Receipt], address: str) -> Iterator[Check]:
+    """Rows, ids, settings, key, snapshot and model against the receipts."""
+    last = receipts[-1]
     try:
-        book, rows = read_rows(contents, last)
+        book, rows = read_rows(contents, receipts)
     except (ValueError, TypeError, KeyError) as error:
         yield Check("rows", False, f"a row is not as it was written: {error}")
         return
-    free = sum(map(len, book.free.values()))
+    free, waiting = sum(map(len, book.free.values())), len(book.withheld)
     good = book.commitment.digest() == last.commitment and len(rows) == last.n_after
-    detail = f"{len(rows)} rows make the commitment of the last receipt; {free} places are zeros"
+    good = good and contents.sums == book.commitment.sums()
+    detail = f"{len(rows)} rows and {waiting} withheld make the last commitment; {free} places free"
     wrong = f"{len(rows)} rows do not make the commitment to {last.n_after} of the last receipt"
     yield Check("rows", good, detail if good else wrong)
+    held = {hashed_id(contents.id_key, row.id) for row in rows}
+    yield _check("ids", lambda: _ids(receipts, held))
     settings = settings_digest(*contents.settings) == last.settings
     yield Check("settings", settings, "as the last receipt has them" if settings else "altered")
     key = key_digest(contents.id_key) == last.key_id
     yield Check("key of ids", key, "as the receipts have it" if key else "altered")
-    yield _snapshot(contents, last)
+    if good and settings:
+        yield from _model(contents, last, address)
 
 
-def _snapshot(contents: Contents, last: StoreReceipt) -> Check:
+def _ids(receipts: list[Receipt], held: set[str]) -> str:
+    """What a receipt forgot is not held, unless a later one learned it again."""
+    is_in: dict[int | str, bool] = {}
+    for receipt in receipts:
+        stays = receipt.action in ("learn", "relabel", "return")
+        is_in |= dict.fromkeys(receipt.ids, stays)
+    wrong = [name for name, stays in is_in.items() if stays != (name in held)]
+    if wrong:
+        word = "forgotten, and held" if wrong[0] in held else "learned, and not held"
+        raise ValueError(f"{len(wrong)} ids are {word}, such as {wrong[0]}")
+    gone = sum(not stays for stays in is_in.values())
+    return f"{gone} ids of receipts are gone, {len(is_in) - gone} are held, as they say"
+
+
+def _model(contents: Contents, last: Receipt, address: str) -> Iterator[Check]:
+    """The model as the rows make it, and the snapshot's against it."""
+    try:
+        opened = open_contents(contents, address)
+        built = opened.parts.model(opened.held, last.next_id or 0)
+    except (ValueError, StoreError, ArithmeticError) as error:
+        yield Check("model", False, f"the rows make no model: {error}")
+        return
+    yield Check("model", True, f"a {last.model} was built from {last.n_after} rows")
     if contents.snapshot is None:
-        return Check("snapshot", True, "none")
+        yield Check("snapshot", True, "none")
+        return
     checksum, content = contents.snapshot
-    good = checksum == snapshot_checksum(content, last)
-    return Check("snapshot", good, "of this version" if good else "altered, or of another version")
+    if checksum != snapshot_checksum(content, last) or opened.known is None:
+        yield Check("snapshot", False, "altered, or of another version")
+        return
+    yield _check("snapshot", lambda: _same_answers(opened.model(), built))
+
+
+def _same_answers(snapshot: Any, built: Any) -> str:
+    """The model that opens from a snapshot answers as the one from rows does."""
+    X = estimator_of(built).X_fit_
+    ours, theirs = (decision_values(estimator_of(model), X) for model in (snapshot, built))
+    difference = float(np.abs(ours - theirs).max() / (np.abs(theirs).max() or 1.0))
+    if not difference <= default_tolerance(built):
+        raise ValueError(f"altered: its answers differ from those of the rows by {difference:.1e}")
+    return f"of this version; its answers differ from those of the rows by {difference:.1e}"
 
 
 def _refit(model: Any) -> str:

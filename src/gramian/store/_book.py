@@ -1,19 +1,28 @@
-"""What the process that writes knows of the file: where rows are, and what the next edit needs."""
+"""What the process that writes knows of the store: where rows are, and what the next edit needs."""
 
 from __future__ import annotations
 
-import os
+import hmac
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
-from gramian.files import ModelFileError, StrPath
+from gramian.files import ModelFileError, Receipt
+from gramian.files._chain import Tree
 from gramian.files.parts import Held, Parts, canonical_json, read_values
+from gramian.store._backend import Contents
 from gramian.store._commitment import Commitment
-from gramian.store._database import Contents
 from gramian.store._errors import StoreError
-from gramian.store._receipts import StoreReceipt
 from gramian.store._rows import Row, held_from, is_free, unpack
+
+Id = int | str
+
+
+class Place(NamedTuple):
+    """Where a row is, and how many bytes it has."""
+
+    number: int
+    size: int
 
 
 @dataclass
@@ -25,9 +34,16 @@ class Book:
 
     id_key: bytes
     settings_digest: str
-    last: StoreReceipt
-    places: dict[int | str, tuple[int, int]] = field(default_factory=dict)
-    free: dict[int, list[int]] = field(default_factory=dict)
+    last: Receipt
+    tree: Tree
+    places: dict[Id, Place] = field(default_factory=dict)
+    withheld: dict[Id, str] = field(default_factory=dict)
+    """Times when rows that are out of the model are due to be erased."""
+
+    ids: dict[int, Id] = field(default_factory=dict)
+    """By place."""
+
+    free: dict[int, set[int]] = field(default_factory=dict)
     end: int = 0
     arrival: int = 0
     commitment: Commitment = field(default_factory=Commitment)
@@ -39,18 +55,22 @@ class Book:
         self.end += 1
         return self.end - 1, True
 
-    def note(self, place: int, content: bytes, row: Row) -> None:
-        """A row has come."""
-        self.places[row.id] = place, len(content)
-        self.arrival = max(self.arrival, row.arrival + 1)
-        self.commitment.add(content)
+    def add(self, place: int, content: bytes, row: Row) -> None:
+        """A row has come to a place."""
+        for places in self.free.values():
+            places.discard(place)
+        self.places[row.id], self.ids[place] = Place(place, len(content)), row.id
+        self.end, self.arrival = max(self.end, place + 1), max(self.arrival, row.arrival + 1)
+        if row.due is not None:
+            self.withheld[row.id] = row.due
 
-    def drop(self, name: int | str, content: bytes) -> tuple[int, int]:
-        """A row has gone; returns its place and size, which are free."""
-        place, size = self.places.pop(name)
-        self.free.setdefault(size, []).append(place)
-        self.commitment.remove(content)
-        return place, size
+    def drop(self, name: Id) -> Place:
+        """A row has gone; its place is free."""
+        place = self.places.pop(name)
+        self.withheld.pop(name, None)
+        del self.ids[place.number]
+        self.free.setdefault(place.size, set()).add(place.number)
+        return place
 
 
 @dataclass(frozen=True)
@@ -58,54 +78,65 @@ class Opened:
     """A store as it was read, checked against its last receipt."""
 
     book: Book
-    receipts: list[StoreReceipt]
     parts: Parts
-    holdings: Held
+    held: Held
     known: dict[str, Any] | None
     """The snapshot, if there is one of this version."""
 
     def model(self) -> Any:
-        """The model that the rows and settings are."""
-        return self.parts.model(self.holdings, self.book.last.next_id, self.known)
+        """The model that the rows and settings are, with what the snapshot has if that fits."""
+        next_id = self.book.last.next_id or 0
+        if self.known is not None:
+            try:
+                return self.parts.model(self.held, next_id, self.known)
+            except ModelFileError:  # what the rows can rebuild is no reason to refuse them
+                pass
+        return self.parts.model(self.held, next_id)
 
 
-def open_contents(contents: Contents, path: StrPath) -> Opened:
+def open_contents(contents: Contents, address: str) -> Opened:
     """Everything in its form; raises StoreError at whatever the last receipt does not say."""
     try:
-        receipts = [StoreReceipt.read(content) for content in contents.receipts]
-        book, rows = read_rows(contents, receipts[-1])
+        receipts = read_receipts(contents)
+        book, rows = read_rows(contents, receipts)
         if book.commitment.digest() != book.last.commitment:
             raise ValueError("its rows are not those of the last receipt")
         if book.settings_digest != book.last.settings:
             raise ValueError("its settings are not those of the last receipt")
         parts = Parts(contents.settings[1])
-        holdings = held_from(rows, parts)
+        held = held_from(rows, parts)
         known = read_snapshot(contents, book.last)
     except (ValueError, TypeError, KeyError) as error:
-        raise StoreError(
-            f"{os.fspath(path)} is damaged: {error}. `gramian audit` says more."
-        ) from (error)
-    return Opened(book, receipts, parts, holdings, known)
+        raise StoreError(f"{address} is damaged: {error}. `gramian audit` says more.") from error
+    return Opened(book, parts, held, known)
 
 
-def read_rows(contents: Contents, last: StoreReceipt) -> tuple[Book, list[Row]]:
-    """The rows in order of arrival, and where they are."""
-    book = Book(contents.id_key, settings_digest(*contents.settings), last)
-    rows = []
+def read_receipts(contents: Contents) -> list[Receipt]:
+    """All receipts; ValueError if one is none."""
+    return [Receipt.read(content) for content in contents.receipts]
+
+
+def read_rows(contents: Contents, receipts: list[Receipt]) -> tuple[Book, list[Row]]:
+    """Where rows are, and those of the model in order of arrival."""
+    tree = Tree(receipt.hash for receipt in receipts)
+    digest = settings_digest(*contents.settings)
+    book, rows = Book(contents.id_key, digest, receipts[-1], tree), []
     for place, content in contents.rows.items():
         book.end = max(book.end, place + 1)
         if is_free(content):
-            book.free.setdefault(len(content), []).append(place)
+            book.free.setdefault(len(content), set()).add(place)
             continue
         row = unpack(content)
         if row.id in book.places:
             raise ValueError("two rows have one id")
-        book.note(place, content, row)
+        book.add(place, content, row)
+        book.commitment.add(content)
         rows.append(row)
-    return book, sorted(rows, key=lambda row: row.arrival)
+    held = (row for row in rows if row.due is None)
+    return book, sorted(held, key=lambda row: row.arrival)
 
 
-def read_snapshot(contents: Contents, last: StoreReceipt) -> dict[str, Any] | None:
+def read_snapshot(contents: Contents, last: Receipt) -> dict[str, Any] | None:
     """What a snapshot of this version holds; None of any other."""
     if contents.snapshot is None:
         return None
@@ -118,7 +149,7 @@ def read_snapshot(contents: Contents, last: StoreReceipt) -> dict[str, Any] | No
         return None
 
 
-def snapshot_checksum(content: bytes, last: StoreReceipt) -> bytes:
+def snapshot_checksum(content: bytes, last: Receipt) -> bytes:
     """SHA-256 of a snapshot and of the receipt of its version."""
     return sha256(bytes.fromhex(last.hash) + content).digest()
 
@@ -131,3 +162,8 @@ def settings_digest(salt: bytes, content: bytes) -> str:
 def key_digest(id_key: bytes) -> str:
     """SHA-256 of the key of ids, with a word before it."""
     return sha256(canonical_json("gramian ids") + id_key).hexdigest()
+
+
+def hashed_id(key: bytes, name: Id) -> str:
+    """What stands for an id in receipts."""
+    return hmac.digest(key, canonical_json(name), "sha256").hex()

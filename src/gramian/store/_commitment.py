@@ -38,6 +38,17 @@ class Commitment:
         twin._sums = self._sums.copy()
         return twin
 
+    def sums(self) -> bytes:
+        """The sums themselves."""
+        return self._sums.tobytes()
+
+    @classmethod
+    def from_sums(cls, sums: bytes) -> Commitment:
+        """Sums that were written before, to go on from."""
+        found = cls()
+        found._sums = np.frombuffer(sums, dtype="<u2").copy()
+        return found
+
     def digest(self) -> str:
         """SHA-256 of the sums, in hexadecimal digits."""
         return sha256(self._sums.tobytes()).hexdigest()

@@ -1,40 +1,37 @@
-"""New files for stores: written whole under another name, then renamed."""
+"""The first contents of a store."""
 
 from __future__ import annotations
 
-import os
 import secrets
-from contextlib import ExitStack, suppress
-from pathlib import Path
 from typing import Any
 
-import gramian
-from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder, user_name
+from gramian.files import Receipt, user_name
+from gramian.files._chain import Tree
+from gramian.files._receipt import FIRST, now, versions
 from gramian.files.parts import (
-    estimator_of,
     following,
     next_id_of,
     rows_of,
     settings_of,
     write_values,
 )
+from gramian.store._backend import Contents, Settings
 from gramian.store._book import key_digest, settings_digest, snapshot_checksum
 from gramian.store._commitment import Commitment
-from gramian.store._database import Contents, file_mode, write_new
-from gramian.store._errors import StoreBusyError, StoreError
+from gramian.store._errors import StoreError
 from gramian.store._keys import Signer, signed
-from gramian.store._receipts import FIRST, StoreReceipt, now
 from gramian.store._rows import pack, rows_from
+from gramian.tables import estimator_of
 
-_writers: set[str] = set()  # stores that this process writes to
 
-
-def new_settings(model: Any) -> tuple[bytes, bytes]:
+def new_settings(model: Any) -> Settings:
     """A new salt, and the settings of the model."""
     return secrets.token_bytes(32), settings_of(model)
 
 
-def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Contents:
+def first_contents(
+    model: Any, signer: Signer | None, snapshots: bool, epoch: int | None
+) -> Contents:
     """The contents of a new store: the model's rows, its settings and a receipt."""
     if model.__sklearn_tags__().input_tags.pairwise:
         raise StoreError(
@@ -47,7 +44,7 @@ def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Conten
         commitment.add(content)
     estimator = estimator_of(model)
     receipt = signed(
-        StoreReceipt(
+        Receipt(
             number=0,
             action="create",
             time=now(),
@@ -66,10 +63,12 @@ def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Conten
             commitment=commitment.digest(),
             settings=settings_digest(*settings),
             key_id=key_digest(id_key),
+            epoch=epoch,
             snapshots=bool(snapshots),
             public_key=None if signer is None else signer.public,
             previous=FIRST,
-            version=gramian.__version__,
+            tree=Tree().root(),
+            versions=versions(),
         ),
         signer,
     )
@@ -77,45 +76,5 @@ def first_contents(model: Any, signer: Signer | None, snapshots: bool) -> Conten
     if snapshots and known:
         content = write_values(known)
         snapshot = snapshot_checksum(content, receipt), content
-    places = dict(enumerate(rows))
-    return Contents(id_key, settings, places, [receipt.content()], snapshot)
-
-
-def write_whole(path: StrPath, contents: Contents) -> None:
-    """Write a file, and give it its name when it is on disk; replaces one that is there."""
-    target = Path(os.path.realpath(path))
-    remove_leftovers(target.parent)
-    temporary = target.with_name(f".gramian-{secrets.token_hex(8)}")
-    mode = file_mode(target) if target.exists() else 0o600
-    try:
-        write_new(temporary, contents, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
-    sync_folder(target.parent)
-
-
-def lock_for_writing(path: StrPath, lock: ExitStack, wait: float | None) -> None:
-    """Be the only one who writes to the store until ``lock`` is closed.
-
-    Raises
-    ------
-    StoreBusyError
-        If another process has it, after waiting, or this one, at once.
-    """
-    target = os.path.realpath(path)
-    if target in _writers:
-        raise StoreBusyError(f"{os.fspath(path)} is open for writing in this process already.")
-    try:
-        lock.enter_context(locked(target, wait=wait))
-    except FileInUseError as error:
-        raise StoreBusyError(str(error)) from error
-    except OSError as error:
-        raise StoreError(
-            f"{os.fspath(path)} cannot be written to: its folder takes no lock ({error}). Open it "
-            f"with readonly=True."
-        ) from error
-    _writers.add(target)
-    lock.callback(_writers.discard, target)
+    places, sums = dict(enumerate(rows)), commitment.sums()
+    return Contents(id_key, settings, places, [receipt.content()], snapshot, sums)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gramian.files.parts import Held, rows_of
+from gramian.store._rows import Row, rows_from
 from gramian.tables import TableModel, column_names, read_cells
 
 
@@ -24,6 +26,24 @@ def learn(model: Any, X: Any, y: Any, ids: Any) -> None:
             raise ValueError("this model of a table numbers its rows by itself; give no `ids`.")
         table[model.id_column] = list(np.asarray(ids).tolist())
     model.partial_fit(table)
+
+
+def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
+    """Learn rows as a store keeps them; whether the model holds them just as they are then."""
+    start = len(model.ids_)
+    weight = held.weight if (held.weight != 1.0).any() else None
+    if held.table is None:
+        model.partial_fit(held.X, held.y, sample_weight=weight, ids=held.ids)
+    elif weight is not None or model.id_column is None:
+        return False
+    else:
+        table = {name: values.tolist() for name, values in held.table.items()}
+        own = {model.target: held.y.tolist(), model.id_column: held.ids.tolist()}
+        model.partial_fit({**table, **own})
+    found = list(rows_from(rows_of(model), start, rows[0].arrival if rows else 0))
+    alike = [row._replace(arrival=0) == old._replace(arrival=0, due=None)
+             for row, old in zip(found, rows, strict=False)]  # fmt: skip
+    return len(found) == len(rows) and all(alike)
 
 
 def relabel(model: Any, ids: list[Any], y: Any) -> None:

@@ -7,3 +7,7 @@ class StoreError(OSError):
 
 class StoreBusyError(StoreError):
     """Another process, or this one, is writing to the store or reading from it for too long."""
+
+
+class StoreReplacedError(StoreError):
+    """The file of an open store was deleted, replaced, or given a second name."""

@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from gramian.files import StrPath
+from gramian.files import Receipt, StrPath
+from gramian.files._receipt import check_hex
 from gramian.store._errors import StoreError
-from gramian.store._receipts import StoreReceipt
 
 
 class Signer:
@@ -23,7 +23,7 @@ class Signer:
         return self._key.sign(bytes.fromhex(digest)).hex()
 
 
-def signed(receipt: StoreReceipt, signer: Signer | None) -> StoreReceipt:
+def signed(receipt: Receipt, signer: Signer | None) -> Receipt:
     """The receipt with a signature, if there is a key; the one that it had before goes."""
     return replace(receipt, signature=None if signer is None else signer.sign(receipt.hash))
 
@@ -34,6 +34,7 @@ def is_signed(public: str, digest: str, signature: str | None) -> bool:
     from cryptography.exceptions import InvalidSignature
 
     try:
+        check_hex(signature, 64, "signature")  # one form: no capitals, no spaces
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
         key.verify(bytes.fromhex(signature or ""), bytes.fromhex(digest))
     except (InvalidSignature, ValueError):

@@ -2,11 +2,12 @@
 
     salt (32 random bytes) | length of the payload (4 bytes) | payload | zeros up to 64·k bytes
 
-    payload = JSON of [arrival, id, target, weight, cells] | 0 | features
+    payload = JSON of [arrival, id, target, weight, cells, due] | 0 | features
 
 Features are the bytes of a dense row, or the positions (int32) and values of a sparse one; a row of
-a table has cells instead. The salt is new for every row and is erased with it, so that no digest
-of the row can be found by trial afterwards.
+a table has cells instead. A row that is withheld has the time when it is due to be erased. The salt
+is new for every row and is erased with it, so that no digest of the row can be found by trial
+afterwards.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ class Row(NamedTuple):
     weight: float
     cells: list[Any] | None
     features: bytes
+    due: str | None = None
 
 
 def pack(row: Row) -> bytes:
     """The row with a new salt."""
-    head = canonical_json([row.arrival, row.id, row.target, row.weight, row.cells])
+    head = canonical_json([row.arrival, row.id, row.target, row.weight, row.cells, row.due])
     payload = head + b"\0" + row.features
     content = secrets.token_bytes(SALT) + len(payload).to_bytes(4, "big") + payload
     return content + bytes(-len(content) % _STEP)
@@ -65,8 +67,8 @@ def unpack(content: bytes) -> Row:
     if len(content) < end or len(content) - end >= _STEP or any(content[end:]):
         raise ValueError("a row is not as it was written.")
     head, _, features = content[_HEAD:end].partition(b"\0")
-    arrival, name, target, weight, cells = json.loads(head)
-    return Row(arrival, name, target, weight, cells, features)
+    arrival, name, target, weight, cells, due = json.loads(head)
+    return Row(arrival, name, target, weight, cells, features, due)
 
 
 def rows_from(holdings: Held, start: int, arrival: int) -> Iterator[Row]:

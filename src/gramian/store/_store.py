@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
 from copy import deepcopy
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from threading import RLock
 from typing import Any, Self, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.files import StrPath, save
+from gramian.files import Proof, Receipt, StrPath, save
+from gramian.files._receipt import now
+from gramian.files.parts import follows_from_rows
 from gramian.store import _edits
-from gramian.store._audit import AuditReport, audit
-from gramian.store._book import open_contents
-from gramian.store._create import first_contents, lock_for_writing, write_whole
-from gramian.store._database import Contents, reach, read_all
-from gramian.store._errors import StoreError
+from gramian.store._anchor import Anchor, OldCopyError
+from gramian.store._audit import AuditReport, Check, audit_backend
+from gramian.store._backend import Backend, Changes
+from gramian.store._book import Opened, hashed_id, open_contents
+from gramian.store._commitment import Commitment
+from gramian.store._create import first_contents
+from gramian.store._errors import StoreError, StoreReplacedError
 from gramian.store._keys import Signer
-from gramian.store._receipts import StoreReceipt, hashed_id
+from gramian.store._open import backend_of, is_address, new_keyring
+from gramian.store._rows import Row, held_from, unpack
+from gramian.store._seal import Sealed
 from gramian.store._writer import Edit, Writer
 
 T = TypeVar("T")
 
 
 class Store:
-    """A model in one file that is edited row by row.
+    """A model in one file, or on a PostgreSQL server, that is edited row by row.
 
     The file, an SQLite database, holds the rows, the settings of the model and a chain of receipts.
     `learn`, `forget` and `relabel` return when their edit is on disk. After `forget`, nothing of
-    the row is in any file of the store, except for a keyed hash of its id in the receipt. One
-    process at a time can write; any number can read. Within a process, threads may share a store:
-    edits take turns, and predictions do not wait for them.
+    the row is in any file of the store, except for a keyed hash of its id in the receipt; with a
+    keyring, nothing can be read of it in any copy. One process at a time can write to a file, any
+    number on a server; any number can read. Within a process, threads may share a store: edits take
+    turns, and predictions do not wait for them.
 
     Use `Store.create` and `Store.open`; a store is a context manager.
 
@@ -53,24 +61,42 @@ class Store:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: StrPath, *, readonly: bool, signer: Signer | None) -> None:
-        self.path, self.readonly = os.path.abspath(path), readonly
-        self._lock, self._held_lock = RLock(), ExitStack()
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        readonly: bool = False,
+        signer: Signer | None = None,
+        anchor: Anchor | None = None,
+    ) -> None:
+        self.path, self.readonly = backend.address, readonly
+        self._backend, self._anchor, self._lock = backend, anchor, RLock()
         self._model: Any = None
         self._view: tuple[int, Any] | None = None
-        self._writer = None if readonly else Writer(self.path, signer)
+        self._writer = None if readonly else Writer(backend, signer, self._epoch)
         self._load()
 
     # -- life -----------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: StrPath, model: Any, *, key: Any = None, snapshot: bool = True) -> Self:
+    def create(
+        cls,
+        path: StrPath,
+        model: Any,
+        *,
+        key: Any = None,
+        snapshot: bool = True,
+        keyring: Any = None,
+        anchor: StrPath | None = None,
+    ) -> Self:
         """Write a fitted model to a new store, and open it.
 
         Parameters
         ----------
         path : str or path
-            Nothing may be there. The file is readable by its owner only.
+            Nothing may be there. The file is readable by its owner only. Or the address of a
+            PostgreSQL database, ``postgresql://…``; the store is in its schema ``gramian``, or
+            ``NAME`` with ``…#NAME`` at the end.
         model : fitted estimator of this package or TableModel
             It is not changed, and the store does not change with it.
         key : Ed25519 private key, PEM bytes or path of a PEM file, optional
@@ -78,18 +104,25 @@ class Store:
         snapshot : bool
             Whether to keep the coefficients of the last version, so that opening need not compute
             them. A snapshot is erased by the first edit and written anew by `close`.
+        keyring : path of a new file, or Keyring, optional
+            Where the key is that opens the rows: they are encrypted, and what is erased is gone
+            from every copy and backup. A server needs one.
+        anchor : path, optional
+            File for the number and hash of the last receipt, by which an old copy is recognised.
         """
         check_is_fitted(model)
         signer = None if key is None else Signer(key)
-        contents = first_contents(model, signer, snapshot)
-        with ExitStack() as lock:
-            lock_for_writing(path, lock, None)
-            if os.path.lexists(path):
-                raise StoreError(f"{os.fspath(path)} is there already; a new store needs a name.")
-            write_whole(path, contents)
-            opened = cls(path, readonly=False, signer=signer)
-            opened._held_lock = lock.pop_all()
+        ring = new_keyring(keyring)
+        backend = backend_of(path, ring)
+        try:
+            epoch = None if ring is None else max(ring.keys())
+            backend.create(first_contents(model, signer, snapshot, epoch))
+            opened = cls(backend, signer=signer, anchor=None if anchor is None else Anchor(anchor))
+            opened._note(opened._last)
             return opened
+        except BaseException:
+            backend.close()
+            raise
 
     @classmethod
     def open(
@@ -99,6 +132,8 @@ class Store:
         readonly: bool = False,
         key: Any = None,
         wait: float | None = None,
+        keyring: Any = None,
+        anchor: StrPath | None = None,
     ) -> Self:
         """Open a store that `create` made.
 
@@ -115,33 +150,45 @@ class Store:
             Needed to write to a store whose receipts are signed.
         wait : float, optional
             Seconds to wait for another process that writes; 10 by default.
+        keyring : path or Keyring, optional
+            Needed for a store that was created with one.
+        anchor : path, optional
+            If the receipt that it names is not in the chain, the store is an old copy: it is not
+            opened. Edits keep it up to date.
 
         Raises
         ------
         StoreBusyError
             If another process has it open for writing; the message says which.
         StoreError
-            If it is damaged, or not a store.
+            If it is damaged, not a store, or an old copy.
         """
-        with ExitStack() as lock:
-            if not os.path.exists(path):
-                raise FileNotFoundError(f"there is no store {os.fspath(path)}.")
+        if not is_address(path) and not os.path.exists(path):
+            raise FileNotFoundError(f"there is no store {os.fspath(path)}.")
+        signer = None if key is None else Signer(key)
+        backend = backend_of(path, keyring, wait)
+        try:
             if not readonly:
-                lock_for_writing(path, lock, wait)
-            signer = None if key is None else Signer(key)
-            opened = cls(path, readonly=readonly, signer=signer)
-            opened._held_lock = lock.pop_all()
+                backend.begin()
+            mark = None if anchor is None else Anchor(anchor)
+            opened = cls(backend, readonly=readonly, signer=signer, anchor=mark)
+            if not readonly:
+                opened.erase_due()
             return opened
+        except BaseException:
+            backend.close()
+            raise
 
     def close(self) -> None:
         """Write a snapshot if there is none of this version, and let other processes write."""
         with self._lock:
+            writer, model = self._writer, self._model
+            self._writer = self._model = self._view = None
             try:
-                if self._writer is not None:
-                    self._writer.close(self._model)
+                if writer is not None and model is not None:
+                    writer.close(model)
             finally:
-                self._writer = self._model = self._view = None
-                self._held_lock.close()
+                self._backend.close()
 
     def __enter__(self) -> Self:
         return self
@@ -151,33 +198,49 @@ class Store:
 
     # -- edits ----------------------------------------------------------------------------------
 
-    def learn(
-        self, X: Any, y: Any = None, ids: Any = None, *, user: str | None = None
-    ) -> StoreReceipt:
+    def learn(self, X: Any, y: Any = None, ids: Any = None, *, user: str | None = None) -> Receipt:
         """Learn more rows; returns when they are on disk.
 
         Parameters
         ----------
         X : array-like, CSR matrix or, for a model of a table, a table
-        y : array-like
-            A table may have its target among its columns instead.
+            A table may hold the target and the ids.
+        y : array-like, optional
+            Targets.
         ids : array-like, optional
-            Unique integers or strings; the next free numbers by default.
+            As the model takes them.
         user : str, optional
-            Whom the receipt names; by default the user of this process.
+            Who the receipt names; by default the user as the system calls him.
 
         Raises
         ------
         ValueError
             If the model refuses the rows. Nothing has changed.
         StoreError
-            If they cannot be written. The store is as it was.
+            If they cannot be written; the message says what became of the edit.
         """
-        return self._edit(
-            "learn", lambda model: _edits.learn(model, X, y, ids), given=ids, user=user
-        )
 
-    def forget(self, ids: Any, verify: bool = False, *, user: str | None = None) -> StoreReceipt:
+        def change(model: Any) -> Edit:
+            _edits.learn(model, X, y, ids)
+            came = model.ids_[self._last.n_after :].tolist()
+            waiting = [name for name in came if name in self._book.withheld]
+            if waiting:
+                raise ValueError(
+                    f"id {waiting[0]!s} is withheld until {self._book.withheld[waiting[0]]}: take "
+                    f"it back, erase it now, or give the new row another id."
+                )
+            return Edit("learn", numbered=_edits.numbers(model, ids), user=user)
+
+        return self._edit(change)
+
+    def forget(
+        self,
+        ids: Any,
+        verify: bool = False,
+        *,
+        after: timedelta | None = None,
+        user: str | None = None,
+    ) -> Receipt:
         """Forget rows; returns when they are gone from the disk.
 
         Parameters
@@ -186,27 +249,90 @@ class Store:
         verify : bool
             Whether to compare with a model that is built from scratch, O(n³); the receipt has the
             difference.
-        user : str, optional
-            Whom the receipt names; by default the user of this process.
+        after : timedelta, optional
+            Take the rows out of the model and all of its answers now, but erase them only after
+            this time: until then, `take_back` brings them back. `erase_due` erases, which opening
+            the store for writing calls.
+        user : as for `learn`
         """
         names = _edits.as_ids(ids)
-        return self._edit(
-            "forget", lambda model: model.forget(ids).settle(), gone=names, verify=verify, user=user
-        )
+        due = None if after is None else _later(after)
 
-    def relabel(self, ids: Any, y: Any, *, user: str | None = None) -> StoreReceipt:
+        def change(model: Any) -> Edit:
+            model.forget(ids)
+            model.settle()
+            action = "forget" if due is None else "withhold"
+            return Edit(action, gone=names, verify=verify, user=user, due=due)
+
+        return self._edit(change, erases=due is None)
+
+    def relabel(self, ids: Any, y: Any, *, user: str | None = None) -> Receipt:
         """Give rows other targets; the old ones are forgotten. Returns when that is on disk."""
         names = _edits.as_ids(ids)
-        return self._edit(
-            "relabel", lambda model: _edits.relabel(model, names, y), gone=names, user=user
-        )
+
+        def change(model: Any) -> Edit:
+            _edits.relabel(model, names, y)
+            return Edit("relabel", gone=names, user=user)
+
+        return self._edit(change, erases=True)
+
+    def reselect(self, *, fresh: bool = True, user: str | None = None) -> Receipt:
+        """Make all choices again on the rows held now; with ``fresh``, from scratch.
+
+        The receipt's ``chosen_on_data`` then names nothing that has seen a row that is gone.
+        """
+
+        def change(model: Any) -> Edit:
+            model.reselect(fresh=fresh)
+            return Edit("reselect", user=user)
+
+        return self._edit(change, erases=True)
+
+    def withheld(self) -> dict[int | str, str]:
+        """The rows that are out of the model and not erased yet, with the time when they will."""
+        with self._lock:
+            return dict(self._book.withheld)
+
+    def take_back(self, ids: Any, *, user: str | None = None) -> Receipt:
+        """Learn rows again that are withheld."""
+        names = _edits.as_ids(ids)
+
+        def change(model: Any) -> Edit:
+            rows = [unpack(self._backend.row(self._waiting(name))) for name in names]
+            held = held_from(rows, self._parts)
+            if not _edits.learn_again(model, rows, held):
+                raise ValueError("this model cannot learn rows again as it held them.")
+            return Edit("return", gone=names, user=user)
+
+        return self._edit(change)
+
+    def erase_due(self, ids: Any = None, *, user: str | None = None) -> Receipt | None:
+        """Erase the withheld rows whose time has come, or these; None if there are none."""
+        with self._lock:
+            present = now()
+            due = [name for name, time in self._book.withheld.items() if time <= present]
+            names = due if ids is None else _edits.as_ids(ids)
+            if not names:
+                return None
+
+        def change(model: Any) -> Edit:
+            for name in names:
+                self._waiting(name)
+            return Edit("erase", gone=names, named=names, user=user)
+
+        return self._edit(change, erases=True)
 
     # -- answers --------------------------------------------------------------------------------
 
     @property
     def version(self) -> int:
         """Number of the last edit that is on disk."""
-        return self._book.last.number
+        return int(self._last.number or 0)
+
+    @property
+    def epoch(self) -> int | None:
+        """Number of the keyring's epoch; None without a keyring: copies are not reached."""
+        return self._last.epoch
 
     @property
     def model(self) -> Any:
@@ -249,26 +375,48 @@ class Store:
         return self.read(lambda model: model.predict_interval(X, confidence_level))
 
     def refresh(self) -> bool:
-        """Bring a store that is open for reading up to date; returns whether it changed."""
+        """Bring the store up to date with edits of other processes; returns whether it changed."""
         with self._lock:
-            if not self.readonly or self._contents().receipts[-1] == self._book.last.content():
-                return False
-            self._load()
-            return True
+            self._present()
+            return self._follow()
 
-    def receipts(self) -> list[StoreReceipt]:
+    def receipts(self) -> list[Receipt]:
         """All receipts up to the present version, the oldest first."""
-        return [StoreReceipt.read(content) for content in self._contents().receipts][
-            : self.version + 1
-        ]
+        with self._lock:
+            contents = self._backend.receipts()
+        return [Receipt.read(content) for content in contents][: self.version + 1]
 
-    def find(self, id: int | str) -> list[StoreReceipt]:
+    def find(self, id: int | str) -> list[Receipt]:
         """The receipts that are about the row with this id."""
         wanted = hashed_id(self._book.id_key, id)
         return [receipt for receipt in self.receipts() if wanted in receipt.ids]
 
+    def proof(self, number: int) -> Proof:
+        """A receipt with what shows that it is in the chain of the last one.
+
+        It can be checked without the store: `gramian.files.Proof.check`, ``gramian verify``.
+        """
+        receipts = self.receipts()
+        if not 0 <= number < len(receipts):
+            raise ValueError(f"there is no receipt {number}; the last is {len(receipts) - 1}.")
+        head = receipts[-1]
+        with self._lock:
+            path = self._book.tree.path(number, len(receipts) - 1) if number < self.version else ()
+        return Proof(receipts[number], path, head)
+
+    def open_receipts(self) -> set[int]:
+        """Numbers of receipts that a process which answers has not confirmed yet.
+
+        A receipt is closed when no process that may answer holds an older version.
+        """
+        with self._lock:
+            behind = [lease.version for lease in self._backend.leases() if lease.seconds > 0]
+        return set(range(min(behind, default=self.version) + 1, self.version + 1))
+
     def audit(self, public_key: Any = None, refit: bool = False) -> AuditReport:
-        """Check the file, the receipts, their signatures, the rows and, with ``refit``, the model.
+        """Check the file, the receipts, their signatures, the rows, the settings and the model.
+
+        The model is built from the rows, O(n³).
 
         Parameters
         ----------
@@ -276,16 +424,32 @@ class Store:
             That of who should have signed. Without it, signatures are checked against the key that
             the store itself names.
         refit : bool
-            Whether to compare the model with one that is built from scratch, O(n³).
+            Whether to compare the live model, too, with one that is built from scratch.
         """
         with self._lock:
-            return audit(self.path, public_key, self._present() if refit else None)
+            self._present()
+            twin = self._backend.twin()
+        try:
+            self._backend.check_place()
+            return audit_backend(twin, public_key, self.model if refit else None, self._anchor)
+        except StoreReplacedError as error:
+            return AuditReport((Check("file", False, str(error)),))
+        finally:
+            twin.close()
 
     # -- files ----------------------------------------------------------------------------------
 
     def export(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Write the model as it is now to a model file, as `gramian.save` does."""
         self.read(lambda model: save(model, path, overwrite=overwrite))
+
+    def backup(self, path: StrPath) -> None:
+        """Write a copy as of now to a new file, beside edits and readers.
+
+        With a keyring, the copy can be opened with the keyring as it is then: rows that are erased
+        later are gone from it, too. Without one, it holds every row that the store holds now.
+        """
+        self._backend.backup(os.path.abspath(path))
 
     def compact(self) -> None:
         """Write the file anew without free places; the version stays.
@@ -294,21 +458,38 @@ class Store:
         that moment finishes with it.
         """
         with self._lock:
-            self._writable().rewrite()
-            self._load()
+            self._writable()
+            try:
+                contents, _ = self._backend.read()
+                taken = [content for content in contents.rows.values() if any(content)]
+                self._backend.rewrite(replace(contents, rows=dict(enumerate(taken))))
+            finally:
+                self._model = None
+                self._load()
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _contents(self) -> Contents:
-        return read_all(self.path)[0]
-
     def _load(self) -> None:
         """Read everything, and build the model."""
-        opened = open_contents(self._contents(), self.path)
+        contents, _ = self._backend.read()
+        if contents.erased is not None:
+            raise OldCopyError(
+                f"{self.path} is an old copy, of version {len(contents.receipts) - 1}: rows were "
+                f"erased since, {contents.erased} of those that it has. `gramian store restore` "
+                f"makes a store of the others."
+            )
+        opened = open_contents(contents, self.path)
+        if self._anchor is not None:
+            hashes = [Receipt.read(content).hash for content in contents.receipts]
+            self._anchor.check(hashes, self.path)
         model = opened.model()
         if self._writer is not None:
             self._writer.start(model, opened)
-        self._ids, self._model, self._book, self._view = model.ids_, model, opened.book, None
+        self._take(model, opened)
+
+    def _take(self, model: Any, opened: Opened) -> None:
+        self._book, self._parts = opened.book, opened.parts
+        self._last, self._ids, self._model, self._view = self._book.last, model.ids_, model, None
 
     def _present(self) -> Any:
         if self._model is None:
@@ -321,40 +502,131 @@ class Store:
             raise StoreError(f"the store {self.path} is open for reading only.")
         return self._writer
 
-    def _edit(
-        self,
-        action: str,
-        change: Callable[[Any], Any],
-        gone: list[Any] | None = None,
-        given: Any = None,
-        verify: bool = False,
-        user: str | None = None,
-    ) -> StoreReceipt:
-        """Change the model, then the file, then what readers see; or nothing of that.
+    def _epoch(self, erases: bool) -> int | None:
+        """The epoch that an edit ends in."""
+        return self._backend.epoch + erases if isinstance(self._backend, Sealed) else None
+
+    def _waiting(self, name: Any) -> int:
+        """The place of a row that is withheld."""
+        if name not in self._book.withheld:
+            raise ValueError(f"id {name!s} is not withheld.")
+        return self._book.places[name].number
+
+    def _note(self, receipt: Receipt) -> None:
+        if self._anchor is not None:
+            self._anchor.write(receipt)
+
+    def _edit(self, change: Callable[[Any], Edit], *, erases: bool = False) -> Receipt:
+        """Change the model and the file, then what readers see; or nothing of that.
 
         The model refuses first, and is unchanged then. If the file cannot be changed, the model is
         built anew from the file.
         """
         with self._lock:
-            writer, model, changed = self._writable(), self._model, False
-            before, ids = writer.book.last, self._ids
+            writer, before, refused = self._writable(), self._last, False
             try:
-                change(model)
-                changed = True
-                reach("changed")
-                numbered = action == "learn" and _edits.numbers(model, given)
-                receipt = writer.write(model, Edit(action, gone or [], numbered, verify, user))
-                self._ids, self._view = model.ids_, None
-                reach("seen")
+                with writer.transaction(erases=erases) as version:
+                    if version != self.version:
+                        self._follow()
+                        before = self._last
+                    try:
+                        edit = change(self._model)
+                    except ValueError:
+                        refused = _same(self._model.ids_, self._ids)
+                        raise
+                    receipt = writer.write(self._model, edit)
+                writer.done(receipt)
+                self._last, self._ids, self._view = receipt, self._model.ids_, None
+                self._note(receipt)
                 return receipt
             except BaseException as error:
-                refused = isinstance(error, ValueError) and not changed
-                done = writer.book.last is not before and self._ids is not ids
-                if not done and not (refused and _same(model.ids_, ids)):
-                    self._model = None  # if the file cannot be read, the store is closed
-                    self._load()
+                if refused or self._last is not before:
+                    raise
+                self._recover(error, before)
                 raise
+
+    def _recover(self, error: BaseException, before: Receipt) -> None:
+        """Go on from what is on disk after an edit failed, and say what became of it."""
+        attempted = self._writer.attempted if self._writer is not None else None
+        self._model = None  # if the file cannot be read, the store is closed
+        if isinstance(error, StoreReplacedError):
+            self._backend.close()
+            return
+        try:
+            self._backend.settle()
+            self._load()
+        except StoreError as worse:
+            raise type(worse)(
+                f"{error} Whether the edit was made shows when the store is opened anew; this one "
+                f"is closed, since {worse}"
+            ) from error
+        if not isinstance(error, StoreError):
+            return
+        if attempted is not None and attempted.hash in (self._last.hash, self._last.previous):
+            said = f"The edit was made, and has receipt {attempted.number}."
+        else:
+            said = "Nothing was changed."
+        raise type(error)(f"{error} {said}") from error
+
+    def _follow(self) -> bool:
+        """Apply what other processes have done since; returns whether there was anything."""
+        found = self._backend.changes(self.version)
+        if not found.receipts:
+            return False
+        try:
+            followed = self._apply(found)
+        except BaseException:
+            self._model = None
+            self._load()
+            raise
+        if not followed:
+            self._model = None
+            self._load()
+        return True
+
+    def _apply(self, found: Changes) -> bool:
+        """Make the same edits; False if the store has to be read anew."""
+        receipts, model, book = [Receipt.read(c) for c in found.receipts], self._model, self._book
+        last, previous = receipts[-1], self._last.hash
+        for receipt in receipts:
+            if receipt.previous != previous:
+                raise OldCopyError(f"{self.path} has another history than before.")
+            previous = receipt.hash
+        if last.settings != book.settings_digest or not follows_from_rows(model):
+            return False
+        gone, came = [], list[Row]()
+        for place, content in sorted(found.rows.items()):
+            if place in book.ids:
+                name = book.ids[place]
+                gone += [] if name in book.withheld else [name]
+                book.drop(name)
+            book.end = max(book.end, place + 1)
+            if content and any(content):
+                row = unpack(content)
+                book.add(place, content, row)
+                came += [row] if row.due is None else []
+        if gone:
+            model.forget(gone)
+            model.settle()
+        came.sort(key=lambda row: row.arrival)
+        if came and not _edits.learn_again(model, came, held_from(came, self._parts)):
+            return False
+        book.commitment = Commitment.from_sums(found.sums)
+        if len(model.ids_) != last.n_after or book.commitment.digest() != last.commitment:
+            return False
+        for receipt in receipts:
+            book.tree.add(receipt.hash)
+        book.last = self._last = last
+        self._ids, self._view = model.ids_, None
+        return True
 
 
 def _same(one: Any, other: Any) -> bool:
     return one.shape == other.shape and bool((one == other).all())
+
+
+def _later(after: timedelta) -> str:
+    """The time after this one, as receipts have it."""
+    if after <= timedelta(0):
+        raise ValueError(f"after must be a time > 0, got {after}.")
+    return (datetime.now(UTC) + after).isoformat(timespec="milliseconds")

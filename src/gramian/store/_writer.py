@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import gramian
-from gramian.files import default_tolerance, difference_to_refit, user_name
-from gramian.files.parts import estimator_of, following, follows_from_rows, rows_of, write_values
-from gramian.store._book import Book, Opened, settings_digest, snapshot_checksum
-from gramian.store._create import new_settings, write_whole
-from gramian.store._database import Database, reach, read_all
+from gramian.files import (
+    ModelFileError,
+    Receipt,
+    default_tolerance,
+    difference_to_refit,
+    user_name,
+)
+from gramian.files._receipt import now, versions
+from gramian.files.parts import (
+    Parts,
+    estimator_of,
+    following,
+    follows_from_rows,
+    rows_of,
+    write_values,
+)
+from gramian.store._backend import Backend
+from gramian.store._book import Book, Id, Opened, hashed_id, settings_digest, snapshot_checksum
+from gramian.store._create import new_settings
 from gramian.store._edits import columns_of
-from gramian.store._errors import StoreBusyError, StoreError
+from gramian.store._errors import StoreError
 from gramian.store._keys import Signer, signed
-from gramian.store._receipts import StoreReceipt, hashed_id, now
-from gramian.store._rows import pack, rows_from
+from gramian.store._rows import Row, pack, rows_from, unpack
 
 MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""
 
 MEASURED_EVERY = 64
+_ERASING = ("forget", "relabel", "erase", "reselect", "restore")
 
 
-class Edit(NamedTuple):
+@dataclass(frozen=True)
+class Edit:
     """What was done to the model."""
 
     action: str
-    gone: list[Any]
+    gone: list[Id] = field(default_factory=list)
     """Ids of rows that left their places."""
 
-    numbered: bool
+    named: list[Id] = field(default_factory=list)
+    """Ids that the receipt names, where these are not the rows that came or else those gone."""
+
+    numbered: bool = False
     """Whether the model gave numbers to new rows."""
 
-    verify: bool
-
+    verify: bool = False
     user: str | None = None
-    """Who asked for it; by default who runs this process."""
+    due: str | None = None
+    """When rows that are withheld are to be erased."""
+
+    @property
+    def erases(self) -> bool:
+        """Whether what it overwrites must be gone from every copy."""
+        return self.action in _ERASING
 
 
 class Writer:
@@ -45,9 +68,10 @@ class Writer:
 
     book: Book
 
-    def __init__(self, path: str, signer: Signer | None) -> None:
-        self.path, self._signer, self._user = path, signer, user_name()
-        self._database: Database | None = None
+    def __init__(self, backend: Backend, signer: Signer | None, epoch: Any) -> None:
+        self._backend, self._signer, self._user = backend, signer, user_name()
+        self._epoch = epoch
+        self.attempted: Receipt | None = None
 
     def start(self, model: Any, opened: Opened) -> None:
         """Go on from what was read.
@@ -57,81 +81,86 @@ class Writer:
         StoreError
             If the store is signed with another key, or cannot be written to.
         """
-        self.book, self._columns = opened.book, columns_of(model)
+        self.book, self._columns, self._parts = opened.book, columns_of(model), opened.parts
         self._has_snapshot = opened.known is not None
         self._check_signer()
-        if self._database is None:
-            self._database = Database(self.path)
+        self._backend.begin()
 
-    def write(self, model: Any, edit: Edit) -> StoreReceipt:
-        """Write the edit that the model has made; it is on disk, and erased, at the end."""
-        database, book = self._open(), self.book
+    @contextmanager
+    def transaction(self, *, erases: bool) -> Iterator[int]:
+        """An edit, from the version that is on disk; on disk, and erased, at the end."""
+        self.attempted = None
+        with self._backend.transaction(erases=erases) as version:
+            yield version
+
+    def write(self, model: Any, edit: Edit) -> Receipt:
+        """Write the edit that the model has made, within a transaction."""
+        backend, book = self._backend, self.book
         ids, columns, n = model.ids_, columns_of(model), book.last.n_after
-        user = edit.user or self._user
-        facts = {"action": edit.action, "user": user, "n_before": n, "n_after": len(ids)}
+        facts = {"action": edit.action, "n_before": n, "n_after": len(ids)}
         facts |= self._measured(model, edit.verify)
-        with database.transaction(erases=bool(edit.gone)):
-            reach("begun")
-            for name in edit.gone:
-                database.wipe(*book.drop(name, database.row(book.places[name][0])))
-            stayed = n - len(edit.gone)
-            if len(ids) > stayed:
-                self._put(database, model, stayed)
-            if columns != self._columns or not follows_from_rows(model):
-                settings = new_settings(model)
-                book.settings_digest = settings_digest(*settings)
-                database.set_settings(*settings)
-            if edit.numbered:
-                facts["next_id"] = int(ids[-1]) + 1
-            receipt = self._receipt(ids[stayed:].tolist() or edit.gone, facts)
-            database.add_receipt(receipt.number, receipt.content())
-        book.last, self._columns, self._has_snapshot = receipt, columns, False
+        kept = [self._drop(name) for name in edit.gone]
+        if edit.due is not None:
+            for row in kept:
+                self._put(row._replace(due=edit.due))
+        stayed = n - sum(row.due is None for row in kept)
+        came = [self._put(row) for row in rows_from(rows_of(model), stayed, book.arrival)]
+        if edit.numbered:
+            facts["next_id"] = int(ids[-1]) + 1
+        if edit.action == "reselect" or columns != self._columns or not follows_from_rows(model):
+            settings = new_settings(model)
+            book.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
+            backend.set_settings(*settings)
+        self._rehearse(model, facts.get("next_id", book.last.next_id))
+        receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
+        self.attempted = receipt
+        backend.add_receipt(int(receipt.number or 0), receipt.content(), book.commitment.sums())
+        self._columns, self._has_snapshot = columns, False
         return receipt
 
-    def rewrite(self) -> None:
-        """Replace the file by one without free places."""
-        self._open().close()
-        self._database = None
-        contents, _ = read_all(self.path)
-        if os.path.exists(f"{self.path}-wal"):
-            self._database = Database(self.path)
-            raise StoreBusyError(
-                f"{self.path} is open in another process, which would lose sight of a new file. "
-                f"Nothing was changed. Try again when that is done."
-            )
-        taken = [content for content in contents.rows.values() if any(content)]
-        write_whole(self.path, contents._replace(rows=dict(enumerate(taken))))
+    def done(self, receipt: Receipt) -> None:
+        """The edit is on disk."""
+        self.book.last = receipt
+        self.book.tree.add(receipt.hash)
 
     def close(self, model: Any) -> None:
-        """Keep what follows from the rows, for the next process that opens the store, and end."""
-        if self._database is None:
+        """Keep what follows from the rows, for the next process that opens the store."""
+        lacking = self.book.last.snapshots and not self._has_snapshot
+        known = following(model) if lacking and model is not None else {}
+        if not known:
             return
-        try:
-            lacking = self.book.last.snapshots and not self._has_snapshot
-            known = following(model) if lacking and model is not None else {}
-            if known:
-                content = write_values(known)
-                with self._database.transaction():
-                    checksum = snapshot_checksum(content, self.book.last)
-                    self._database.set_snapshot(checksum, content)
-        finally:
-            self._database.close()
-            self._database = None
+        content = write_values(known)
+        with self._backend.transaction() as version:
+            if version == self.book.last.number:
+                self._backend.set_snapshot(snapshot_checksum(content, self.book.last), content)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _open(self) -> Database:
-        if self._database is None:
-            raise StoreError(f"the store {self.path} could not be opened again; open it anew.")
-        return self._database
+    def _drop(self, name: Id) -> Row:
+        """Overwrite a row; returns it."""
+        content = self._backend.row(self.book.places[name].number)
+        place = self.book.drop(name)
+        self.book.commitment.remove(content)
+        self._backend.wipe(place.number, place.size)
+        return unpack(content)
 
-    def _put(self, database: Database, model: Any, start: int) -> None:
-        """Write the rows from this position on."""
-        for row in rows_from(rows_of(model), start, self.book.arrival):
-            content = pack(row)
-            place, is_new = self.book.take(len(content))
-            database.put(place, content, new=is_new)
-            self.book.note(place, content, row)
+    def _put(self, row: Row) -> Id:
+        """Write a row; returns its id."""
+        content = pack(row)
+        place, is_new = self.book.take(len(content))
+        self._backend.put(place, content, new=is_new)
+        self.book.add(place, content, row)
+        self.book.commitment.add(content)
+        return row.id
+
+    def _rehearse(self, model: Any, next_id: Any) -> None:
+        """Raise StoreError unless what the edit leaves could be opened again."""
+        try:
+            self._parts.rehearse(model, int(next_id))
+        except ModelFileError as error:
+            raise StoreError(
+                f"the edit was refused: what it leaves could not be opened again, as it {error}"
+            ) from error
 
     def _measured(self, model: Any, verify: bool) -> dict[str, Any]:
         """Drift and difference to a refit, where they are asked for or cheap."""
@@ -139,7 +168,8 @@ class Writer:
         if verify:
             difference, tolerance = difference_to_refit(model), default_tolerance(model)
             verified = bool(difference <= tolerance)
-        due = (last.number + 1) % MEASURED_EVERY == 0 or last.n_after <= MEASURED_UP_TO
+        number = int(last.number or 0) + 1
+        due = number % MEASURED_EVERY == 0 or last.n_after <= MEASURED_UP_TO
         return {
             "drift": float(estimator_of(model).drift()) if verify or due else None,
             "difference": difference,
@@ -148,28 +178,32 @@ class Writer:
             "chosen_on_data": tuple(model.chosen_on_data_),
         }
 
-    def _receipt(self, names: list[Any], facts: dict[str, Any]) -> StoreReceipt:
+    def _receipt(self, edit: Edit, names: list[Id], facts: dict[str, Any]) -> Receipt:
         """The next receipt of the chain, for rows of these ids."""
         book, last = self.book, self.book.last
         changes: dict[str, Any] = {
-            "number": last.number + 1,
-            "time": now(),
+            "number": int(last.number or 0) + 1,
+            "time": max(now(), last.time),  # where the clock went back, time stands still
+            "user": edit.user or self._user,
             "ids": tuple(hashed_id(book.id_key, name) for name in names),
             "count": len(names),
             "commitment": book.commitment.digest(),
             "settings": book.settings_digest,
+            "epoch": self._epoch(edit.erases),
             "previous": last.hash,
-            "version": gramian.__version__,
+            "tree": book.tree.root(),
+            "versions": versions(),
         }
         return signed(replace(last, **changes, **facts), self._signer)
 
     def _check_signer(self) -> None:
         public, ours = self.book.last.public_key, self._signer and self._signer.public
+        address = self._backend.address
         if public is None and ours is not None:
-            raise StoreError(f"the store {self.path} does not sign its receipts; give no key.")
+            raise StoreError(f"the store {address} does not sign its receipts; give no key.")
         if public != ours:
             seen = "no key was given" if ours is None else f"the key given is that of {ours}"
             raise StoreError(
-                f"the store {self.path} signs its receipts, and {seen}. Open it with the key "
-                f"whose public part is {public}, or with readonly=True."
+                f"the store {address} signs its receipts, and {seen}. Open it with the key whose "
+                f"public part is {public}, or with readonly=True."
             )

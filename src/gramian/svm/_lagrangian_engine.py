@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +19,10 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     Predictor,
+    balanced_loo,
+    balanced_without_each,
+    fit_again,
+    outputs_without,
     query_blocks,
 )
 from gramian.core.gram import Rebuild
@@ -27,8 +32,8 @@ from gramian.svm._lagrangian_equations import (
     Tableau,
     lagrangian_iteration,
     left_out_solutions,
-    left_out_values,
     principal_pivot,
+    slack_tolerance,
 )
 from gramian.svm._lagrangian_primal import LinearPart, LinearSpace
 
@@ -39,8 +44,25 @@ if TYPE_CHECKING:
 _FEW = 400
 # Slacks, which are of the order of one, are lost in rounding errors of this size.
 _BLURRED = 1e-4
+# A solution is sound if it violates its conditions by less than so many rounding errors.
+_ROOM = 16.0
+# Number of left-out solutions that are compared with A at once.
+_AT_ONCE = 128
 # Key of the least-squares system of all samples; no label is None.
 _ALL = None
+
+
+class LeftOut(NamedTuple):
+    """Solutions of one output without some members of its support, one at a time."""
+
+    members: Array
+    """Positions (b,)."""
+    Z: Array
+    """Coefficients (n, b)."""
+    values: Array
+    """f₋ᵢ(x_i), NaN where pivoting did not end."""
+    sound: Array
+    """Whether the true A confirms the solution."""
 
 
 class LagrangianEngine(Engine):
@@ -171,8 +193,21 @@ class LagrangianEngine(Engine):
 
     def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        values = [left_out_values(*tableau) for tableau in self._tableaus(holdings)]
-        return np.column_stack(values).astype(holdings.rows.dtype)
+        if isinstance(self.spec.class_weight, str):
+            return balanced_loo(self.spec, holdings)
+        F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
+        doubtful: set[int] = set()
+        for j, parts in enumerate(self._left_out(holdings)):
+            for members, _, values, sound in parts:
+                F[members, j] = values
+                doubtful.update(members[~sound].tolist())
+        found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.spec, holdings)
+        if np.isnan(found).any():
+            raise np.linalg.LinAlgError(
+                "leave-one-out is lost in rounding error: without some sample no support set is "
+                "found. Lower `C`, or scale the samples."
+            )
+        return found
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
@@ -190,20 +225,23 @@ class LagrangianEngine(Engine):
         Pivots once for each sample of a support; O(n |S|) numbers for each output. Removing any
         other sample changes nothing.
         """
+        if isinstance(self.spec.class_weight, str):
+            yield from balanced_without_each(self.spec, holdings, X)
+            return
         outputs, left = self.predictor(holdings).outputs, []
-        for tableau in self._tableaus(holdings):
-            found = [(i, z) for i, z, _ in left_out_solutions(*tableau)]
-            Z = (
-                np.array([z for _, z in found], dtype=self._space.dtype)
-                .reshape(-1, len(holdings))
-                .T
-            )
-            left.append(([i for i, _ in found], self._space.project(Z) if self.sums else Z))
+        doubtful: set[int] = set()
+        for parts in self._left_out(holdings):
+            kept = [(members[sound], Z[:, sound]) for members, Z, _, sound in parts]
+            doubtful.update(i for members, _, _, sound in parts for i in members[~sound].tolist())
+            members, Z = (np.concatenate(part, axis=-1) for part in zip(*kept, strict=True))
+            left.append((members, self._space.project(Z) if self.sums else Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
             K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
             for j, (members, Z) in enumerate(left):
                 F[:, members, j] = K @ Z[:-1] + Z[-1] if self.sums else K @ Z
+            for i in sorted(doubtful):
+                F[:, i] = outputs_without(self.spec, holdings, i, X[rows])
             yield rows, F
 
     def deferred(self, holdings: Holdings) -> Engine:
@@ -296,15 +334,39 @@ class LagrangianEngine(Engine):
                 stacklevel=2,
             )
 
-    def _tableaus(self, holdings: Holdings) -> Iterator[tuple[Tableau, Array, Array, Array, float]]:
-        """Yield, for each output, the arguments of `left_out_solutions`."""
-        space = self._space
+    def _left_out(self, holdings: Holdings) -> Iterator[list[LeftOut]]:
+        """Yield, for each output, its solutions without each member of its support, in parts."""
         for j, y in enumerate(self._signs(holdings).T):
-            tableau = space.tableau(self._inside[:, j])
-            z = tableau.solve(y[tableau.support, None])
-            q = y - tableau.multiply(z)[:, 0]
-            q[tableau.support] = z[:, 0]
-            yield tableau, q, y, space.ridges, space.largest
+            members = np.flatnonzero(self._inside[:, j])
+            try:
+                found = left_out_solutions(*self._tableau(self._inside[:, j], y))
+                parts = [self._judged(y, *part) for part in _parts(found)]
+            except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
+                unknown = np.full((len(y), len(members)), np.nan, dtype=self._space.dtype)
+                parts = [self._judged(y, members, unknown)]
+            yield parts or [self._judged(y, members, np.empty((len(y), 0), self._space.dtype))]
+
+    def _judged(self, y: Array, members: Array, Z: Array) -> LeftOut:
+        """Solutions without each member, f₋ᵢ(x_i), and whether the true A confirms them.
+
+        A product with A shows what pivoting has lost to rounding: residuals on the support, and
+        slacks of the wrong sign outside.
+        """
+        rho = y[:, None] - self._space.multiply(Z)
+        wrong = np.where(Z != 0.0, np.abs(rho), y[:, None] * rho)
+        own = members, np.arange(len(members))
+        wrong[own] = 0.0
+        rounding = [slack_tolerance(z, self._space.largest) for z in Z.T]
+        sound = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
+        return LeftOut(members, Z, y[members] - rho[own], sound)
+
+    def _tableau(self, support: Array, y: Array) -> tuple[Tableau, Array, Array, Array, float]:
+        """Return the arguments of `left_out_solutions` for one output."""
+        tableau = self._space.tableau(support)
+        z = tableau.solve(y[support, None])
+        q = y - tableau.multiply(z)[:, 0]
+        q[support] = z[:, 0]
+        return tableau, q, y, self._space.ridges, self._space.largest
 
     def _part(self, label: Any) -> Any:
         """Return the least-squares system of an output's support, or of all samples."""
@@ -319,3 +381,9 @@ def _labels(holdings: Holdings) -> list[Any]:
     """The class that each output separates from the rest; for two classes, the second."""
     assert holdings.classes is not None
     return holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()
+
+
+def _parts(found: Iterator[tuple[int, Array]]) -> Iterator[tuple[Array, Array]]:
+    """Yield members and their solutions (n, b), some at a time."""
+    while some := list(islice(found, _AT_ONCE)):
+        yield np.array([i for i, _ in some]), np.column_stack([z for _, z in some])

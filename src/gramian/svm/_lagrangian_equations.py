@@ -265,24 +265,14 @@ class Tableau:
         return np.column_stack([self._kept[j] for j in J.tolist()])
 
 
-def left_out_values(tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float) -> Array:
-    """Exact f₋ᵢ for every sample, in O(n |S|²) plus the cost of pivoting.
-
-    Removing a sample outside the support changes nothing: f₋ᵢ = f(x_i). The parameters are those
-    of `left_out_solutions`.
-    """
-    values = y - q
-    for i, _, value in left_out_solutions(tableau, q, y, ridges, largest):
-        values[i] = value
-    return values
-
-
 def left_out_solutions(
     tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float
-) -> Iterator[tuple[int, Array, float]]:
-    """Yield, for each sample i of the support, the coefficients without it and f₋ᵢ(x_i).
+) -> Iterator[tuple[int, Array]]:
+    """Yield each sample i of the support with the coefficients without it.
 
-    Pivoting continues from the support without the sample.
+    Pivoting continues from the support without the sample. Removing a sample outside the support
+    changes nothing. Where rounding errors keep pivoting from ending, the coefficients are NaN: a
+    fit must find them.
 
     Parameters
     ----------
@@ -300,17 +290,13 @@ def left_out_solutions(
     for block in row_blocks(len(members), len(y), q.itemsize):
         tableau.remember(members[block])
         for i in members[block].tolist():
-            yield i, *_left_out(tableau, q, y, ridges, largest, i)
+            yield i, _left_out(tableau, q, y, ridges, largest, i)
         tableau.forget(members[block])
 
 
-def _left_out(
-    tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, i: int
-) -> tuple[Array, float]:
-    after = q
+def _left_out(tableau: Tableau, q: Array, y: Array, ridges: Array, largest: float, i: int) -> Array:
 
     def solve(support: Array) -> Solved:
-        nonlocal after
         after = tableau.exchanged(q, np.flatnonzero(support != tableau.support))
         z = np.where(support, after, 0.0)
         xi = y * np.where(support, ridges * after, after)
@@ -319,5 +305,7 @@ def _left_out(
 
     support = tableau.support.copy()
     support[i] = False
-    _, z = principal_pivot(solve, support, y, ridges)
-    return z, float(y[i] - after[i])
+    try:
+        return principal_pivot(solve, support, y, ridges)[1]
+    except np.linalg.LinAlgError:
+        return np.full_like(q, np.nan)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.extmath import row_norms
 
 from gramian.core.arrays import Array, row_blocks
@@ -90,12 +91,20 @@ class LinearSpace:
         return apply
 
     def tableau(self, support: Array) -> Tableau:
-        """Return the `Tableau` of a support, with columns in O(n d)."""
-        N, X = self.summed(support, self.ridges).inverse(), self._take(np.flatnonzero(support))
+        """Return the `Tableau` of a support, with columns in O(n d).
+
+        Up to 2 (d + 1) samples have a Gram matrix that is smaller than the sums, and more exact.
+        """
+        X = self._take(np.flatnonzero(support))
+        if len(X) > 2 * X.shape[1]:
+            solve = self.inverse(support, self.summed(support, self.ridges).inverse())
+        else:
+            factor = cho_factor(X @ X.T + np.diag(self.ridges[support]))
+            solve = partial(cho_solve, factor)
         return Tableau(
             support,
             gram_columns=self._columns,
-            solve=self.inverse(support, N),
+            solve=solve,
             multiply=lambda B: self.decision_values(X.T @ B),
         )
 

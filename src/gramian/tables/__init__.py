@@ -4,6 +4,7 @@ from gramian.tables._cells import (
     TableError,
     TableWarning,
     are_classes,
+    are_numbers,
     column_names,
     number,
     read_cells,
@@ -13,7 +14,7 @@ from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.tables._dates import NOTATIONS, DateColumn
 from gramian.tables._formats import NumberFormat
 from gramian.tables._reading import encode
-from gramian.tables._table_model import TableModel
+from gramian.tables._table_model import TableModel, estimator_of
 
 __all__ = [
     "NOTATIONS",
@@ -26,8 +27,10 @@ __all__ = [
     "TableWarning",
     "TargetColumn",
     "are_classes",
+    "are_numbers",
     "column_names",
     "encode",
+    "estimator_of",
     "number",
     "read_cells",
     "text",

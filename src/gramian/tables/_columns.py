@@ -7,8 +7,8 @@ numbers  (x − mean) / deviation; a second one, 0 or 1, that says      the mean
          "missing", where cells were missing at fit                   second feature exists
 dates    the year, scaled like a number; sine and cosine of season,   zeros, marked where the
          weekday and, where it is given, time of day; a mark likewise last feature exists
-text     one for each level that is held, 0 or 1; a last one for      a level of its own, if it
-         every other text                                             was there at fit
+text     one for each level, 0 or 1; a last one for every other text  a level of its own, if it
+                                                                      was there at fit
 ======== ============================================================ ==========================
 
 Two rows that differ in one text are √2 apart, as two rows whose numbers are typical strangers.
@@ -22,14 +22,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.tables._cells import fault, is_code, number, numbers, text, texts
 from gramian.tables._dates import DateColumn
 from gramian.tables._formats import PLAIN, NumberFormat
 
-MAX_LEVELS = 50
-"""The most frequent texts that get a feature of their own."""
+FEW_LEVELS = 50
+"""Texts up to which each has a feature of its own; of more, those that occur at least twice."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,13 @@ class CategoryColumn:
     levels: tuple[str | None, ...]
 
     @classmethod
-    def fit(cls, name: str, values: Array) -> CategoryColumn:
-        """From texts: the most frequent levels, at most `MAX_LEVELS`."""
+    def fit(cls, name: str, values: Array, most: int | None = None) -> CategoryColumn:
+        """From texts: the ``most`` frequent ones, or as many as there are rows enough for."""
         counts = Counter(values.tolist())
         ranked = sorted(counts, key=lambda level: (-counts[level], level))
-        return cls(name, tuple(sorted(ranked[:MAX_LEVELS])))
+        if most is None:
+            most = max(FEW_LEVELS, sum(count > 1 for count in counts.values()))
+        return cls(name, tuple(sorted(ranked[:most])))
 
     def read(self, cells: Sequence[Any]) -> Array:
         """The cells as they are held."""
@@ -85,11 +88,20 @@ class CategoryColumn:
 
     def encode(self, values: Array) -> Array:
         """Features of shape (n, number of levels + 1)."""
-        place = {level: j for j, level in enumerate(self.levels)}
         features = np.zeros((len(values), len(self.levels) + 1))
-        columns = [place.get(value, len(self.levels)) for value in values.tolist()]
-        features[np.arange(len(values)), columns] = 1.0
+        features[np.arange(len(values)), self._places(values)] = 1.0
         return features
+
+    def encode_sparse(self, values: Array) -> Any:
+        """The same as a CSR array."""
+        n, places = len(values), self._places(values)
+        shape = (n, len(self.levels) + 1)
+        return sparse.csr_array((np.ones(n), (np.arange(n), places)), shape=shape)
+
+    def _places(self, values: Array) -> list[int]:
+        """Which feature of each row is 1."""
+        place = {level: j for j, level in enumerate(self.levels)}
+        return [place.get(value, len(self.levels)) for value in values.tolist()]
 
     def others(self, values: Array) -> list[str]:
         """The texts that have no feature of their own."""

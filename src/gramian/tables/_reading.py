@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.tables._cells import (
@@ -24,6 +25,8 @@ from gramian.tables._columns import CategoryColumn, Column, NumberColumn, Target
 from gramian.tables._dates import DateColumn, iso_date, notations_of
 from gramian.tables._formats import PLAIN, NumberFormat, suspicion, unit_of
 
+_DENSE_BYTES = 2**26  # features up to this size are an array
+_WIDEST = 8  # features of a date with a time and a mark, at most
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")  # 007 is a name
 
 
@@ -36,6 +39,7 @@ class Reading:
     categorical: Collection[str] = ()
     units: Collection[str] = ()
     format: NumberFormat = PLAIN
+    max_levels: int | None = None
 
     def written(self, name: str, cells: Sequence[Any]) -> NumberFormat:
         """How the numbers of a column are written."""
@@ -104,9 +108,10 @@ def _fit_column(
         if notations:
             return _fit_dates(name, cells, notations, past)
         values = texts(cells)
-        return CategoryColumn.fit(name, values), values, suspicion(cells, name, written)
+        column = CategoryColumn.fit(name, values, reading.max_levels)
+        return column, values, suspicion(cells, name, written)
     values = texts(cells)
-    return CategoryColumn.fit(name, values), values, None
+    return CategoryColumn.fit(name, values, reading.max_levels), values, None
 
 
 def _fit_dates(
@@ -162,9 +167,21 @@ def read_ids(table: Any, column: str, holdings: Array | None = None) -> Array:
     return ids.astype(np.int64) if whole and wanted else ids.astype(str)
 
 
-def encode(columns: Sequence[Column], values: Mapping[str, Array]) -> Array:
-    """The features of rows."""
-    return np.hstack([column.encode(values[column.name]) for column in columns])
+def encode(columns: Sequence[Column], values: Mapping[str, Array]) -> Any:
+    """The features of rows: an array, or a CSR array where many levels make that far smaller."""
+    rows = len(values[columns[0].name])
+    levels = [len(c.levels) if isinstance(c, CategoryColumn) else 0 for c in columns]
+    others = sum(isinstance(c, CategoryColumn) or _WIDEST for c in columns)
+    dense = rows * (sum(levels) + others) * 8
+    if dense <= _DENSE_BYTES or dense < 4 * rows * others * 12:
+        return np.hstack([column.encode(values[column.name]) for column in columns])
+    return sparse.hstack([_sparse(c, values[c.name]) for c in columns], format="csr")
+
+
+def _sparse(column: Column, values: Array) -> Any:
+    if isinstance(column, CategoryColumn):
+        return column.encode_sparse(values)
+    return sparse.csr_array(column.encode(values))
 
 
 def _check_ids(ids: list[str], column: str, holdings: set[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,9 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         the column. The numbers are taken as they are: "12 %" is 12.
     missing : sequence of str
         Further texts that stand for a missing number, besides an empty cell, NA and the like.
+    max_levels : int, optional
+        How many texts of a column get a feature of their own, the most frequent first; all others
+        share one. By default all of them up to 50, and beyond that all that occur at least twice.
     dtype : {"float64", "float32"}
         Of the features; float32 needs half the memory.
     encoding : str, optional
@@ -114,6 +118,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         thousands=None,
         units=(),
         missing=(),
+        max_levels=None,
         dtype="float64",
         encoding=None,
     ):
@@ -126,6 +131,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         self.thousands = thousands
         self.units = units
         self.missing = missing
+        self.max_levels = max_levels
         self.dtype = dtype
         self.encoding = encoding
 
@@ -265,7 +271,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return twin
 
     def __sklearn_is_fitted__(self):
-        return "_held" in vars(self)
+        return "_holdings" in vars(self)
 
     def __sklearn_tags__(self):
         tags = get_tags(self.estimator)
@@ -292,7 +298,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     def _set_state(self, state):
         estimator, columns = state["estimator_"], tuple(state["columns_"])
         given = state.get("next_id")
-        if given is None:  # a file of 0.1.0
+        if given is None:
             given = estimator._get_state()["held"]["_next_id"]
         table = {column.name: state["table_"][column.name] for column in columns}
         ignored = dict(state["ignored_"])
@@ -303,7 +309,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {**state, "_held": self._agreed()} if "_held" in state else state
+        return {**state, "_holdings": self._agreed()} if "_holdings" in state else state
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -357,6 +363,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             tuple(self.categorical),
             tuple(self.units),
             NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
+            _check_levels(self.max_levels),
         )
         classes, name = not is_regressor(self.estimator), reading.target
         written = reading.written(name, cells) if past is None else past.target.format
@@ -377,6 +384,12 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return holdings, found.remarks
 
 
+def _check_levels(value: Any) -> int | None:
+    if value is None or (isinstance(value, Integral) and int(value) >= 1):
+        return None if value is None else int(value)
+    raise ValueError(f"max_levels must be None or a whole number >= 1, got {value!r}.")
+
+
 def _check_width(table: Any, holdings: TableHoldings) -> None:
     """An array is taken by position if the model was fitted on one, of as many columns."""
     if not holdings.by_position or is_named(table):
@@ -386,3 +399,8 @@ def _check_width(table: Any, holdings: TableHoldings) -> None:
         raise TableError(
             f"X has {width} features, but TableModel is expecting {known} features as input."
         )
+
+
+def estimator_of(model: Any) -> Any:
+    """The estimator in a model of a table; any other model is its own."""
+    return model.estimator_ if isinstance(model, TableModel) else model

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the operations on a device are those of torch")
 
-from gramian import arrays  # noqa: E402
+from gramian.core import arrays  # noqa: E402
 from gramian.core.arrays import _torch, to_device, to_host  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

@@ -74,8 +74,9 @@ def test_a_container_without_a_limit_changes_nothing(monkeypatch, tmp_path):
 def test_too_much_is_refused_with_the_numbers(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 3 * GIB // 2)
     message = r"The job needs 2\.0 GiB, and this machine has 1\.5 GiB free\. Give fewer samples"
-    with pytest.raises(MemoryError, match=message):
+    with pytest.raises(MemoryError, match=message) as refused:
         require_memory(2 * GIB, "The job")
+    assert 'factor="single"' in str(refused.value)
     require_memory(GIB, "The job")
 
 

@@ -13,7 +13,7 @@ from gramian import (
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
-from gramian.core.engines import DensePlan
+from gramian.core.engines import DenseSpec
 from gramian.core.equations import feature_scales
 from tests.estimators.conftest import values
 from tests.estimators.tuning.conftest import strength, strength_name
@@ -39,7 +39,9 @@ def samples(model, n=100, d=8, seed=0):
 def plain(model):
     """The same machine without a metric, with the values in use."""
     given = {strength_name(model): 1 / strength(model) if hasattr(model, "C_") else strength(model)}
-    return clone(model).set_params(metric=None, kernel=model.kernel_, gamma=model.gamma_, **given)
+    return clone(model).set_params(
+        metric=None, kernel=model.kernel_.name, gamma=model.gamma_, **given
+    )
 
 
 @pytest.fixture(params=MODELS)
@@ -61,7 +63,7 @@ def test_the_metric_multiplies_the_features(model):
 def test_the_metric_is_that_of_the_machine_without_one(model):
     X, y = samples(model)
     first = clone(model).set_params(metric=None).fit(X, y)
-    kernel, Z = first._now.choice.kernel, first.dual_coef_.reshape(len(X), -1)
+    kernel, Z = first.kernel_, first.dual_coef_.reshape(len(X), -1)
     expected = feature_scales(kernel, X, Z, np.ones(len(X)))
     np.testing.assert_allclose(model.fit(X, y).metric_, expected, rtol=1e-9)
 
@@ -112,7 +114,7 @@ def test_a_metric_that_noise_has_bought_is_dropped(one):
         X = rng.standard_normal((60, 150))
         y = rng.integers(0, 2, 60) if is_classifier(one()) else rng.standard_normal(60)
         model, plain = one(metric="diagonal").fit(X, y), one().fit(X, y)
-        bought = model._spec().with_metric(plain._now.holdings, plain._now.choice).selection.value
+        bought = model._spec().with_metric(plain._now.holdings, plain._now.spec).selection.value
         assert bought < 0.8 * plain.selection_.value
         np.testing.assert_array_equal(model.metric_, np.ones(150))
         assert model.loo_score() == pytest.approx(plain.loo_score())
@@ -176,7 +178,7 @@ def test_the_kernel_has_the_least_criterion(metric, tmp_path):
     model.fit(X, y)
     each = [LeastSquaresSVC(kernel, random_state=0).fit(X, y) for kernel in KERNELS]
     best = min(each, key=lambda one: one.selection_.value)
-    assert model.kernel_ == best.kernel_ == best.kernel
+    assert model.kernel_.name == best.kernel_.name == best.kernel
     assert model.chosen_on_data_[:3] == ("kernel", "gamma", "C")
     if metric is None:
         assert (model.gamma_, model.C_) == (best.gamma_, best.C_)
@@ -186,7 +188,7 @@ def test_the_kernel_has_the_least_criterion(metric, tmp_path):
     assert loaded.chosen_on_data_ == model.chosen_on_data_
     np.testing.assert_array_equal(values(loaded, X), values(model, X))
     assert loaded.forget([1, 2]).kernel_ == model.kernel_
-    assert type(loaded._now.choice) is DensePlan
+    assert type(loaded._now.spec) is DenseSpec
     loaded.reselect()
 
 
@@ -199,7 +201,7 @@ def test_the_lagrangian_machine_takes_the_kernel_of_the_least_squares_one(tmp_pa
     )
     gramian.save(model, tmp_path / "model")
     assert gramian.load(tmp_path / "model").forget(3).kernel_ == model.kernel_
-    assert gramian.LagrangianSVC("linear", C=1.0).fit(X, y).kernel_ == "linear"
+    assert gramian.LagrangianSVC("linear", C=1.0).fit(X, y).kernel_.name == "poly"
 
 
 def test_other_searches_do_not_choose_the_kernel():

@@ -6,10 +6,12 @@ follows the holdings by exact updates and records which version it is valid for.
 """
 
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
+from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds, left_queries, out_of_fold
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
 from gramian.core.engines._dense_spec import SEARCHED_GAMMAS, DenseSpec
+from gramian.core.engines._doubt import fit_again, outputs_without
 from gramian.core.engines._engine import Engine, Predictor, State
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
@@ -52,16 +54,20 @@ __all__ = [
     "SparseRows",
     "Spec",
     "State",
+    "balanced_loo",
+    "balanced_without_each",
     "check_choice",
     "check_class_weight",
     "check_positive",
     "check_semidefinite",
     "check_weight",
+    "fit_again",
     "held_folds",
     "is_number",
     "left_queries",
     "make_rows",
     "out_of_fold",
+    "outputs_without",
     "query_blocks",
     "trimmed",
     "without_each_by_removal",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
 from gramian.core.equations import Added, Rivals, nonconformity
+from gramian.core.gram import NotPositiveDefiniteError
 from gramian.core.kernels import GramSamples, Kernel
 
 
@@ -83,27 +85,55 @@ class AddedQueries(AddedBlock):
         return self.cache[weight]
 
 
+@dataclass(eq=False)
+class Rehearsal:
+    """An engine that learns samples for a moment; it is built again if one left it changed.
+
+    Parameters
+    ----------
+    build : callable
+        Returns an engine for given holdings.
+    holdings : Holdings
+        The samples without the one that comes, with rows of their own.
+    engine : Engine
+        Valid for ``holdings``, and changed by this object alone.
+    """
+
+    build: Callable[[Holdings], Any]
+    holdings: Holdings
+    engine: Any
+
+    def loo(self, after: Holdings) -> Array:
+        """Leave-one-out outputs (n + 1, t) with the sample that ``after`` has in addition."""
+        if self.engine.serves is not self.holdings.version:
+            self.engine = self.build(self.holdings)
+        try:
+            engine = self.engine.append(self.holdings, after)
+        except NotPositiveDefiniteError:  # what an update refuses may be learned from scratch
+            return np.asarray(self.engine.fresh(after).loo(after))
+        found = np.asarray(engine.loo(after))
+        with suppress(np.linalg.LinAlgError):  # then the next call builds it
+            self.engine = engine.remove(after, self.holdings, np.array([len(self.holdings)]))
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class AddedByEdits(AddedBlock):
     """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
     ----------
-    engine : Engine
-        A copy that only this object changes.
-    held : Holdings
-        Its holdings, with rows of their own.
+    rehearsal : Rehearsal
     X : samples
         The queries.
     """
 
-    engine: Any
-    holdings: Holdings
+    rehearsal: Rehearsal
     X: Any
 
     @property
     def labels(self) -> Array:
-        return self.holdings.labels
+        return self.rehearsal.holdings.labels
 
     @classmethod
     def blocks(
@@ -113,21 +143,16 @@ class AddedByEdits(AddedBlock):
         samples = holdings.rows.samples()
         rows = make_rows(holdings.rows.shown(), precomputed=isinstance(samples, GramSamples))
         own = replace(holdings, rows=rows, version=object())
-        engine = build(own)
+        rehearsal = Rehearsal(build, own, build(own))
         for some in query_blocks(X.shape[0], len(holdings), 1 + len(holdings.classes)):
-            yield some, cls(engine, own, X[some])
+            yield some, cls(rehearsal, X[some])
 
     def decisions(self, label: int) -> Array:
-        assert self.holdings.classes is not None
-        n, engine, out = len(self.holdings), self.engine, []
-        last = np.array([n])
-        for i in range(self.X.shape[0]):
-            y, one = self.holdings.classes[[label]], np.ones(1)
-            after = self.holdings.appended(self.X[[i]], y, one, self.holdings.ids[:1], 0)
-            engine = engine.append(self.holdings, after)
-            out.append(engine.loo(after))
-            engine = engine.remove(after, self.holdings, last)
-        return np.stack(out)
+        holdings, one = self.rehearsal.holdings, np.ones(1)
+        assert holdings.classes is not None
+        y, ids = holdings.classes[[label]], holdings.ids[:1]
+        queries = (self.X[[i]] for i in range(self.X.shape[0]))
+        return np.stack([self.rehearsal.loo(holdings.appended(x, y, one, ids, 0)) for x in queries])
 
 
 def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:

@@ -38,8 +38,9 @@ def held_folds(holdings: Holdings, folds: int, random_state: Any = None) -> Arra
     return fold_numbers(holdings.rows.samples(), labels, min(folds, len(holdings)), random_state)
 
 
-def some_of(holdings: Holdings, most: int = Problem.largest) -> Holdings:
-    """The holdings, or ``most`` of them at even distances if there are more."""
+def some_of(holdings: Holdings) -> Holdings:
+    """The holdings, or as many of them as a search has at most, at even distances."""
+    most = Problem.largest
     if len(holdings) <= most:
         return holdings
     stay = np.linspace(0, len(holdings) - 1, most).astype(int)

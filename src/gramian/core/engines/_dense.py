@@ -12,8 +12,10 @@ import numpy as np
 
 from gramian.core.arrays import Array, factor_cholesky, without_rows
 from gramian.core.engines._added import AddedBlock, AddedByEdits
+from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense_queries import DenseQueries
+from gramian.core.engines._doubt import doubtful, fit_again
 from gramian.core.engines._engine import Engine, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.gram import SINGLE, LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
@@ -69,7 +71,7 @@ class DenseEngine(Engine):
         )
         present.X = X if spec.factor == SINGLE else None
         self.serves = holdings.version
-        self._known: tuple[object, Any] = (None, None)  # a version, and its moments
+        self._known: tuple[object, dict[int, Moments]] = (None, {})  # a version, and its moments
 
     @property
     def history(self) -> tuple[Rebuild, ...]:
@@ -160,10 +162,13 @@ class DenseEngine(Engine):
         return targets.combine(found[0]).astype(dtype), targets.combine(found[1]).astype(dtype)
 
     def loo(self, holdings: Holdings) -> Array:
-        targets = self.spec.targets(holdings)
-        Y = self.system.B[:, 1:].real
-        F = self._reading(lambda: self.spec.equations.loo(Y, self.moments, self.spec.shift))
-        return np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
+        if isinstance(self.spec.class_weight, str):
+            return balanced_loo(self.spec, holdings)
+        targets, moments = self.spec.targets(holdings), cache(self.moments)
+        Y, ridge = self.system.B[:, 1:].real, self.spec.shift
+        F = self._reading(lambda: self.spec.equations.loo(Y, moments, ridge))
+        found = np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
+        return fit_again(found, self._doubtful(Y, moments), self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one of them joined.
@@ -180,6 +185,8 @@ class DenseEngine(Engine):
 
         One product with P for a block, then O(n t) for each query.
         """
+        if isinstance(self.spec.class_weight, str):
+            return balanced_without_each(self.spec, holdings, X)
         return self._queries(holdings).without_each(X)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
@@ -188,11 +195,12 @@ class DenseEngine(Engine):
 
     def moments(self, power: int) -> Moments:
         """``M Y``, ``M 1`` and ``diag M`` of M = P, or of P D P."""
-        X, D = self.system.solution(), 1.0 / self._weight
-        if power == 1:
-            return Moments(X[:, 1:], X[:, 0], self.system.inverse_diagonal())
-        solved = self.system.solve(D[:, None] * X)
-        return Moments(solved[:, 1:], solved[:, 0], self.system.inverse_square_diagonal(D))
+        system, D = self.system, 1.0 / self._weight
+        # The diagonal comes first: where P has drifted, it is rebuilt and X is solved for again.
+        p = system.inverse_diagonal() if power == 1 else system.inverse_square_diagonal(D)
+        X = system.solution()
+        solved = X if power == 1 else system.solve(D[:, None] * X)
+        return Moments(solved[:, 1:], solved[:, 0], p)
 
     def drift(self, holdings: Holdings) -> float:
         return self._reading(self.system.drift)
@@ -230,16 +238,28 @@ class DenseEngine(Engine):
             lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
         )
 
+    def _doubtful(self, Y: Array, moments: Callable[[int], Moments]) -> Array:
+        """Positions of leave-one-out values that a closed form cannot give."""
+        if self.spec.factor == SINGLE or not isinstance(Y, np.ndarray):
+            return np.empty(0, dtype=int)  # digits are few there by consent, and refits are dear
+        rounding = self._reading(lambda: self.system.rounding(moments(1).p))
+        scale = float(np.abs(Y).max(initial=0.0))
+        equations, ridge = self.spec.equations, self.spec.shift
+        return doubtful(lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
+
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in the memory of NumPy."""
         if self._known[0] is not holdings.version:
+            self._known = holdings.version, {}
+        known = self._known[1]  # values alone: a function that knows the engine would be a cycle
 
-            @cache
-            def known(power: int) -> Moments:
-                return Moments(*map(np.asarray, self._reading(lambda: self.moments(power))))
+        def moments(power: int) -> Moments:
+            if power not in known:
+                found = self._reading(lambda: self.moments(power))
+                known[power] = Moments(*map(np.asarray, found))
+            return known[power]
 
-            self._known = holdings.version, known
-        return self._known[1]
+        return moments
 
     def _reading(self, read: Callable[[], T]) -> T:
         """Run a read that may change the system in place, so that an interrupt is noticed."""

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramian.core.arrays import Array, device_memory, to_host
+from gramian.core.engines._balanced import balanced_factors
 from gramian.core.engines._crossfit import (
     FOLDS,
     ChoiceWarning,
@@ -26,7 +27,7 @@ from gramian.core.engines._engine import Engine, Predictor, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
 from gramian.core.engines._minimum_norm import MinimumNormEngine
-from gramian.core.engines._parameters import check_class_weight
+from gramian.core.engines._parameters import check_choice, check_class_weight
 from gramian.core.engines._primal import PRIMAL, LinearDenseEngine, PrimalEngine, PrimalPredictor
 from gramian.core.engines._rows import make_rows
 from gramian.core.engines._spec import Listener, Spec
@@ -112,8 +113,7 @@ class DenseSpec(Spec[DenseState]):
 
     def _check_metric(self) -> None:
         kernel, gamma = self.kernel.kernel, self.kernel.gamma
-        if self.metric != "diagonal":
-            raise ValueError(f'metric must be None or "diagonal", got {self.metric!r}.')
+        check_choice("metric", self.metric, (None, "diagonal"))
         if not kernel.has_width:
             raise ValueError(
                 f"metric needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel.name!r}."
@@ -168,9 +168,7 @@ class DenseSpec(Spec[DenseState]):
             return None
         assert holdings.classes is not None
         if isinstance(self.class_weight, str):
-            sums = np.bincount(holdings.labels, holdings.weight, len(holdings.classes))
-            there = np.maximum(sums, np.finfo(float).tiny)
-            return np.asarray(holdings.weight.sum() / (np.count_nonzero(sums) * there))
+            return balanced_factors(holdings.labels, holdings.weight, len(holdings.classes))
         labels = holdings.classes.tolist()
         return np.array([self.class_weight.get(label, 1.0) for label in labels])
 
@@ -326,6 +324,8 @@ class DenseSpec(Spec[DenseState]):
 
     def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         if self.ridge == 0:
+            size = 3 * len(holdings) ** 2 * holdings.rows.dtype.itemsize
+            require_memory(size, f"Decomposing the Gram matrix of {len(holdings)} samples")
             return MinimumNormEngine(self, holdings, history)
         if self.uses_primal(len(holdings), holdings.rows.width):
             return PrimalEngine(self, holdings, history)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock, AddedByEdits
+from gramian.core.engines._balanced import balanced_loo
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseState, check_semidefinite
 from gramian.core.engines._engine import Engine, Predictor
@@ -31,8 +32,6 @@ class MinimumNormEngine(Engine):
         self, spec: DenseSpec, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
         X = holdings.rows.samples()
-        size = 3 * len(holdings) ** 2 * holdings.rows.dtype.itemsize
-        require_memory(size, f"Decomposing the Gram matrix of {len(holdings)} samples")
         self.spec, self.past, self.serves = spec, history, holdings.version
         self._K, self._targets = spec.predicts_with(X, X), spec.targets(holdings)
         _check_distinct(self._K)
@@ -60,6 +59,8 @@ class MinimumNormEngine(Engine):
         return intercept.astype(self._K.dtype), Z.astype(self._K.dtype)
 
     def loo(self, holdings: Holdings) -> Array:
+        if isinstance(self.spec.class_weight, str):
+            return balanced_loo(self.spec, holdings)
         targets = self._targets
         F = minimum_norm_loo(self._K, targets.columns, targets.weight)
         return targets.combine_left_out(F).astype(self._K.dtype)

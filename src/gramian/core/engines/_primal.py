@@ -19,12 +19,14 @@ from scipy import sparse
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
+from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import DenseEngine, DenseState
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import Targets
 from gramian.core.gram import LiveNormal, Rebuild
+from gramian.core.kernels import KernelExpansion, Linear
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
@@ -42,6 +44,11 @@ class PrimalPredictor:
     def outputs(self, X: Any) -> Array:
         """Decision values of shape (len(X), t)."""
         return X @ self.weights + self.intercept
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """``x·W`` is a sum of linear kernels with the unit vectors."""
+        units = np.eye(len(self.weights))
+        return (KernelExpansion(Linear(), units, self.weights, self.intercept),)
 
 
 class LinearDenseEngine(DenseEngine):
@@ -141,6 +148,8 @@ class PrimalEngine(Engine):
 
     def loo(self, holdings: Holdings) -> Array:
         """Leave-one-out outputs in one pass over the samples, O(n d²)."""
+        if isinstance(self.spec.class_weight, str):
+            return balanced_loo(self.spec, holdings)
         targets = self.spec.targets(holdings)
         residuals = self._residuals(holdings, targets, self._solution(holdings))
         N = self._normal.inverse()
@@ -165,6 +174,9 @@ class PrimalEngine(Engine):
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+        if isinstance(self.spec.class_weight, str):
+            yield from balanced_without_each(self.spec, holdings, X)
+            return
         queries, targets = self._queries(holdings), self.spec.targets(holdings)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift))

@@ -21,12 +21,10 @@ from gramian.core.estimators._left_out import (
     outputs,
     outputs_without_each,
 )
-from gramian.core.estimators._progress import LONG, expected_seconds
 from gramian.core.estimators._regressor import LiveRegressor
 from gramian.core.estimators._samples import ScaleWarning, is_chunked, sample_kind, with_weight
 
 __all__ = [
-    "LONG",
     "LOSSES",
     "DenseAttributes",
     "Fitted",
@@ -44,7 +42,6 @@ __all__ = [
     "check_confidence",
     "check_two_classes",
     "edits",
-    "expected_seconds",
     "free_copy",
     "is_chunked",
     "output_loss",

@@ -10,7 +10,6 @@ from gramian.core.arrays import Array
 from gramian.core.engines import (
     HOST,
     SEARCHED_GAMMAS,
-    DeferredEngine,
     DenseSpec,
     DenseState,
     KernelSpec,
@@ -112,7 +111,7 @@ class DenseAttributes(LiveEstimator):
         """Return one version of the model and what a file would store of its engine."""
         with self._lock:
             now = self._fitted()
-            now = now if isinstance(now.engine, DeferredEngine) else self._serving()
+            now = now if now.stored else self._serving()
             if "state" not in now.cache:
                 now.cache["state"] = now.engine.state(now.holdings)
             return now, now.cache["state"]

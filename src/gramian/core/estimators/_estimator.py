@@ -61,6 +61,11 @@ class Fitted:
     names: Any = None
     cache: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def stored(self) -> bool:
+        """Whether the engine is not built yet, and what predictions need is there."""
+        return isinstance(self.engine, DeferredEngine) and self.engine.kept is not None
+
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
         return Fitted(self.spec, holdings, engine, self.samples, self.names)
@@ -483,10 +488,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         if now.engine.serves is not now.holdings.version:
             with self._lock:
                 now = self._now
-                built = isinstance(now.engine, DeferredEngine)
-                engine = now.engine.fresh(
-                    now.holdings, None if built else "an edit was interrupted"
-                )
+                if now.stored:  # until the next edit, what predicts and is saved stays as loaded
+                    now.cache.setdefault("predictor", now.engine.predictor(now.holdings))
+                    now.cache.setdefault("state", now.engine.state(now.holdings))
+                engine = now.engine.fresh(now.holdings, "an edit was interrupted")
                 self._now = now = replace(now, engine=engine)
                 now.holdings.rows.scrub()
         return now
@@ -504,10 +509,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return one version of the model and the reader that computes its predictions."""
         with self._lock:
             now = vars(self).get("_now") or self._fitted()
-            if "reader" not in now.cache:
-                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
-                now.cache["reader"] = now.engine.predictor(now.holdings)
-            return now, now.cache["reader"]
+            if "predictor" not in now.cache:
+                now = now if now.stored else self._serving()
+                now.cache["predictor"] = now.engine.predictor(now.holdings)
+            return now, now.cache["predictor"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
@@ -533,8 +538,10 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
-            held, deferred = now.holdings, isinstance(now.engine, DeferredEngine)
-            state = (now if deferred else self._serving()).engine.state(held)
+            held = now.holdings
+            state = now.cache.get("state")
+            if state is None:
+                state = (now if now.stored else self._serving()).engine.state(held)
         public = {"n_features_in_": held.rows.width}
         public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
         if held.classes is not None:
@@ -564,7 +571,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             state.pop("_mutex", None)
             if "_now" in state:
                 now = state["_now"]
-                now = now if isinstance(now.engine, DeferredEngine) else self._serving()
+                now = now if now.stored else self._serving()
                 now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
                 state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))
         return state

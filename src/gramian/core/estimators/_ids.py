@@ -60,8 +60,9 @@ def _kind(value: Any) -> str:
 def next_ids(holdings: Array, start: int, n: int) -> tuple[Array, int]:
     """Return ids for n samples that came without ids, and the next number to use.
 
-    The numbers continue from ``start`` and exceed every integer id held now. They do not reveal
-    ids of the caller's own that have been forgotten.
+    The numbers continue from ``start`` and exceed every integer id held now, unless one of the
+    caller's own is so large that none follow: then they are the next that are not held. They do not
+    reveal ids of the caller's own that have been forgotten.
 
     Raises
     ------
@@ -73,12 +74,15 @@ def next_ids(holdings: Array, start: int, n: int) -> tuple[Array, int]:
             "the samples of this model have ids of the caller's own, such as "
             f"{holdings[0]!s}; pass `ids` for the new samples too."
         )
-    start = max(start, int(holdings.max(initial=-1)) + 1)
-    if start + n > np.iinfo(np.int64).max:
+    first, most = max(start, int(holdings.max(initial=-1)) + 1), int(np.iinfo(np.int64).max)
+    if first + n <= most:
+        return np.arange(first, first + n), first + n
+    if start + len(holdings) + n > most:
         raise ValueError(
             f"there are no {n} numbers left after id {start - 1}; pass `ids` for the new samples."
         )
-    return np.arange(start, start + n), start + n
+    free = np.setdiff1d(np.arange(start, start + len(holdings) + n), holdings)[:n]
+    return free, int(free[-1]) + 1 if n else start
 
 
 def check_new(holdings: Array, new: Array) -> None:

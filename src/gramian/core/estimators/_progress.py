@@ -1,4 +1,4 @@
-"""What `verbose` prints while hyper-parameters are chosen, and how long a fit will take."""
+"""What `verbose` prints while hyper-parameters are chosen."""
 
 from __future__ import annotations
 
@@ -9,44 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.engines import Holdings, Spec
-from gramian.core.gram import factorize
 from gramian.core.search import Trial
-
-LONG = 10.0
-"""Seconds from which on a fit is announced."""
-
-# Seconds that a default fit takes on n samples, as multiples of the time for a Cholesky factor of
-# _PROBE samples: (fixed, of n/1000, of (n/1000)³). From the ratios at 1,000 and 5,000 samples in
-# docs/benchmarks/default_times.md, `python -m evidence bench default_times`.
-_PROBE = 600
-_COSTS = {
-    "discriminant": (161.0, 0.0, 9.5),
-    "fisher": (246.0, 0.0, 32.8),
-    "fuzzy": (11.0, 0.0, 29.1),
-    "lagrangian": (107.0, 0.0, 13.0),
-    "ls-svc": (81.0, 0.0, 13.5),
-    "ls-svr": (54.0, 0.0, 9.6),
-    "orthogonal": (278.0, 174.0, 0.0),
-    "orthogonal-regressor": (174.0, 190.0, 0.0),
-    "stack-classifier": (557.0, 0.0, 38.6),
-    "stack-regressor": (587.0, 0.0, 61.7),
-}
-
-
-def expected_seconds(name: str, n: int) -> float | None:
-    """An estimate from what this computer does in some milliseconds; None for other machines.
-
-    ``name`` is the `cli_name` of the estimator.
-    """
-    if name not in _COSTS:
-        return None
-    A, seconds = np.eye(_PROBE) + 1.0, []
-    for _ in range(3):
-        start = perf_counter()
-        factorize(A.diagonal().copy(), lambda rows, columns: A[rows, columns], "cholesky")
-        seconds.append(perf_counter() - start)
-    fixed, linear, cubic = _COSTS[name]
-    return min(seconds) * (fixed + linear * n / 1e3 + cubic * (n / 1e3) ** 3)
 
 
 class SearchProgress:

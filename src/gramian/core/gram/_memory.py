@@ -71,5 +71,6 @@ def require_memory(nbytes: int, purpose: str, like: Any = None) -> None:
             f"{purpose} needs {nbytes / 2**30:.1f} GiB, and this "
             f"{'machine' if on_gpu is None else 'device'} has "
             f"{free / 2**30:.1f} GiB free. Give fewer samples, or float32 ones (half the memory), "
-            f"or use a machine that holds no square matrix."
+            f'or factor="single" (half the memory, decision values in double precision), or use '
+            f"an estimator that holds no square matrix."
         )

@@ -21,6 +21,8 @@ FACTORS = ("auto", "inverse", "cholesky", "qr")
 # Number of rows of A on which solution and inverse are checked after edits, and the number of
 # edits after which the full residual is computed.
 _PROBES = 8
+# Multiples of these, modulo 1, are spread evenly, and no two of them coincide.
+_IRRATIONAL = (0.6180339887498949, 0.7548776662466927)
 _FULL_CHECK = 64
 # The explicit inverse serves up to this condition number, 0.1 / √eps. On a device it serves longer:
 # edits of the Cholesky factor cost a hundred times as much there.
@@ -226,12 +228,12 @@ class LiveSystem:
 
     def inverse_diagonal(self) -> Array:
         """``diag(A⁻¹)``."""
-        self._verify()
+        self._verify_inverse()
         return self.factor.diagonal()
 
     def inverse_square_diagonal(self, weights: Array) -> Array:
         """``diag(A⁻¹ diag(weights) A⁻¹)``."""
-        self._verify()
+        self._verify_inverse()
         return self.factor.square_diagonal(weights)
 
     def solve(self, B: Array) -> Array:
@@ -246,8 +248,13 @@ class LiveSystem:
         """
         if self._true_rows is not None:
             return self.solve(B)
-        self._verify()
+        self._verify_inverse()
         return self.factor.apply_inverse(np.asarray(B, dtype=self.factor.dtype))
+
+    def rounding(self, diagonal: Array) -> float:
+        """Relative size of rounding errors in ``diag P``, given that: ``cond(A) eps``."""
+        largest = float(np.abs(diagonal).max(initial=0.0)) * self.factor.largest()
+        return max(self.condition, largest) * float(np.finfo(self.B.dtype).eps)
 
     def drift(self) -> float:
         """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows."""
@@ -261,11 +268,13 @@ class LiveSystem:
         """Reset the checks for a fresh factor; the next read solves for X."""
         self._X = None
         self._unchecked = self._since_full_check = self._probe = 0
+        self._inverse_checked = self.edits
         self._largest, self._dominated, self._steep = 0.0, False, False
         # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
         # that, or when barely half of the digits of leave-one-out values would be correct.
         eps = float(np.finfo(np.float32 if self._wanted == SINGLE else self.B.dtype).eps)
         self._inverse_tolerance = max(1e2 * self.condition * eps, eps**0.5)
+        self._whole_tolerance = max(1e1 * self.condition * eps, eps**0.5)
         # Where a real A gets the Cholesky factor, a complex one is refined at every read.
         self._delicate = self.factor.name == LiveResolvent.name and self.condition > 0.1 / eps**0.5
 
@@ -337,16 +346,39 @@ class LiveSystem:
             self._X, _ = self.factor.solve(self.B)
         self._unchecked = 0
 
+    def _verify_inverse(self) -> None:
+        """Check X, and after edits P as a whole; rebuild P if it has drifted anywhere. O(n²).
+
+        Decision values are refined, but ``diag P`` is read as it is, and drift is not spread
+        evenly: near-duplicates have most of it. So P is checked on two vectors with all rows in
+        them, no two entries of which are equal.
+        """
+        self._verify()
+        if self._inverse_checked == self.edits or self._true_rows is not None:
+            return
+        z = np.arange(1, len(self.B) + 1)[:, None] * np.array(_IRRATIONAL) % 1.0 - 0.5
+        z = np.asarray(z, dtype=self.factor.dtype, like=self.B)
+        off = np.abs(self.factor.multiply(self.factor.apply_inverse(z)) - z)
+        self._rebuild_drifted(float(off.max(initial=0.0)), self._whole_tolerance)
+        self._verify()
+        self._inverse_checked = self.edits
+
+    def _rebuild_drifted(self, drift: float, allowed: float) -> bool:
+        """Rebuild P if its drift is more than allowed; a hasty one becomes a Cholesky factor."""
+        if drift <= allowed:  # false for NaN
+            return False
+        hasty = self._wanted == "auto" and self._since_rebuild() < len(self.B) / 4
+        reason = f"the inverse drifted to {drift:.1e}, above {allowed:.1e}"
+        self.rebuild(reason, "cholesky" if hasty else None)
+        return True
+
     def _check(self) -> None:
         """Check P, and X if it is known, on a few rows of A; rebuild or refine if necessary."""
         probes = self._probes()
         rows = self.factor.rows(probes)
         drift = self.factor.inverse_drift(probes, rows)
-        if not drift <= self._inverse_tolerance:  # also true for NaN
-            hasty = self._wanted == "auto" and self._since_rebuild() < len(self.B) / 4
-            reason = f"the inverse drifted to {drift:.1e}, above {self._inverse_tolerance:.1e}"
-            self.rebuild(reason, "cholesky" if hasty else None)
-        elif self._X is not None:
+        rebuilt = self._rebuild_drifted(drift, self._inverse_tolerance)
+        if not rebuilt and self._X is not None:
             residual = np.abs(self.B[probes] - rows @ self._X).max(initial=0.0)
             due = self._since_full_check >= _FULL_CHECK or self._delicate
             exact = residual <= self._wanted_residual()

@@ -22,7 +22,7 @@ from gramian.core.kernels._base import Kernel, checked_gamma
 from gramian.core.kernels._callable import CallableKernel
 from gramian.core.kernels._defaults import default_gamma
 from gramian.core.kernels._euclidean import RBF, Exponential
-from gramian.core.kernels._expansion import KernelExpansion
+from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 from gramian.core.kernels._laplacian import Laplacian
 from gramian.core.kernels._precomputed import GramSamples, Precomputed
 from gramian.core.kernels._products import Linear, Polynomial
@@ -40,6 +40,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "SumOfExpansions",
     "checked_gamma",
     "default_gamma",
     "make_kernel",

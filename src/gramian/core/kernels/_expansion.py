@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -40,6 +40,10 @@ class KernelExpansion:
     coefficients: Array
     intercept: Any
 
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """The expansion itself."""
+        return (self,)
+
     def outputs(self, X: Any) -> Array:
         """f(x) for each sample, of shape (len(X), t), in row blocks of bounded memory."""
         Z = self.coefficients
@@ -50,3 +54,14 @@ class KernelExpansion:
         for rows in row_blocks(X.shape[0], self.centres.shape[0], like=X):
             values[rows] = self.kernel(X[rows], self.centres) @ Z + self.intercept
         return values
+
+
+@runtime_checkable
+class SumOfExpansions(Protocol):
+    """What predicts by kernel expansions and nothing else, so that it can be exported."""
+
+    def outputs(self, X: Any) -> Array:
+        """Decision values or predictions of shape (len(X), t)."""
+
+    def terms(self) -> tuple[KernelExpansion, ...]:
+        """The expansions whose outputs add up to the outputs, each of all t columns."""

@@ -1,0 +1,205 @@
+"""What a path is to the commands: a model file or a store, by one interface.
+
+A command that reads uses `reading`, one that changes the model `editing`. An edit of a file is
+saved before the method returns; an edit of a store is on disk, and has its receipt, likewise.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import gramian
+from gramian.files import file_facts, locked
+from gramian.tables import TableModel
+
+if TYPE_CHECKING:
+    from gramian.store import Store
+
+Facts = dict[str, Any]
+_DATABASE = b"SQLite format 3\x00"
+
+
+class Forgotten(NamedTuple):
+    """The receipt of rows that were forgotten, and whether a comparison with a refit failed."""
+
+    receipt: Facts
+    failed: bool
+
+
+class Opened(ABC):
+    """A model, and the file that holds it."""
+
+    def __init__(self, path: str, saved: str) -> None:
+        self.path = path
+        self.saved = saved
+        """The file that holds the model after an edit."""
+
+    @property
+    @abstractmethod
+    def model(self) -> Any:
+        """The present model."""
+
+    @property
+    def table_model(self) -> TableModel:
+        """The present model; ValueError if it knows no columns."""
+        if not isinstance(self.model, TableModel):
+            raise ValueError(
+                f"{self.path} holds a {type(self.model).__name__} that was saved from Python and "
+                f"knows no columns. Use it from Python, or make a model with `gramian fit`."
+            )
+        return self.model
+
+    @abstractmethod
+    def facts(self) -> Facts:
+        """Version, size and the like."""
+
+    @abstractmethod
+    def learn(self, table: Any) -> Facts | None:
+        """Learn the rows of a table; the receipt, where there is one."""
+
+    @abstractmethod
+    def relabel(self, ids: list[Any], cells: list[Any]) -> Facts | None:
+        """Give rows other targets; the receipt, where there is one."""
+
+    @abstractmethod
+    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
+        """Forget rows. A file takes the options ``reselect``, ``tolerance`` and ``receipts``."""
+
+
+class ModelFile(Opened):
+    """A model file; an edit writes it, or another one."""
+
+    def __init__(self, path: str, saved: str) -> None:
+        super().__init__(path, saved)
+        self._model = gramian.load(path)
+
+    @property
+    def model(self) -> Any:
+        return self._model
+
+    def facts(self) -> Facts:
+        return file_facts(self.path)
+
+    def learn(self, table: Any) -> None:
+        self._model.partial_fit(table)
+        gramian.save(self._model, self.saved)
+
+    def relabel(self, ids: list[Any], cells: list[Any]) -> None:
+        self._model.relabel(ids, cells)
+        gramian.save(self._model, self.saved)
+
+    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
+        from gramian.files import _ledger  # what only predicts is faster without
+
+        receipts = options.pop("receipts", None)
+        proof = gramian.forget(self._model, ids, verify=verify, **options)
+        record = _ledger.new_record(proof, self.saved)
+        self._save(record, receipts)
+        return Forgotten({**record, "status": _ledger.DONE}, proof.verified is False)
+
+    def _save(self, record: Facts, receipts: str | None) -> None:
+        """Write the receipt as pending, save the model, finish the receipt."""
+        from gramian.files import _ledger
+
+        if receipts is None:
+            gramian.save(self._model, self.saved)
+            return
+        _ledger.append_record(receipts, record, _ledger.PENDING)
+        try:
+            gramian.save(self._model, self.saved)
+        except Exception:
+            note = "the model could not be saved"
+            _ledger.append_record(receipts, record, _ledger.VOID, note=note)
+            raise
+        _ledger.append_record(receipts, record, _ledger.DONE)
+
+
+class OpenStore(Opened):
+    """A store, which changes in place and writes its own receipts."""
+
+    def __init__(self, path: str, store: Store) -> None:
+        super().__init__(path, path)
+        self._store = store
+
+    @property
+    def model(self) -> Any:
+        return self._store.read(lambda model: model)
+
+    def facts(self) -> Facts:
+        last = self._store.receipts()[-1]
+        return {
+            "class": "store",
+            "version": last.number,
+            "last_edit": f"{last.action}, {last.time}",
+            "receipts": "not signed" if last.public_key is None else f"signed by {last.public_key}",
+            "last_receipt": last.hash,
+            "bytes": os.stat(self.path).st_size,
+        }
+
+    def learn(self, table: Any) -> Facts:
+        return self._store.learn(table).as_dict()
+
+    def relabel(self, ids: list[Any], cells: list[Any]) -> Facts:
+        return self._store.relabel(ids, cells).as_dict()
+
+    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
+        receipt = self._store.forget(ids, verify=verify)
+        record = {**receipt.as_dict(), "ids": ids, "hashed_ids": list(receipt.ids)}
+        return Forgotten(record, receipt.verified is False)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[Opened]:
+    """Open what this path is, to read."""
+    store_class = _store_class(path)
+    if store_class is None:
+        yield ModelFile(path, path)
+        return
+    with store_class.open(path, readonly=True) as store:
+        yield OpenStore(path, store)
+
+
+@contextmanager
+def editing(
+    path: str, *, key: str | None = None, output: str | None = None, **file_only: Any
+) -> Iterator[Opened]:
+    """Open what this path is, to change it; ``file_only`` has options that stores do not take.
+
+    Raises
+    ------
+    ValueError
+        If an option was given that does not go with what the path is.
+    """
+    store_class = _store_class(path)
+    if store_class is not None:
+        _check_options(path, **file_only, output=output)
+        with store_class.open(path, key=key) as store:
+            yield OpenStore(path, store)
+        return
+    if key is not None:
+        raise ValueError(f"{path} is a model file; a key signs the receipts of a store.")
+    with locked(output or path):  # from the start: who waits for it need not wait in vain
+        yield ModelFile(path, output or path)
+
+
+def _store_class(path: str) -> type[Store] | None:
+    """What opens this path, if it is a store; a model file needs no database."""
+    with open(path, "rb") as stream:
+        if stream.read(len(_DATABASE)) != _DATABASE:
+            return None
+    from gramian.store import Store
+
+    return Store
+
+
+def _check_options(path: str, **options: Any) -> None:
+    given = [f"--{name}" for name, value in options.items() if value]
+    if given:
+        raise ValueError(
+            f"{path} is a store, which writes its own receipts and changes in place: it does not "
+            f"take {' and '.join(given)}. For another file, `gramian store export` it first."
+        )

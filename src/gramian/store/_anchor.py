@@ -1,0 +1,73 @@
+"""An anchor: the number and hash of a store's last receipt, in a file of its own.
+
+A copy of a store that is put in its place passes every check that the store alone allows. Beside an
+anchor it is recognised: the receipt that the anchor names is not in its chain.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import NamedTuple
+
+from gramian.files import Receipt, StrPath, replacing
+from gramian.files._receipt import check_hex
+from gramian.store._errors import StoreError
+
+_FORMAT = "gramian anchor 1"
+
+
+class OldCopyError(StoreError):
+    """A copy of a store from before an edit that the anchor or the keyring knows of."""
+
+
+class Mark(NamedTuple):
+    """The receipt that a chain had last."""
+
+    number: int
+    hash: str
+
+
+class Anchor:
+    """The file of an anchor; it need not be there yet."""
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = os.path.abspath(path)
+
+    def read(self) -> Mark | None:
+        """What the file says; None if there is none; StoreError if it says nothing of the kind."""
+        if not os.path.exists(self.path):
+            return None
+        try:
+            with open(self.path, encoding="utf-8") as stream:
+                facts = json.load(stream)
+            mark = Mark(int(facts["number"]), str(facts["hash"]))
+            check_hex(mark.hash, 32, "hash")
+            if facts["format"] != _FORMAT:
+                raise ValueError(facts["format"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self.path} is no anchor, or it is damaged: {error}.") from error
+        return mark
+
+    def write(self, receipt: Receipt) -> None:
+        """This receipt is the last one now."""
+        facts = {"format": _FORMAT, "number": receipt.number, "hash": receipt.hash}
+        with replacing(self.path) as stream:
+            stream.write(json.dumps(facts).encode() + b"\n")
+
+    def check(self, hashes: list[str], address: str) -> str:
+        """What was seen; OldCopyError if the anchor's receipt is not among these."""
+        mark = self.read()
+        if mark is None:
+            return f"there is no {self.path} yet"
+        if mark.number >= len(hashes):
+            raise OldCopyError(
+                f"{address} is an old copy: it ends with receipt {len(hashes) - 1}, and the anchor "
+                f"{self.path} has seen receipt {mark.number}."
+            )
+        if hashes[mark.number] != mark.hash:
+            raise OldCopyError(
+                f"{address} is another history: its receipt {mark.number} is not the one that the "
+                f"anchor {self.path} has seen."
+            )
+        return f"receipt {mark.number} of the anchor is in the chain"

@@ -1,0 +1,195 @@
+"""Keyrings: the epoch key that opens the row keys of a store, kept outside of its database.
+
+An erasure starts a new epoch: the row keys that stay are wrapped by a new key, and the old key is
+destroyed. Every copy of the database that was made before, wherever it is, then holds rows that
+nobody can open, except for those whose keys a keyring still has.
+
+The file has a fixed head, which is overwritten in place, and a table of wrapped row keys:
+
+    "gramian keyring 1" and zeros (32 bytes) | id of the store (16)
+    two slots of an epoch (8) and its key (32), zeros where there is none
+    number of pages (8), then each page: its number (8), its length (8), its bytes
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from gramian.files import StrPath, locked, sync_folder
+from gramian.store._errors import StoreError
+
+KEY = 32
+_MAGIC = b"gramian keyring 1".ljust(32, b"\0")
+_ID = 16
+_SLOT = 8 + KEY
+_SLOTS = 2
+_HEAD = len(_MAGIC) + _ID + _SLOTS * _SLOT
+
+Pages = dict[int, bytes]
+
+
+class Keyring(ABC):
+    """Where the epoch keys of one store are. A key management service is another implementation.
+
+    Whoever calls `start` holds the writer's lock of the store.
+    """
+
+    @property
+    @abstractmethod
+    def store_id(self) -> bytes:
+        """Sixteen random bytes: of the store that these keys are for."""
+
+    @abstractmethod
+    def keys(self) -> dict[int, bytes]:
+        """The keys that exist, by epoch; at least one."""
+
+    @abstractmethod
+    def table(self) -> Pages:
+        """The row keys as of the start of the last epoch, wrapped by its key."""
+
+    @abstractmethod
+    def start(self, epoch: int, key: bytes, table: Pages) -> None:
+        """Keep the key of a new epoch beside that of the one before; no older one stays."""
+
+    @abstractmethod
+    def finish(self, epoch: int) -> None:
+        """Destroy every key before this epoch; at the end of the call they are gone for good."""
+
+
+class FileKeyring(Keyring):
+    """A keyring in a file that its owner alone may read.
+
+    A new version replaces the file; the old one is overwritten by zeros then. A key that is
+    destroyed is overwritten in place. Both are forced to disk. What a file system with copies of
+    its own (snapshots, copy-on-write) keeps of old blocks is out of reach: use another place.
+    """
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = os.path.abspath(path)
+        self._read_head()
+
+    @classmethod
+    def create(cls, path: StrPath) -> FileKeyring:
+        """A new keyring in its first epoch, without row keys; StoreError if the file is there."""
+        target = os.path.abspath(path)
+        if os.path.lexists(target):
+            raise StoreError(f"{target} is there already; a new keyring needs a name of its own.")
+        slots = _pack_slots({1: os.urandom(KEY)})
+        _replace(target, _MAGIC + os.urandom(_ID) + slots + _pack_pages({}))
+        return cls(target)
+
+    @property
+    def store_id(self) -> bytes:
+        return self._store_id
+
+    def keys(self) -> dict[int, bytes]:
+        return self._read_head()
+
+    def table(self) -> Pages:
+        return _unpack_pages(self._content()[_HEAD:], self.path)
+
+    def start(self, epoch: int, key: bytes, table: Pages) -> None:
+        with locked(self.path):
+            kept = {old: value for old, value in self.keys().items() if old == epoch - 1}
+            slots = _pack_slots({**kept, epoch: key})
+            _replace(self.path, _MAGIC + self._store_id + slots + _pack_pages(table))
+
+    def finish(self, epoch: int) -> None:
+        with locked(self.path):
+            slots = _unpack_slots(self._content()[:_HEAD])
+            descriptor = os.open(self.path, os.O_WRONLY)
+            try:
+                for place, (found, _) in enumerate(slots):
+                    if 0 < found < epoch:
+                        at = len(_MAGIC) + _ID + place * _SLOT
+                        os.pwrite(descriptor, bytes(_SLOT), at)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _content(self) -> bytes:
+        try:
+            mode = os.stat(self.path).st_mode
+            content = Path(self.path).read_bytes()
+        except FileNotFoundError:
+            raise StoreError(
+                f"there is no keyring {self.path}: without it, nothing in its store can be read."
+            ) from None
+        if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+            raise StoreError(
+                f"the keyring {self.path} may be read by others (mode {stat.S_IMODE(mode):o}): "
+                f"chmod 600 {self.path}."
+            )
+        if not content.startswith(_MAGIC) or len(content) < _HEAD:
+            raise StoreError(f"{self.path} is no keyring, or it is damaged.")
+        return content
+
+    def _read_head(self) -> dict[int, bytes]:
+        head = self._content()[:_HEAD]
+        self._store_id = head[len(_MAGIC) : len(_MAGIC) + _ID]
+        keys = {epoch: key for epoch, key in _unpack_slots(head) if epoch}
+        if not keys:
+            raise StoreError(f"the keyring {self.path} is damaged: it has no key.")
+        return keys
+
+
+def _replace(path: str, content: bytes) -> None:
+    """Put a new file in the place of an old one, which is overwritten then; both forced to disk."""
+    temporary = f"{path}.{os.urandom(8).hex()}"
+    old = os.open(path, os.O_WRONLY) if os.path.exists(path) else None
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            _write(descriptor, content)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+        sync_folder(Path(path).parent)
+        if old is not None:
+            _write(old, bytes(os.fstat(old).st_size))
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    finally:
+        if old is not None:
+            os.close(old)
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.fsync(descriptor)
+
+
+def _pack_slots(keys: dict[int, bytes]) -> bytes:
+    slots = b"".join(epoch.to_bytes(8, "big") + key for epoch, key in sorted(keys.items()))
+    return slots.ljust(_SLOTS * _SLOT, b"\0")
+
+
+def _unpack_slots(head: bytes) -> list[tuple[int, bytes]]:
+    start = len(_MAGIC) + _ID
+    slots = [head[start + i * _SLOT : start + (i + 1) * _SLOT] for i in range(_SLOTS)]
+    return [(int.from_bytes(slot[:8], "big"), slot[8:]) for slot in slots]
+
+
+def _pack_pages(pages: Pages) -> bytes:
+    parts = [len(pages).to_bytes(8, "big")]
+    for page, content in sorted(pages.items()):
+        parts += [page.to_bytes(8, "big"), len(content).to_bytes(8, "big"), content]
+    return b"".join(parts)
+
+
+def _unpack_pages(content: bytes, path: str) -> Pages:
+    pages, at = {}, 8
+    for _ in range(int.from_bytes(content[:8], "big")):
+        page, size = (int.from_bytes(content[at + i : at + i + 8], "big") for i in (0, 8))
+        pages[page] = content[at + 16 : at + 16 + size]
+        at += 16 + size
+        if at > len(content):
+            raise StoreError(f"the keyring {path} is damaged: its table is cut short.")
+    return pages

@@ -1,0 +1,324 @@
+"""A seal between a store and its backend: what is kept is ciphertext, under keys that can be lost.
+
+Every row is encrypted under a key of its own (AES-256-GCM); so are the settings, the snapshot and
+the key of the ids. These keys are kept beside them in pages, each encrypted under the epoch key,
+which is in the keyring. An edit that erases drops the keys of what it erases, encrypts all pages
+under a new epoch key, commits, and has the old key destroyed.
+
+    sealed:  serial number (8 bytes) | ciphertext and tag
+    page:    epoch (8 bytes) | nonce (12) | ciphertext and tag of [serial number (8) | key (32)]*
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gramian.store._backend import Backend, Changes, Contents, Lease
+from gramian.store._errors import StoreError
+from gramian.store._keyring import KEY, Keyring, Pages
+
+OVERHEAD = 8 + 16
+"""Bytes that a sealed content has more."""
+
+_PER_PAGE = 256
+_ATTEMPTS = 5
+_ONCE = bytes(12)  # a row key encrypts one message: any nonce will do
+
+
+@dataclass
+class _Edit:
+    """What a transaction has changed so far."""
+
+    pages: set[int] = field(default_factory=set)
+    settings: bool = False
+    receipts: int = 0
+
+
+class Sealed(Backend):
+    """A backend whose contents are encrypted under the keys of a keyring."""
+
+    def __init__(self, inner: Backend, keyring: Keyring) -> None:
+        self._inner, self._keyring, self.address = inner, keyring, inner.address
+        self._aead, self._invalid = _cipher()
+        self.epoch = 0
+        self._keys: dict[int, bytes] = {}
+        self._next = 1
+        self._version = -1  # of the store when the keys were read
+        self._settings = self._snapshot = 0
+        self._kept: set[int] = set()  # serial numbers of older settings, which backups may have
+        self._edit = _Edit()
+
+    # -- life -----------------------------------------------------------------------------------
+
+    def create(self, contents: Contents) -> None:
+        self.epoch, self._keys, self._edit = max(self._keyring.keys()), {}, _Edit()
+        rows = {place: self._seal(content) for place, content in contents.rows.items()}
+        settings = b"", self._seal(b"".join(contents.settings))
+        snapshot = contents.snapshot and (b"", self._seal(b"".join(contents.snapshot)))
+        id_key = self._seal(contents.id_key)
+        pages = self._pages(self.epoch, self._keyring.keys()[self.epoch])
+        receipts, sums = contents.receipts, contents.sums
+        self._inner.create(Contents(id_key, settings, rows, receipts, snapshot, sums, pages))
+
+    def begin(self) -> None:
+        self._inner.begin()
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def twin(self) -> Sealed:
+        return Sealed(self._inner.twin(), self._keyring)
+
+    def settle(self) -> None:
+        self._inner.settle()
+
+    def check_place(self) -> None:
+        self._inner.check_place()
+
+    def backup(self, path: str) -> None:
+        self._inner.backup(path)
+
+    def leases(self) -> list[Lease]:
+        return self._inner.leases()
+
+    def rewrite(self, contents: Contents) -> None:
+        stored, _ = self._inner.read()
+        taken = [content for content in stored.rows.values() if any(content)]
+        self._inner.rewrite(replace(stored, rows=dict(enumerate(taken))))
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def read(self, *, check: bool = False) -> tuple[Contents, list[str]]:
+        """The contents in plain; StoreError if a page, the settings or the key of ids is closed.
+
+        Of a copy from before an erasure, it returns what may still be opened; ``erased`` counts
+        the rows that may not.
+        """
+        seen = -1
+        for _ in range(_ATTEMPTS):
+            stored, wrong = self._inner.read(check=check)
+            old, before = self._load(stored.keys, len(stored.receipts) - 1), seen
+            seen = epoch_of(stored.keys)
+            if not old or seen == before:
+                break  # else another process may have started a new epoch between the two reads
+        opened = {place: self._opened(content) for place, content in stored.rows.items()}
+        closed = [place for place, content in opened.items() if content is None]
+        if closed and not old:
+            self._must(None, f"row {closed[0]}")
+        rows = {
+            place: bytes(len(stored.rows[place]) - OVERHEAD) if content is None else content
+            for place, content in opened.items()
+        }
+        settings = self._must(self._opened(stored.settings[1]), "its settings")
+        id_key = self._must(self._opened(stored.id_key), "the key of its ids")
+        known = None if stored.snapshot is None else self._opened(stored.snapshot[1])
+        snapshot = None if known is None else (known[:32], known[32:])
+        self._remember(stored)
+        parts = settings[:32], settings[32:]
+        erased = len(closed) if old else None
+        plain = Contents(id_key, parts, rows, stored.receipts, snapshot, stored.sums, erased=erased)
+        return plain, wrong
+
+    def changes(self, since: int) -> Changes:
+        for _ in range(_ATTEMPTS):
+            found = self._inner.changes(since)
+            taken = {place: content for place, content in found.rows.items() if any(content)}
+            known = all(_serial(content) in self._keys for content in taken.values())
+            if known or not self._load(self._inner.keys(), since + len(found.receipts)):
+                break
+        rows = {p: self._must(self._opened(content), "a row") for p, content in taken.items()}
+        moved = {place: rows.get(place, b"") for place in found.rows}
+        return Changes(found.receipts, moved, found.sums)
+
+    def receipts(self) -> list[bytes]:
+        return self._inner.receipts()
+
+    def keys(self) -> Pages:
+        return self._inner.keys()
+
+    def row(self, place: int) -> bytes:
+        return self._must(self._opened(self._inner.row(place)), f"row {place}")
+
+    # -- writing --------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, *, erases: bool = False) -> Iterator[int]:
+        self._edit = edit = _Edit()
+        try:
+            with self._inner.transaction(erases=erases) as version:
+                if version != self._version and self._load(self._inner.keys(), version):
+                    raise StoreError(f"{self.address} is a copy from before an erasure.")
+                yield version
+                self._write_keys(new_epoch=erases)
+        except BaseException:
+            self._version = -1  # the keys are read again
+            raise
+        self._version = version + edit.receipts
+        if erases:
+            self._keyring.finish(self.epoch)
+
+    def put(self, place: int, content: bytes, *, new: bool) -> None:
+        self._inner.put(place, self._seal(content), new=new)
+
+    def wipe(self, place: int, size: int) -> None:
+        self._forget_key(_serial(self._inner.row(place)))
+        self._inner.wipe(place, size + OVERHEAD)
+
+    def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
+        self._inner.add_receipt(number, content, sums)
+        self._edit.receipts += 1
+        if self._snapshot:
+            self._forget_key(self._snapshot)
+            self._snapshot = 0
+
+    def set_settings(self, salt: bytes, content: bytes) -> None:
+        sealed = self._seal(salt + content)
+        self._kept.add(self._settings)
+        self._settings, self._edit.settings = _serial(sealed), True
+        self._inner.set_settings(b"", sealed)
+
+    def set_snapshot(self, checksum: bytes, content: bytes) -> None:
+        sealed = self._seal(checksum + content)
+        self._snapshot = _serial(sealed)
+        self._inner.set_snapshot(b"", sealed)
+
+    def set_keys(self, page: int, content: bytes) -> None:
+        self._inner.set_keys(page, content)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _seal(self, content: bytes) -> bytes:
+        serial, key, self._next = self._next, os.urandom(KEY), self._next + 1
+        self._keys[serial] = key
+        self._edit.pages.add(serial // _PER_PAGE)
+        head = serial.to_bytes(8, "big")
+        return head + bytes(self._aead(key).encrypt(_ONCE, content, self._context(head)))
+
+    def _opened(self, sealed: bytes) -> bytes | None:
+        """The content, zeros of a free place, or None if it has no key or was altered."""
+        if not any(sealed):
+            return bytes(max(0, len(sealed) - OVERHEAD))
+        key, head = self._keys.get(_serial(sealed)), sealed[:8]
+        if key is None:
+            return None
+        try:
+            return bytes(self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head)))
+        except self._invalid:
+            return None
+
+    def _must(self, content: bytes | None, what: str) -> bytes:
+        if content is None:
+            raise StoreError(
+                f"{self.address} is damaged, or from before an erasure: {what} cannot be opened "
+                f"with this keyring."
+            )
+        return content
+
+    def _context(self, head: bytes) -> bytes:
+        return b"gramian row" + self._keyring.store_id + head
+
+    def _forget_key(self, serial: int) -> None:
+        self._keys.pop(serial, None)
+        self._edit.pages.add(serial // _PER_PAGE)
+
+    def _remember(self, stored: Contents) -> None:
+        """Which keys are for what: those of no use but for old settings are kept for backups."""
+        self._settings = _serial(stored.settings[1])
+        self._snapshot = 0 if stored.snapshot is None else _serial(stored.snapshot[1])
+        used = {_serial(content) for content in stored.rows.values() if any(content)}
+        used |= {self._settings, self._snapshot, _serial(stored.id_key)}
+        self._kept = set(self._keys) - used
+
+    def _load(self, pages: Pages, version: int) -> bool:
+        """Read the row keys; whether the pages are of an epoch whose key is destroyed.
+
+        Then the row keys come from the keyring: they open what has not been erased since.
+        """
+        epoch_keys, epoch = self._keyring.keys(), epoch_of(pages)
+        old = epoch not in epoch_keys
+        if old and epoch > max(epoch_keys):
+            raise StoreError(
+                f"{self.address} is of epoch {epoch}, and its keyring of {max(epoch_keys)}: that "
+                f"is an old copy of the keyring. Nothing can be opened without the present one."
+            )
+        if old:
+            epoch, pages = max(epoch_keys), self._keyring.table()
+        elif epoch > min(epoch_keys):
+            self._keyring.finish(epoch)  # a process was killed before it did
+        keys: dict[int, bytes] = {}
+        for page, content in pages.items():
+            keys |= self._open_page(page, content, epoch_keys[epoch])
+        self._keys, self.epoch, self._version = keys, epoch, version
+        self._next = max(keys, default=0) + 1
+        return old
+
+    def _open_page(self, page: int, content: bytes, epoch_key: bytes) -> dict[int, bytes]:
+        head, nonce, sealed = content[:8], content[8:20], content[20:]
+        try:
+            plain = self._aead(epoch_key).decrypt(nonce, sealed, self._page_context(page, head))
+        except self._invalid:
+            raise StoreError(
+                f"{self.address} is damaged, or this is not its keyring: its row keys cannot be "
+                f"opened."
+            ) from None
+        size = 8 + KEY
+        parts = [plain[at : at + size] for at in range(0, len(plain), size)]
+        return {_serial(part): part[8:] for part in parts}
+
+    def _write_keys(self, *, new_epoch: bool) -> None:
+        """The pages that have changed; or, in a new epoch, all of them under its key."""
+        if not new_epoch:
+            pages = self._pages(self.epoch, self._keyring.keys()[self.epoch], self._edit.pages)
+        else:
+            if self._edit.settings:  # the old ones may hold something of what is erased
+                for serial in self._kept:
+                    self._forget_key(serial)
+                self._kept = set()
+            self.epoch, key = self.epoch + 1, os.urandom(KEY)
+            pages = self._pages(self.epoch, key)
+            self._keyring.start(self.epoch, key, pages)
+            pages = {**dict.fromkeys(self._edit.pages, b""), **pages}
+        for page, content in pages.items():
+            self._inner.set_keys(page, content)
+
+    def _pages(self, epoch: int, key: bytes, which: set[int] | None = None) -> Pages:
+        """These pages of the row keys, or all, encrypted under an epoch key."""
+        plain: dict[int, list[bytes]] = {}
+        for serial, row_key in self._keys.items():
+            page = serial // _PER_PAGE
+            if which is None or page in which:
+                plain.setdefault(page, []).append(serial.to_bytes(8, "big") + row_key)
+        head, aead = epoch.to_bytes(8, "big"), self._aead(key)
+        pages = dict.fromkeys(which or (), b"")
+        for page, parts in plain.items():
+            nonce = os.urandom(12)
+            sealed = aead.encrypt(nonce, b"".join(parts), self._page_context(page, head))
+            pages[page] = head + nonce + sealed
+        return pages
+
+    def _page_context(self, page: int, head: bytes) -> bytes:
+        return b"gramian keys" + self._keyring.store_id + page.to_bytes(8, "big") + head
+
+
+def epoch_of(pages: Pages) -> int:
+    """The epoch that pages of row keys are encrypted for."""
+    return max((int.from_bytes(page[:8], "big") for page in pages.values()), default=0)
+
+
+def _serial(sealed: bytes) -> int:
+    return int.from_bytes(sealed[:8], "big")
+
+
+def _cipher() -> tuple[Any, type[Exception]]:
+    try:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            'a keyring needs cryptography: pip install "gramian[store]".'
+        ) from error
+    return AESGCM, InvalidTag

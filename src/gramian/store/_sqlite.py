@@ -1,0 +1,461 @@
+"""A store in an SQLite file: places for rows that are overwritten, never moved or deleted.
+
+Deleting from a B-tree moves other entries between pages, and leaves copies of them in the unused
+part of the pages that they come from, also with ``secure_delete``. So a row that is forgotten is
+overwritten by zeros where it is, and the place is used again by a row of the same size. New places
+come after the last. Pages that are freed are overwritten (``secure_delete``).
+
+New pages go to a write-ahead log, which is forced to disk by each commit (``synchronous=FULL``).
+An edit that erases then forces log and file and empties the log, so that no older page is left.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder
+from gramian.store._backend import Backend, Changes, Contents
+from gramian.store._errors import StoreBusyError, StoreError, StoreReplacedError
+
+APPLICATION = 0x4752414D  # "GRAM"
+FORMAT = 2
+MAGIC = b"SQLite format 3\0"
+WAIT = 10.0
+"""Seconds to wait for processes that are reading."""
+
+_SCHEMA = (
+    "CREATE TABLE meta (one INTEGER PRIMARY KEY, id_key BLOB, sums BLOB)",
+    "CREATE TABLE settings (one INTEGER PRIMARY KEY, salt BLOB, content BLOB)",
+    "CREATE TABLE rows (place INTEGER PRIMARY KEY, version BLOB, content BLOB)",
+    "CREATE TABLE receipts (number INTEGER PRIMARY KEY, content BLOB)",
+    "CREATE TABLE snapshot (one INTEGER PRIMARY KEY, checksum BLOB, content BLOB)",
+    "CREATE TABLE keys (page INTEGER PRIMARY KEY, content BLOB)",
+)
+_PRAGMAS = (
+    "secure_delete=ON",
+    "synchronous=FULL",
+    "temp_store=MEMORY",
+    "trusted_schema=OFF",
+    "cell_size_check=ON",
+)
+_writers: set[str] = set()  # files that this process writes to
+
+
+def is_database(path: StrPath) -> bool:
+    """Whether the file begins as those of SQLite do."""
+    with open(path, "rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+class SQLiteFile(Backend):
+    """A store in a file. One process at a time can write to it; any number can read."""
+
+    def __init__(self, path: StrPath, *, wait: float | None = None) -> None:
+        self.address = self.path = os.path.abspath(path)
+        self._wait, self._lock = wait, ExitStack()
+        self._connection: sqlite3.Connection | None = None
+        self._inode: os.stat_result | None = None
+        self._uncleared = False  # whether the log may hold what was erased
+        self._doubtful = False  # whether it may hold a commit that failed
+        self._version = b""
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def create(self, contents: Contents) -> None:
+        self._hold()
+        if os.path.lexists(self.path):
+            raise StoreError(f"{self.path} is there already; a new store needs a name.")
+        self._write_whole(contents)
+
+    def begin(self) -> None:
+        if self._connection is not None:
+            return
+        self._hold()
+        if not os.access(self.path, os.W_OK):
+            raise StoreError(
+                f"{self.path} cannot be written to: {os.strerror(errno.EACCES)}. Open it with "
+                f"readonly=True."
+            )
+        self._inode = os.stat(self.path)
+        self.check_place()
+        with _translated(self.path):
+            self._connection = _connect(self.path, "rw", threads=True)
+            self._run("PRAGMA journal_mode=WAL")
+            self._empty_log()  # what a killed process left
+
+    def rewrite(self, contents: Contents) -> None:
+        """Replace the file; a process that reads the old one at that moment finishes with it."""
+        self.check_place()
+        self._disconnect()
+        if os.path.exists(f"{self.path}-wal"):
+            raise StoreBusyError(
+                f"{self.path} is open in another process, which would lose sight of a new file. "
+                f"Nothing was changed. Try again when that is done."
+            )
+        self._write_whole(contents)
+
+    def backup(self, path: str) -> None:
+        if os.path.lexists(path):
+            raise StoreError(f"{path} is there already; a backup needs a name of its own.")
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            with (
+                _translated(self.path),
+                closing(_reader(self.path)) as source,
+                closing(_connect(path, "rw")) as target,
+            ):
+                target.execute("PRAGMA journal_mode=MEMORY")
+                source.backup(target)
+                target.execute("PRAGMA journal_mode=DELETE")
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+            raise
+        _sync(path)
+        sync_folder(Path(os.path.abspath(path)).parent)
+
+    def close(self) -> None:
+        try:
+            self._disconnect()
+        finally:
+            self._lock.close()
+
+    def check_place(self) -> None:
+        """One name and one file: edits of another would be lost, or go to a file without a name."""
+        if self._inode is None:
+            return
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            raise StoreReplacedError(
+                f"{self.path} was deleted while the store was open. Nothing is written to it any "
+                f"more; bring the file back, and open it anew."
+            ) from None
+        if not os.path.samestat(found, self._inode):
+            raise StoreReplacedError(
+                f"{self.path} was replaced by another file while the store was open. Nothing is "
+                f"written to either; open it anew, and look at its version."
+            )
+        if found.st_nlink > 1:
+            raise StoreReplacedError(
+                f"{self.path} has {found.st_nlink} names (hard links): what is edited or compacted "
+                f"by one would be lost or kept by another. Remove all but one."
+            )
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def read(self, *, check: bool = False) -> tuple[Contents, list[str]]:
+        with _translated(self.path), closing(_reader(self.path)) as connection:
+            connection.execute("BEGIN")
+            _check_kind(connection, self.path)
+            wrong: list[str] = []
+            if check:
+                wrong = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+            contents = _read(connection, self.path)
+            connection.execute("COMMIT")
+        return contents, [text for text in wrong if text != "ok"]
+
+    def receipts(self) -> list[bytes]:
+        with _translated(self.path), closing(_reader(self.path)) as connection:
+            found = connection.execute("SELECT content FROM receipts ORDER BY number").fetchall()
+        return [content for (content,) in found]
+
+    def changes(self, since: int) -> Changes:
+        with _translated(self.path), closing(_reader(self.path)) as connection:
+            connection.execute("BEGIN")
+            _check_kind(connection, self.path)
+            told = "SELECT content FROM receipts WHERE number > ? ORDER BY number"
+            receipts = [content for (content,) in connection.execute(told, (since,))]
+            moved = "SELECT place, content FROM rows WHERE version > ?"
+            rows = dict(connection.execute(moved, (_as_blob(since),)))
+            ((sums,),) = connection.execute("SELECT sums FROM meta")
+            connection.execute("COMMIT")
+        _check_bytes(self.path, (*receipts, *rows.values(), sums))
+        return Changes(receipts, rows, sums)
+
+    # -- writing --------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, *, erases: bool = False) -> Iterator[int]:
+        """See `Backend`.
+
+        If another process reads for too long, nothing is erased yet: the edit is on disk, and
+        StoreBusyError is raised. The next edit of any kind erases, or closing the store.
+        """
+        with _translated(self.path):
+            # Emptying the log forces it to disk first: a commit need not do that, too.
+            self._run(f"PRAGMA synchronous={'NORMAL' if erases else 'FULL'}")
+            try:
+                self._run("BEGIN IMMEDIATE")
+                ((version,),) = self._run("SELECT max(number) FROM receipts")
+                self._version = _as_blob(version + 1)
+                yield version
+                self.check_place()
+                self._uncleared |= erases
+                self._commit()
+            except BaseException:
+                if self._connection is not None and self._connection.in_transaction:
+                    self._run("ROLLBACK")
+                raise
+            self.check_place()
+            if self._uncleared:
+                self._empty_log()
+
+    def twin(self) -> SQLiteFile:
+        return SQLiteFile(self.path)
+
+    def settle(self) -> None:
+        """Empty the log, in which a commit that failed may have left its pages."""
+        if self._doubtful and self._connection is not None:
+            with _translated(self.path):
+                self._empty_log()
+
+    def row(self, place: int) -> bytes:
+        with _translated(self.path):
+            found = self._run("SELECT content FROM rows WHERE place = ?", place).fetchone()
+        if found is None:
+            raise StoreError(f"{self.path} is damaged: it has no row {place}.")
+        return bytes(found[0])
+
+    def put(self, place: int, content: bytes, *, new: bool) -> None:
+        if new:
+            self._run("INSERT INTO rows VALUES (?, ?, ?)", place, self._version, content)
+        else:
+            statement = "UPDATE rows SET version = ?, content = ? WHERE place = ?"
+            self._run(statement, self._version, content, place)
+
+    def wipe(self, place: int, size: int) -> None:
+        statement = "UPDATE rows SET version = ?, content = zeroblob(?) WHERE place = ?"
+        self._run(statement, self._version, size, place)
+
+    def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
+        self._run("INSERT INTO receipts VALUES (?, ?)", number, content)
+        self._run("UPDATE meta SET sums = ?", sums)
+        self._run("DELETE FROM snapshot")
+
+    def set_settings(self, salt: bytes, content: bytes) -> None:
+        self._run("UPDATE settings SET salt = ?, content = ?", salt, content)
+
+    def set_snapshot(self, checksum: bytes, content: bytes) -> None:
+        self._run("DELETE FROM snapshot")
+        self._run("INSERT INTO snapshot VALUES (1, ?, ?)", checksum, content)
+
+    def set_keys(self, page: int, content: bytes) -> None:
+        self._run("DELETE FROM keys WHERE page = ?", page)
+        if content:
+            self._run("INSERT INTO keys VALUES (?, ?)", page, content)
+
+    def keys(self) -> dict[int, bytes]:
+        if self._connection is not None:
+            return dict(self._run("SELECT page, content FROM keys"))
+        with _translated(self.path), closing(_reader(self.path)) as connection:
+            return dict(connection.execute("SELECT page, content FROM keys"))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _hold(self) -> None:
+        """Be the only one who writes, and remove copies that a killed process left unfinished."""
+        target = os.path.realpath(self.path)
+        if target in _writers:
+            if self._inode is not None:
+                return
+            raise StoreBusyError(f"{self.path} is open for writing in this process already.")
+        try:
+            self._lock.enter_context(locked(target, wait=self._wait))
+        except FileInUseError as error:
+            raise StoreBusyError(str(error)) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} cannot be written to: its folder takes no lock ({error}). Open it "
+                f"with readonly=True."
+            ) from error
+        _writers.add(target)
+        self._lock.callback(_writers.discard, target)
+        folder, name = os.path.split(target)
+        for left in Path(folder).glob(f"{_unfinished(name)}*"):
+            left.unlink()
+        remove_leftovers(Path(folder))
+        self._inode = os.stat(target) if os.path.exists(target) else None
+
+    def _write_whole(self, contents: Contents) -> None:
+        """Write a file, and give it its name when it is on disk; replaces one that is there."""
+        target = Path(os.path.realpath(self.path))
+        temporary = target.with_name(f"{_unfinished(target.name)}{os.urandom(8).hex()}")
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
+        try:
+            _write_new(temporary, contents, mode)
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
+            raise
+        sync_folder(target.parent)
+        self._inode = os.stat(target)
+
+    def _disconnect(self) -> None:
+        """End the connection; the log goes, unless another process has the file open."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        with _translated(self.path), closing(connection):
+            self._empty_log(connection)
+            with suppress(sqlite3.OperationalError):  # then the log stays, and is empty
+                connection.execute("PRAGMA busy_timeout=0")
+                connection.execute("PRAGMA journal_mode=DELETE")
+
+    def _commit(self) -> None:
+        try:
+            self._run("COMMIT")
+        except BaseException:
+            self._doubtful = self._uncleared = True
+            raise
+
+    def _empty_log(self, connection: sqlite3.Connection | None = None) -> None:
+        """Bring everything into the file itself, and leave nothing in the log."""
+        self._uncleared = True
+        run = (connection or self._connected()).execute
+        busy, *_ = run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            _sync(f"{self.path}-wal")
+            raise StoreBusyError(
+                f"{self.path} is being read by another process, for more than {WAIT:g} s, so that "
+                f"what was erased is still in {self.path}-wal: the next edit, or closing the "
+                f"store, removes it."
+            )
+        self._uncleared = self._doubtful = False
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise StoreError(f"the store {self.path} could not be opened again; open it anew.")
+        return self._connection
+
+    def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        return self._connected().execute(statement, values)
+
+
+@contextmanager
+def _translated(path: StrPath) -> Iterator[None]:
+    """Turns errors of SQLite into those of a store; who catches them says what became of it."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            raise StoreBusyError(
+                f"{os.fspath(path)} is being read by another process, for more than {WAIT:g} s."
+            ) from error
+        if isinstance(error, sqlite3.OperationalError):
+            raise StoreError(
+                f"{os.fspath(path)} cannot be read or written: {text}. See that the disk has room "
+                f"and that its folder can be written to."
+            ) from error
+        raise StoreError(f"{os.fspath(path)} is damaged or no store: {text}.") from error
+    except (UnicodeDecodeError, OverflowError) as error:  # in names that SQLite reads or reports
+        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
+
+
+def _write_new(path: StrPath, contents: Contents, mode: int) -> None:
+    """Write a new file; what a crash leaves is for the caller to remove."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    version = _as_blob(len(contents.receipts) - 1)
+    with _translated(path), closing(_connect(path, "rw")) as connection:
+        connection.execute("PRAGMA journal_mode=MEMORY")
+        connection.execute(f"PRAGMA application_id={APPLICATION}")
+        connection.execute(f"PRAGMA user_version={FORMAT}")
+        connection.execute("BEGIN")
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        connection.execute("INSERT INTO meta VALUES (1, ?, ?)", (contents.id_key, contents.sums))
+        connection.execute("INSERT INTO settings VALUES (1, ?, ?)", contents.settings)
+        rows = ((place, version, content) for place, content in sorted(contents.rows.items()))
+        connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", rows)
+        numbered = enumerate(contents.receipts)
+        connection.executemany("INSERT INTO receipts VALUES (?, ?)", numbered)
+        connection.executemany("INSERT INTO keys VALUES (?, ?)", sorted(contents.keys.items()))
+        if contents.snapshot is not None:
+            connection.execute("INSERT INTO snapshot VALUES (1, ?, ?)", contents.snapshot)
+        connection.execute("COMMIT")
+
+
+def _unfinished(name: str) -> str:
+    """How the names of files begin that are to replace the one of this name."""
+    return f".{name}.gramian-"
+
+
+def _as_blob(version: int) -> bytes:
+    """A version as eight bytes: a row keeps its size, and so its place on the page."""
+    return version.to_bytes(8, "big")
+
+
+def _sync(path: StrPath) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _connect(path: StrPath, mode: str, *, threads: bool = False) -> sqlite3.Connection:
+    where = f"{Path(os.path.realpath(path)).as_uri()}?mode={mode}"
+    connection = sqlite3.connect(
+        where, timeout=WAIT, isolation_level=None, uri=True, check_same_thread=not threads
+    )
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _reader(path: StrPath) -> sqlite3.Connection:
+    """May undo what a killed process left unfinished, where the file can be written to."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    writable = os.access(path, os.W_OK) and os.access(Path(path).absolute().parent, os.W_OK)
+    connection = _connect(path, "rw" if writable else "ro")
+    connection.execute("PRAGMA query_only=ON")
+    return connection
+
+
+def _check_kind(connection: sqlite3.Connection, path: StrPath) -> None:
+    """Raise StoreError unless the file has our tables and nothing else that could run."""
+    ((application,),) = connection.execute("PRAGMA application_id")
+    ((format_,),) = connection.execute("PRAGMA user_version")
+    if application != APPLICATION:
+        raise StoreError(f"{os.fspath(path)} is a database, but no store of gramian.")
+    if format_ != FORMAT:
+        raise StoreError(
+            f"{os.fspath(path)} has format {format_}; this gramian reads format {FORMAT}. Install "
+            f"a newer one."
+        )
+    found = tuple(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema"))
+    if found != _SCHEMA:
+        raise StoreError(f"{os.fspath(path)} is damaged: its tables are not those of a store.")
+
+
+def _read(connection: sqlite3.Connection, path: StrPath) -> Contents:
+    try:
+        ((id_key, sums),) = connection.execute("SELECT id_key, sums FROM meta")
+        (settings,) = connection.execute("SELECT salt, content FROM settings")
+        rows = dict(connection.execute("SELECT place, content FROM rows"))
+        numbered = connection.execute("SELECT number, content FROM receipts").fetchall()
+        snapshot = connection.execute("SELECT checksum, content FROM snapshot").fetchone()
+        keys = dict(connection.execute("SELECT page, content FROM keys"))
+    except ValueError as error:
+        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
+    values = (*rows.values(), *keys.values(), *(content for _, content in numbered))
+    _check_bytes(path, (id_key, sums, *settings, *values, *(snapshot or ())))
+    if [number for number, _ in numbered] != list(range(len(numbered))) or not numbered:
+        raise StoreError(f"{os.fspath(path)} is damaged: receipts are missing.")
+    receipts = [content for _, content in numbered]
+    return Contents(id_key, settings, rows, receipts, snapshot, sums, keys)
+
+
+def _check_bytes(path: StrPath, values: Iterable[Any]) -> None:
+    if not all(isinstance(value, bytes) for value in values):
+        raise StoreError(f"{os.fspath(path)} is damaged: it has another type of value.")

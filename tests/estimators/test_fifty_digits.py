@@ -1,0 +1,48 @@
+"""Leave-one-out where a closed form divides by next to nothing, against 50 digits and refits."""
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+from gramian import LagrangianSVC, LeastSquaresSVR
+from tests.torture.digits import NAMES, OFF, exact_left_out, make_model
+
+
+@pytest.mark.parametrize("ridge", [1e-2, 1e-6, 1e-8])
+@pytest.mark.parametrize("n", [5, 6])
+@pytest.mark.parametrize("name", NAMES)
+def test_few_samples_that_a_linear_kernel_can_fit_exactly(name, n, ridge):
+    X = np.random.default_rng(8).standard_normal((n, 4))
+    model = make_model(name, "linear", ridge)
+    y = np.arange(n) % 2 if is_classifier(model) else X[:, 0] ** 2
+    found = model.fit(X, y).loo_decision_function()
+    exact = exact_left_out(model, X, y)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=OFF * max(1.0, np.abs(exact).max()))
+
+
+def test_after_near_duplicates_came_and_went():
+    """Drift of P is largest in a pair of them, which a few rows of P may not show."""
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((60, 4))
+    model = LeastSquaresSVR(gamma=2.4, C=4.5e6).fit(X, np.sin(X[:, 0]))
+    model.predict(X[:1])
+    for _ in range(24):
+        x = model.X_fit_[[int(rng.integers(60))]] * (1 + 1e-8 * rng.standard_normal((1, 4)))
+        model.partial_fit(x, [np.sin(x[0, 0]) + 0.1 * rng.standard_normal()])
+        model.forget(model.ids_[int(rng.integers(61))])
+    fresh = model.refitted().loo_predict()  # two fresh models agree to 3e-10 of the largest
+    np.testing.assert_allclose(model.loo_predict(), fresh, rtol=0, atol=1e-7 * np.abs(fresh).max())
+
+
+@pytest.mark.parametrize("seed", [13, 2])
+def test_linear_lagrangian_at_a_large_C(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((16, 2)), np.r_[0, 1, 2, rng.integers(0, 3, 13)]
+    X[:, 0] += 1.5 * y
+    model = LagrangianSVC(kernel="linear", C=1e6).fit(X, y)
+    found = model.loo_decision_function()
+    for i in np.flatnonzero(np.bincount(y)[y] > 1):
+        rest = np.arange(16) != i
+        exact = LagrangianSVC(kernel="linear", C=1e6).fit(X[rest], y[rest])
+        off = np.abs(found[i] - exact.decision_function(X[[i]])[0]).max()
+        assert off <= 1e-6 * np.abs(found).max()  # two fits from other starts differ by 5e-8
