@@ -104,10 +104,31 @@ def test_names_of_columns_are_checked_before_a_table_is_made(serving):
 def test_bodies_are_weighed_before_they_are_read(serving, monkeypatch, data):
     monkeypatch.setattr(_bodies.Infer, "model_validate_json", None)
     body = f'{{"inputs": [{{"data": [{data[:-1]}]}}]}}'
-    with serving(limits=Limits(memory=10 * 2**20)) as client:
+    with serving(limits=Limits(values=250_000)) as client:
         answer = client.post(f"{MODEL}/infer", content=body)
     assert answer.status_code == 413
-    assert "too many values" in answer.json()["detail"]
+    assert "more than 250000 values" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("relabel", {"ids": [1], "targets": ["a"] * 50_000 + ["b" * 2000]}),
+        ("forget", {"ids": ["a"] * 50_000 + ["b" * 2000]}),
+        ("infer", {"records": [{"a": [1]}] * 5_000}),
+        ("infer", {"inputs": [{"name": 1}] * 5_000}),
+    ],
+)
+def test_a_refusal_is_no_larger_than_its_request(client, route, body):
+    """Every fault of every element in every form that it may have would be."""
+    content = json.dumps(body)
+    tracemalloc.start()
+    answer = client.post(f"{MODEL}/{route}", content=content)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.status_code == 422
+    assert len(answer.content) < 2000
+    assert peak < 60 * len(content)
 
 
 def test_large_bodies_are_read_beside_the_event_loop(client, monkeypatch):
@@ -162,7 +183,7 @@ def test_bytes_of_all_requests_together(serving):
 
 def test_an_answer_has_a_size(serving):
     body = {"inputs": [tensor(np.ones((100, 3)))], "parameters": {"probabilities": True}}
-    with serving(limits=Limits(memory=20_000)) as client:
+    with serving(limits=Limits(values=440)) as client:
         assert "numbers" in client.post(f"{MODEL}/infer", json=body).json()["detail"]
 
 

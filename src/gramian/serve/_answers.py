@@ -23,7 +23,6 @@ NEED_LOO = frozenset({"probabilities"})
 """Outputs that need leave-one-out values."""
 
 _SLICE = 0.25  # seconds that one part of an answer in parts should take
-_CELL = 64  # bytes of a number in an answer, as a Python object and as text
 
 
 def row_count(rows: Any) -> int:
@@ -32,10 +31,10 @@ def row_count(rows: Any) -> int:
 
 
 def check_size(rows: Any, names: list[str], estimator: Any, most: int) -> None:
-    """Raise ValueError if an answer would have more than so many bytes."""
+    """Raise ValueError if an answer would have more than so many values."""
     classes = len(estimator.classes_) if is_classifier(estimator) else 1
     cells = row_count(rows) * sum(classes if name != "prediction" else 1 for name in names)
-    if cells * _CELL > most:
+    if cells > most:
         raise ValueError(f"the answer would have {cells} numbers; ask for fewer rows or outputs.")
 
 

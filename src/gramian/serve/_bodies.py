@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    StrictBool,
+    StrictFloat,
+    StrictStr,
+)
 
 Whole = Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)]
 Word = Annotated[str, Strict(), Field(max_length=1000)]
-Ids = list[Whole] | list[Word]
-Targets = list[Whole] | list[Whole | StrictFloat] | list[Word] | list[list[StrictFloat]]
+# The first fault of a list is enough: a list of all of them would be larger than the request.
+Wholes = Annotated[list[Whole], Field(fail_fast=True)]
+Words = Annotated[list[Word], Field(fail_fast=True)]
+Numbers = Annotated[list[Whole | StrictFloat], Field(fail_fast=True)]
+Floats = Annotated[list[StrictFloat], Field(fail_fast=True)]
+Ids = Wholes | Words
+Targets = Wholes | Numbers | Words | Annotated[list[Floats], Field(fail_fast=True)]
 Cell = StrictStr | StrictFloat | Whole | None
 Name = Annotated[str, Field(max_length=200)]
 Datatype = Literal[
@@ -28,7 +41,10 @@ class Tensor(Strictly):
     """An array: ``data`` in row-major order, flat or nested, or in bytes behind the JSON."""
 
     name: Name
-    shape: Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], Field(min_length=1, max_length=2)]
+    shape: Annotated[
+        list[Annotated[int, Field(ge=0, lt=2**31)]],
+        Field(fail_fast=True, min_length=1, max_length=2),
+    ]
     datatype: Datatype
     data: list[Any] | None = None
     parameters: dict[str, Any] | None = None
@@ -44,8 +60,8 @@ class Output(Strictly):
 class Rows(Strictly):
     """Rows as tensors, or as records by the names of columns."""
 
-    inputs: Annotated[list[Tensor], Field(max_length=100_000)] | None = None
-    records: list[dict[Name, Cell]] | None = None
+    inputs: Annotated[list[Tensor], Field(fail_fast=True)] | None = None
+    records: Annotated[list[dict[Name, Cell]], Field(fail_fast=True)] | None = None
 
 
 class Parameters(Strictly):
@@ -68,7 +84,7 @@ class Infer(Rows):
 
     id: Name | None = None
     parameters: Parameters | None = None
-    outputs: Annotated[list[Output], Field(max_length=100)] | None = None
+    outputs: Annotated[list[Output], Field(fail_fast=True, max_length=100)] | None = None
 
 
 class Dry(Strictly):

@@ -18,9 +18,9 @@ class Limits:
         Bytes of a request.
     rows : int
         Rows of a request.
-    memory : int
-        Bytes that one request may take when it is read, and that its answer may have. They are
-        estimated before anything is read.
+    values : int
+        Values of a request, and of its answer. They are counted before anything is read; a list
+        counts as ten and an object as thirty, which is what they take in time and memory.
     bodies : int
         Bytes of all requests that are being received or answered.
     waiting : int
@@ -50,7 +50,7 @@ class Limits:
 
     body: int = 8 * 2**20
     rows: int = 10_000
-    memory: int = 256 * 2**20
+    values: int = 500_000
     bodies: int = 64 * 2**20
     waiting: int = 256
     batch: int = 256

@@ -14,8 +14,8 @@ from gramian.serve._workers import Workers
 
 LENGTH = "Inference-Header-Content-Length"
 _SMALL = 2**16  # bytes that are read in a millisecond or so
-_WEIGHTS = {b"{": 300, b"[": 100, b",": 50}
-"""Bytes that an object, a list and an element of it take in memory, at most."""
+_WEIGHTS = {b"{": 30, b"[": 10, b",": 1}
+"""How many numbers an object, a list and an element of it are like, in time and memory."""
 
 Kind = TypeVar("Kind", bound=BaseModel)
 T = TypeVar("T")
@@ -40,10 +40,10 @@ async def read_body(
 
 
 def weigh(content: bytes, limits: Limits) -> None:
-    """Raise a 413 if the JSON could take more memory than a request may."""
-    weight = len(content) + sum(content.count(mark) * each for mark, each in _WEIGHTS.items())
-    if weight > limits.memory:
-        raise Problem(413, "the body has too many values for one request; send fewer rows.")
+    """Raise a 413 if the JSON may have more values than a request may."""
+    if sum(content.count(mark) * each for mark, each in _WEIGHTS.items()) > limits.values:
+        said = f"the body has more than {limits.values} values; send fewer rows, or binary data."
+        raise Problem(413, said)
 
 
 def _json_size(request: Request, content: bytes) -> int:

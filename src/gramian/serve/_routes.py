@@ -178,7 +178,7 @@ class Routes:
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
             names = wanted_outputs(body, estimator)
             rows = read_rows(shown.model, body, tail, limits.rows)
-            _answers.check_size(rows, names, estimator, limits.memory)
+            _answers.check_size(rows, names, estimator, limits.values)
             return body, rows, names
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
