@@ -30,6 +30,7 @@ coverage: $(VENV)/test.stamp ## run the tests and list the lines they miss; the 
 	$(BIN)/coverage report --fail-under=100 --include='*/gramian/core/*,*/gramian/discriminant/*,*/gramian/fisher/*,*/gramian/svm/*,*/gramian/orthogonal/*,*/gramian/ellipsoidal/*,*/gramian/stack/*'
 
 torture: $(VENV)/test.stamp ## attack what the documentation promises: about 20 minutes; SEED=1 for others; writes docs/reliability.md
+	$(BIN)/python -m tests.matrix
 	$(BIN)/python -m tests.torture --seed $(or $(SEED),0) --page
 
 lint: $(VENV)/test.stamp ## check style, types and import layers
@@ -41,7 +42,7 @@ lint: $(VENV)/test.stamp ## check style, types and import layers
 doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' \
 	    --ignore=src/gramian/core/arrays/_device.py --ignore=src/gramian/core/arrays/_torch.py \
-	    src/gramian $(wildcard README.md docs/*.md docs/*/*.md)
+	    src/gramian $(wildcard README.md PACKAGE.md docs/*.md docs/*/*.md)
 
 bench: $(VENV)/cli,dask,plot.stamp ## measure speed and accuracy against refits and peers
 	$(BIN)/python -m evidence bench

@@ -35,7 +35,8 @@ def chosen(model: Any) -> Facts:
 def _stacked(estimator: Any) -> Facts:
     """A list of what each part of a stack has."""
     facts: Facts = {
-        name: [part[name] for part in estimator.parts_] for name in ("kernel", "gamma", "C")
+        name: [np.asarray(part[name]).tolist() for part in estimator.parts_]
+        for name in ("kernel", "gamma", "C")
     }
     metrics = ["none" if part["metric"] is None else "diagonal" for part in estimator.parts_]
     return {**facts, "metric": metrics, "weight": estimator.weights_.tolist()}

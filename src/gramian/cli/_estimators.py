@@ -78,7 +78,8 @@ def make_estimator(
         given["random_state"] = 0
     for name, value in given.items():
         if value is not None and name not in known:
-            raise click.BadParameter(f"{estimator} has no such parameter.", param_hint=f"--{name}")
+            hint = "--ridge" if name in strength else f"--{name}"
+            raise click.BadParameter(f"{estimator} has no such parameter.", param_hint=hint)
     return unfitted.set_params(**{k: v for k, v in given.items() if v is not None})
 
 

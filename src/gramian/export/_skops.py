@@ -22,7 +22,7 @@ def trusted_types() -> list[str]:
     >>> "gramian.tables._table_model.TableModel" in trusted_types()
     True
     """
-    found = {"numpy.dtype", "builtins.object"}
+    found = {"numpy.dtype", "builtins.object", "scipy.sparse._csr.csr_array"}
     for package in iter_modules(gramian.__path__, "gramian."):
         if package.ispkg and package.name.partition(".")[2] not in _WITHOUT_MODELS:
             for info in walk_packages(import_module(package.name).__path__, f"{package.name}."):

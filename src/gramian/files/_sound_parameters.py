@@ -44,11 +44,14 @@ def _check_parameter(value: Any, where: str, default: Any) -> None:
         if value is not None and not isinstance(value, str):  # "cv" and the like
             check_number(value, where)
     else:
-        _check_plain(value, where, deep=True)
+        _check_plain(value, where, depth=2)
 
 
-def _check_plain(value: Any, where: str, *, deep: bool) -> None:
-    """A value, an array of numbers, or a list or dict of such."""
+def _check_plain(value: Any, where: str, *, depth: int) -> None:
+    """A value, an array of numbers, or a list or dict of such; ``depth`` of them in each other.
+
+    Two: a stack has a list of widths, of which each may be a list.
+    """
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim <= 1:
         return
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
@@ -56,10 +59,10 @@ def _check_plain(value: Any, where: str, *, deep: bool) -> None:
         return
     if isinstance(value, _PLAIN):
         return
-    if not deep or not isinstance(value, list | tuple | dict):
+    if not depth or not isinstance(value, list | tuple | dict):
         refuse(where, f"is a {type(value).__name__}")
     for item in value.values() if isinstance(value, dict) else value:
-        _check_plain(item, where, deep=False)
+        _check_plain(item, where, depth=depth - 1)
 
 
 def _check_table_parameters(model: TableModel) -> None:

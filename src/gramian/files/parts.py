@@ -166,7 +166,7 @@ class Parts:
     def _features(self, table: dict[str, Array]) -> Any:
         """The features of rows, in the form in which the estimator holds samples."""
         assert self.columns is not None
-        X = encode(self.columns, table)
+        X = encode(self.columns, table).astype(self.samples.dtype, copy=False)
         if sparse.issparse(self.samples):
             return sparse.csr_array(X)
         return X.toarray() if sparse.issparse(X) else X

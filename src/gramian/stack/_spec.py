@@ -294,6 +294,11 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
             f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
             f'or a width for each feature "rbf+ard"; got {name!r}.'
         )
+    if more == "diagonal" and isinstance(gamma, str) and gamma == "loo-ard":
+        raise ValueError(
+            f'gamma="loo-ard" is for kernels without a metric, got {name!r}. Leave gamma at "loo" '
+            f'and name the kernels that get a width for each feature, as "rbf+ard".'
+        )
     if more == "ard" and isinstance(gamma, str) and gamma == "loo":
         gamma = "loo-ard"
     C = check_positive("C", C, "loo")

@@ -184,6 +184,11 @@ def prequential(
             msg="prequential needs a %(name)s that is fitted to some first samples. Or wrap it in "
             "a SlidingWindow, which handles the start.",
         )
+    if getattr(model, "kernel", None) == "precomputed":
+        raise ValueError(
+            'a stream has samples; a model with kernel="precomputed" takes kernel values, of '
+            "which each sample that is learned adds one. Give the kernel as a function."
+        )
     confidence_level = None if confidence_level is None else check_confidence(confidence_level)
     random = check_random_state(random_state)
     n_seen, steps, predictions, last = 0, [], [], None

@@ -120,8 +120,14 @@ class _River:
         self._features = self._features.used(window.X_)
 
     def _new_window(self) -> SlidingWindow:
+        estimator = self._default_estimator() if self.estimator is None else self.estimator
+        if _has_feature_widths(estimator):
+            raise ValueError(
+                "features of a stream come and go by name: gamma must be one number, or chosen "
+                f'by "loo-ard", got {estimator.gamma!r}.'
+            )
         return SlidingWindow(
-            self._default_estimator() if self.estimator is None else self.estimator,
+            estimator,
             max_samples=self.max_samples,
             min_samples=self.min_samples,
             reselect_every=self.reselect_every,
@@ -207,6 +213,15 @@ class RiverClassifier(_River, base.Classifier):
     @property
     def _multiclass(self) -> bool:
         return True
+
+    def _new_window(self) -> SlidingWindow:
+        weights = getattr(self.estimator, "class_weight", None)
+        if isinstance(weights, dict):
+            raise ValueError(
+                "labels of a stream are numbered as they come, so that the estimator cannot tell "
+                f'its classes by name: class_weight must be None or "balanced", got {weights!r}.'
+            )
+        return super()._new_window()
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learn one sample, and forget the oldest if the window is full."""
@@ -301,11 +316,11 @@ class RiverRegressor(_River, base.Regressor):
 
     def learn_one(self, x: dict[Any, Any], y: float) -> None:
         """Learn one sample, and forget the oldest if the window is full."""
-        self._learn(x, float(y))
+        self._learn(x, _target(y))
 
     def forget_one(self, x: dict[Any, Any], y: float) -> None:
         """Forget a sample of the window, given as it was learned; ValueError if there is none."""
-        self._forget(x, float(y))
+        self._forget(x, _target(y))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The prediction; 0 before the first sample."""
@@ -320,6 +335,24 @@ class RiverRegressor(_River, base.Regressor):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"estimator": LeastSquaresSVR(gamma=0.1, C=10.0), "max_samples": 30}
+
+
+def _has_feature_widths(estimator: Any) -> bool:
+    """Whether a width is given for each feature; several kernels have a list of widths."""
+    gamma = getattr(estimator, "gamma", None)
+    if isinstance(gamma, list | tuple) and not isinstance(estimator.kernel, str):
+        return any(np.ndim(width) for width in gamma)
+    return np.ndim(gamma) > 0
+
+
+def _target(y: Any) -> float:
+    try:
+        return float(y)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the target must be one number, got {y!r}; take a model for each target, or "
+            f"gramian.stream.SlidingWindow, which takes several."
+        ) from None
 
 
 def _number(name: Hashable, value: Any) -> float:

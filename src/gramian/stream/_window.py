@@ -401,7 +401,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     def _check_parameters(self):
         """Parameters may have been set anew since the last call."""
         if getattr(self.estimator, "kernel", None) == "precomputed":
-            raise ValueError('a window needs samples; kernel="precomputed" has none to keep.')
+            raise ValueError(
+                'a window needs samples; kernel="precomputed" has none to keep. Give the kernel '
+                "as a function."
+            )
         counts = ("max_samples", "min_samples", "reselect_every")
         for name in counts[:2] if self.reselect_every == ALARM else counts:
             _check_count(name, getattr(self, name), optional=name != "min_samples")

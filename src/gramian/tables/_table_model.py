@@ -357,6 +357,11 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         """All of a fit, without touching the model: what is held, and remarks on the cells."""
         if not cells:
             raise TableError("the table has no rows (0 sample(s), a minimum of 1 is required).")
+        if getattr(self.estimator, "kernel", None) == "precomputed":
+            raise TableError(
+                'a table has columns, and kernel="precomputed" takes a kernel matrix. Fit the '
+                "estimator itself to the matrix, or give the kernel as a function."
+            )
         reading = Reading(
             self.target or _TARGET,
             {self.id_column, *self.ignore},

@@ -127,10 +127,12 @@ class KernelSpec:
 
 
 def check_widths(gamma: Any, n_features: int) -> Any:
-    """Return gamma; raise ValueError if it has neither one width nor one per feature."""
-    if np.ndim(gamma) and len(gamma) != n_features:
+    """Return gamma, an array if it is one width per feature; else ValueError."""
+    if not np.ndim(gamma):
+        return gamma
+    if len(gamma) != n_features:
         raise ValueError(
             f"gamma must be one number, or one per feature: got {len(gamma)} for "
             f"{n_features} features."
         )
-    return gamma
+    return np.array(gamma, dtype=float)

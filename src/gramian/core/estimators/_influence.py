@@ -56,7 +56,8 @@ def sample_influence(model: Any) -> Influence:
         if not isinstance(engine, DenseEngine):
             raise ValueError(
                 f"the influence of samples is known in closed form for models that solve with "
-                f"K + λD, λ > 0; this {type(model).__name__} does not."
+                f"K + λD, λ > 0; this {type(model).__name__} does not. Use "
+                f"gramian.data.sample_values, which every estimator has."
             )
         return _influence(engine, holdings)
 

@@ -1,0 +1,216 @@
+"""What a model says of itself and of queries: left out, with probabilities, with a guarantee."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from gramian.data import label_issues, sample_values, suggest
+from gramian.plots import sample_influence
+from tests.matrix.capabilities import capability
+from tests.matrix.cases import Array, Case, as_array
+
+left_out = partial(capability, group="leave-one-out")
+sure = partial(capability, group="how sure")
+data = partial(capability, group="data")
+
+SOME = (0, 9)
+"""Samples that are left out by brute force."""
+
+
+def judged(case: Case, model: Any) -> list[int]:
+    """Some samples that are no centres: a centre that is left out stays one."""
+    centres = model.basis_ids_.tolist() if "max_basis" in case.params else []
+    return [k for k in case.held.tolist() if k not in centres][:2]
+
+
+@left_out("loo_decision_function")
+def left_out_values(case: Case, folder: Path) -> None:
+    model = case.model()
+    F = as_array(model.loo_decision_function())
+    for k in judged(case, model):
+        case.close(F[k], case.values(case.without(k), np.array([k]))[0])
+
+
+@left_out("loo_predict")
+def left_out_predictions(case: Case, folder: Path) -> None:
+    model = case.model()
+    found = as_array(model.loo_predict())
+    for k in judged(case, model):
+        twin = case.without(k)
+        expected = as_array(twin.predict(case.queries(twin, np.array([k]))))[0]
+        if case.classifies:
+            assert found[k] == expected
+        else:
+            case.close(found[k], expected)
+
+
+@left_out("loo_predict_proba", needs="loo_predict_proba")
+def left_out_probabilities(case: Case, folder: Path) -> None:
+    model = case.model()
+    P = as_array(model.loo_predict_proba())
+    assert P.shape == (len(case.held), case.how.classes)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=1e-6)
+    _most_probable(P, np.searchsorted(model.classes_, as_array(model.loo_predict())))
+
+
+@left_out("loo_score")
+def left_out_score(case: Case, folder: Path) -> None:
+    model = case.model()
+    judge = accuracy_score if case.classifies else r2_score
+    expected = judge(
+        model.y_fit_, as_array(model.loo_predict()), sample_weight=model.sample_weight_
+    )
+    np.testing.assert_allclose(model.loo_score(), expected, atol=1e-5)
+
+
+@sure("predict_proba", needs="predict_proba")
+def probabilities(case: Case, folder: Path) -> None:
+    model = case.model()
+    X = case.queries(model)
+    P = as_array(model.predict_proba(X))
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=1e-6)
+    _most_probable(P, np.searchsorted(model.classes_, as_array(model.predict(X))))
+
+
+def _most_probable(P: Array, predicted: Array) -> None:
+    """What is predicted is as probable as anything else; all are equal if nothing is known."""
+    np.testing.assert_allclose(P[np.arange(len(P)), predicted], P.max(axis=1), rtol=1e-6)
+
+
+def brute_p_values(case: Case, query: int) -> Array:
+    """The share of samples that fit no better than the query with each label, all left out."""
+    found = []
+    for label in np.unique(case.y[case.held]):
+        twin = case.model()
+        rows = np.array([query])
+        twin.partial_fit(case.to_learn(twin, rows), [label], ids=rows)
+        F = as_array(twin.loo_decision_function()).astype(float).reshape(len(twin.ids_), -1)
+        F = np.clip(F, -30.0, 30.0)
+        own = np.searchsorted(twin.classes_, twin.y_fit_)
+        if F.shape[1] == 1:
+            scores = np.where(own == 1, -F[:, 0], F[:, 0])
+        else:
+            rest = F.copy()
+            rest[np.arange(len(F)), own] = -np.inf
+            scores = rest.max(axis=1) - F[np.arange(len(F)), own]
+        least = scores[-1] - 1e-6 * max(1.0, abs(scores[-1]))
+        found.append(np.average(scores >= least, weights=twin.sample_weight_))
+    return np.array(found)
+
+
+@sure("p_values", needs="p_values")
+def p_values(case: Case, folder: Path) -> None:
+    model = case.model()
+    found = model.p_values(case.queries_to_add(model))
+    expected = brute_p_values(case, int(case.asked[0]))
+    np.testing.assert_allclose(found[0], expected, atol=1e-9)
+
+
+@sure("predict_set", needs="predict_set")
+def sets(case: Case, folder: Path) -> None:
+    model = case.model()
+    X = case.queries_to_add(model)
+    inside = as_array(model.predict_set(X, confidence_level=0.8))
+    np.testing.assert_array_equal(inside, as_array(model.p_values(X)) > 1.0 - 0.8)
+
+
+@sure("predict_region", needs="predict_region")
+def regions(case: Case, folder: Path) -> None:
+    """Just inside an end the number fits better than the rank allows, just outside it does not."""
+    model = case.model()
+    found = model.predict_region(case.queries_to_add(model), confidence_level=0.8)[0]
+    columns = [found] if not case.how.targets else found
+    for column, parts in enumerate(columns):
+        low, high = parts[0]
+        step = 1e-3 * (high - low)
+        for number, inside in ((low + step, True), (low - step, False)):
+            assert (_fit_of(case, column, number) > 0.2) == inside
+
+
+def _fit_of(case: Case, column: int, number: float) -> float:
+    """The p-value of a number as the target of the first query, by learning it."""
+    twin, rows = case.model(), case.asked[:1]
+    y = np.full((1, case.how.targets), number) if case.how.targets else [number]
+    twin.partial_fit(case.to_learn(twin, rows), y, ids=rows)
+    n = len(twin.ids_)
+    residuals = np.abs(twin.y_fit_ - as_array(twin.loo_predict())).reshape(n, -1)[:, column]
+    fits_no_better = residuals >= residuals[-1] * (1 - 1e-9)
+    return float(np.average(fits_no_better, weights=twin.sample_weight_))
+
+
+@sure("predict_interval", needs="predict_interval")
+def intervals(case: Case, folder: Path) -> None:
+    model = case.model()
+    X = case.queries_to_add(model)
+    found = as_array(model.predict_interval(X, confidence_level=0.8)).reshape(
+        len(case.asked), -1, 2
+    )
+    for query, parts in enumerate(model.predict_region(X, confidence_level=0.8)):
+        for column, part in enumerate(parts if case.how.targets else [parts]):
+            case.close(found[query, column], [part.min(), part.max()])
+
+
+@data("sample_values")
+def values_of_samples(case: Case, folder: Path) -> None:
+    """The loss of queries without a sample, less that with it."""
+    model = case.model()
+    X, y = case.queries(model), case.y[case.asked]
+    found = sample_values(model, X, y)
+    assert found.ids.tolist() == case.held.tolist()
+    if case.classifies:
+        assert np.isfinite(found.values).all()
+        return
+    with_it = np.mean(_squares(case, model))
+    for k in judged(case, model):
+        expected = np.mean(_squares(case, case.without(k))) - with_it
+        case.close(found.values[k], expected, 1e-8)
+
+
+def _squares(case: Case, model: Any) -> Array:
+    squares = (case.values(model) - case.y[case.asked]) ** 2
+    return squares.reshape(len(squares), -1).sum(axis=1)
+
+
+@data("label_issues", needs="predict_proba")
+def issues(case: Case, folder: Path) -> None:
+    model = case.model()
+    found = label_issues(model)
+    P, own = as_array(model.loo_predict_proba()), np.searchsorted(model.classes_, model.y_fit_)
+    wrong = np.flatnonzero(P.argmax(axis=1) != own)
+    assert sorted(found.ids.tolist()) == model.ids_[wrong].tolist()
+
+
+@data("suggest")
+def suggestions(case: Case, folder: Path) -> None:
+    model = case.model()
+    X = case.queries(model)
+    found = suggest(model, X, k=2)
+    assert len(set(found.positions.tolist())) == 2
+    assert np.isfinite(as_array(found.scores)).all()
+
+
+@data("sample_influence")
+def influence(case: Case, folder: Path) -> None:
+    model = case.model()
+    found, before = sample_influence(model), case.values(model, case.held)
+    for k in SOME:
+        after = case.values(_without(case, k), case.held)
+        moved = np.linalg.norm((after - before).reshape(len(before), -1), axis=1)
+        case.close(found.rms[k], np.sqrt(np.mean(moved**2)))
+        case.close(found.own[k], moved[k])
+
+
+def _without(case: Case, sample: int) -> Any:
+    """The model without a sample; balanced class weights stay as they are, as documented."""
+    if case.how.params.get("class_weight") != "balanced":
+        return case.without(sample)
+    model, rest = case.model(), np.delete(case.held, sample)
+    labels, counts = np.unique(model.y_fit_, return_counts=True)
+    weights = len(model.y_fit_) / (len(labels) * counts)
+    model.set_params(class_weight=dict(zip(labels.tolist(), weights.tolist(), strict=True)))
+    return model.fit(case.form(case.X[rest]), case.y[rest], **case.options(rest))
