@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
 from numbers import Integral
-from threading import Lock, get_ident
+from threading import Lock, RLock, get_ident
 from typing import Any, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
@@ -35,8 +35,8 @@ Result = TypeVar("Result")
 FEW = 9_000
 """A matrix of fewer numbers is left to BLAS, which takes one thread for it by itself."""
 
-_lock = Lock()
-_working: set[int] = set()  # threads that BLAS is limited for
+_lock = RLock()  # an interrupt must not lock out the thread that it comes to
+_working: dict[int, int] = {}  # blocks that BLAS is limited for, and their threads
 _allowed: list[int] = []  # threads of each BLAS before that
 
 
@@ -53,23 +53,29 @@ def _cores() -> int:
 
 
 class _OneBlasThread:
-    """Limits BLAS to one thread until the last thread that needs it so is done."""
+    """Limits BLAS to one thread until the last block that needs it so is left.
+
+    An interrupt may come before `__enter__` returns; then `__exit__` is not called, and the limit
+    ends with the object.
+    """
 
     def __enter__(self) -> None:
         with _lock:
-            self._mine = get_ident() not in _working
-            if self._mine:
-                if not _working:
-                    _allowed[:] = [library.get_num_threads() for library in _libraries()]
-                    _set_threads([1] * len(_allowed))
-                _working.add(get_ident())
+            if not _working:
+                _allowed[:] = [library.get_num_threads() for library in _libraries()]
+                _working[id(self)] = get_ident()
+                _set_threads([1] * len(_allowed))
+            else:
+                _working[id(self)] = get_ident()
 
     def __exit__(self, *error: object) -> None:
         with _lock:
-            if self._mine:
-                _working.discard(get_ident())
-                if not _working:
+            if id(self) in _working:
+                if len(_working) == 1:
                     _set_threads(_allowed)
+                del _working[id(self)]
+
+    __del__ = __exit__
 
 
 def _set_threads(numbers: list[int]) -> None:
@@ -195,10 +201,11 @@ def _pool() -> ThreadPoolExecutor:
 def _forget_threads() -> None:
     """In a forked process: this thread alone has survived."""
     global _lock
-    _lock = Lock()
+    _lock = RLock()
     _pool.cache_clear()
-    if get_ident() not in _working:
-        _working.clear()
+    for block, thread in list(_working.items()):
+        if thread != get_ident():
+            del _working[block]
 
 
 if sys.platform != "win32":
