@@ -1,6 +1,8 @@
 """Interrupt a call at any line that it executes inside gramian."""
 
+import dis
 import sys
+from functools import cache
 from pathlib import Path
 
 import gramian
@@ -15,7 +17,7 @@ def lines_of(call):
     def trace(frame, event, arg):
         if not frame.f_code.co_filename.startswith(SOURCE):
             return None
-        if event == "line":
+        if event == "line" and not _leaves_block(frame):
             lines.append((frame.f_code.co_filename, frame.f_lineno))
         return trace
 
@@ -31,7 +33,7 @@ def interrupted(call, k, error=KeyboardInterrupt):
         nonlocal left
         if not frame.f_code.co_filename.startswith(SOURCE):
             return None
-        if event == "line":
+        if event == "line" and not _leaves_block(frame):
             left -= 1
             if left == 0:
                 raise error
@@ -57,6 +59,25 @@ def places(lines, every=None, most=150):
     found = sorted(first.values())
     step = -(-len(found) // most)
     return sorted({*found[::step], *found[-10:]})  # what comes last puts the edit in place
+
+
+def _leaves_block(frame):
+    """Whether this is the ``with`` line again, after its block and before ``__exit__`` is called.
+
+    No signal arrives there: Python looks for signals after calls, when a function begins and when a
+    loop goes on. An error from here would skip ``__exit__``, and no real one can.
+    """
+    return frame.f_lasti > _entries(frame.f_code).get(frame.f_lineno, frame.f_lasti)
+
+
+@cache
+def _entries(code):
+    """Where each ``with`` statement of a function enters its block, by line."""
+    entries = {}
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "BEFORE_WITH" and instruction.positions:
+            entries.setdefault(instruction.positions.lineno, instruction.offset)
+    return entries
 
 
 def _traced(call, trace):

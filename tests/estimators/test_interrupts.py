@@ -94,6 +94,7 @@ def check_every_line(name, edit):
     """Interrupt an edit at every line; the model is the one before or the one after."""
     model = start(name)
     X, y = samples(model)
+    edit(twin(model), X, y)  # what is looked up once, such as the memory, is known from here on
     done = twin(model)
     lines = lines_of(lambda: edit(done, X, y))
     before, after = seen(model), seen(done)

@@ -325,7 +325,7 @@ def _use(live, how, arrays, start, rows):
     except (ValueError, TypeError) as error:
         yield f"{how}: takes what is refused in memory: {str(error)[:150]}"
         return
-    queries = queries.astype(live._now.held.rows.dtype)
+    queries = queries.astype(live._now.holdings.rows.dtype)
     off = distance(values(live, queries), values(twin, queries), least=1.0)
     exact = EXACT if queries.dtype == np.float64 else 1e-4
     if is_classifier(live) and live.classes_.tolist() != twin.classes_.tolist():

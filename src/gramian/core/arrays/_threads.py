@@ -24,6 +24,7 @@ from functools import cache
 from numbers import Integral
 from threading import Lock, RLock, get_ident
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
@@ -36,8 +37,7 @@ FEW = 9_000
 """A matrix of fewer numbers is left to BLAS, which takes one thread for it by itself."""
 
 _lock = RLock()  # an interrupt must not lock out the thread that it comes to
-_working: dict[int, int] = {}  # blocks that BLAS is limited for, and their threads
-_allowed: list[int] = []  # threads of each BLAS before that
+_allowed: list[int] = []  # threads of each BLAS before it was limited; empty while it is not
 
 
 @cache
@@ -55,27 +55,27 @@ def _cores() -> int:
 class _OneBlasThread:
     """Limits BLAS to one thread until the last block that needs it so is left.
 
-    An interrupt may come before `__enter__` returns; then `__exit__` is not called, and the limit
-    ends with the object.
+    An interrupt may come before `__enter__` returns; then `__exit__` is not called. The object is
+    gone then, and the next block that is left lifts the limit.
     """
 
     def __enter__(self) -> None:
+        self.thread = get_ident()
         with _lock:
-            if not _working:
+            if not _allowed:
                 _allowed[:] = [library.get_num_threads() for library in _libraries()]
-                _working[id(self)] = get_ident()
                 _set_threads([1] * len(_allowed))
-            else:
-                _working[id(self)] = get_ident()
+            _blocks.add(self)
 
     def __exit__(self, *error: object) -> None:
         with _lock:
-            if id(self) in _working:
-                if len(_working) == 1:
-                    _set_threads(_allowed)
-                del _working[id(self)]
+            _blocks.discard(self)
+            if not _blocks and _allowed:
+                _set_threads(_allowed)
+                _allowed.clear()
 
-    __del__ = __exit__
+
+_blocks: WeakSet[_OneBlasThread] = WeakSet()
 
 
 def _set_threads(numbers: list[int]) -> None:
@@ -117,7 +117,7 @@ def n_threads() -> int:
     if asked is not None or in_context is not None or backend.nesting_level:
         return int(effective_n_jobs(asked))
     with _lock:
-        known = _allowed if _working else [library.get_num_threads() for library in _libraries()]
+        known = _allowed or [library.get_num_threads() for library in _libraries()]
         return min([_cores(), *known])
 
 
@@ -203,9 +203,9 @@ def _forget_threads() -> None:
     global _lock
     _lock = RLock()
     _pool.cache_clear()
-    for block, thread in list(_working.items()):
-        if thread != get_ident():
-            del _working[block]
+    for block in list(_blocks):
+        if block.thread != get_ident():
+            _blocks.discard(block)
 
 
 if sys.platform != "win32":
