@@ -57,7 +57,7 @@ def next_size(before: Batch | None, last: Batch) -> int:
 
 
 def seconds_left(before: Batch | None, last: Batch, rows: int, size: int) -> float | None:
-    """Seconds for so many more rows, the next batch of a size; None while one batch is all there is.
+    """Seconds for so many more rows, the next batch of a size; None after a single batch.
 
     Examples
     --------

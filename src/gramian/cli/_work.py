@@ -29,9 +29,7 @@ _PAUSE = "-"  # what is sent to stop the display until the next step
 _parent: int | None = None  # the pipe to the process that watches, in the one that works
 
 
-def step(
-    what: str, done: float | None = None, detail: str = "", left: float | None = None
-) -> None:
+def step(what: str, done: float | None = None, detail: str = "", left: float | None = None) -> None:
     """Say what goes on; the process that watches shows it if it takes long.
 
     ``done`` is the share of the step that is done, ``left`` the seconds that the rest will take,
