@@ -183,9 +183,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return self._model().predict_set(self._check_queries(X), confidence_level, **options)
 
     @available_if(_estimator_has("predict_interval"))
-    def predict_interval(self, X, confidence_level=0.9, method="full"):
+    def predict_interval(self, X, confidence_level=0.9, method="auto", width="auto"):
         """Intervals by the window's model; see `LiveRegressor.predict_interval`."""
-        return self._model().predict_interval(self._check_queries(X), confidence_level, method)
+        X = self._check_queries(X)
+        return self._model().predict_interval(X, confidence_level, method, width)
 
     def score(self, X, y):
         """Accuracy or R² of the window's model."""
