@@ -87,7 +87,7 @@ class RowQueries:
         solved, alpha = w[:, None] * (features @ self.N), w[:, None] * self.residuals
 
         def rows_of(at: Array) -> Array:
-            M = -(solved[at] @ features.T) * w
+            M: Array = -(solved[at] @ features.T) * w
             M[np.arange(len(at)), at] += w[at]
             return M
 
@@ -111,7 +111,8 @@ class RowQueries:
 
     def variances(self, features: Array) -> Array:
         """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""
-        return np.einsum("ij,ij->i", features @ self.N, features)
+        result: Array = np.einsum("ij,ij->i", features @ self.N, features)
+        return result
 
     def _crossed(self, features: Array) -> Array:
         crossed, solved = np.empty((len(features), len(self.Y))), features @ self.N
