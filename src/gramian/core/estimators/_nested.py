@@ -144,10 +144,8 @@ def chosen_apart_values(now: Any) -> dict[str, Any]:
 
 def _without_paths(values: dict[str, Any]) -> dict[str, Any]:
     """The choices without the settings that their search tried."""
-    out = {name: None if name == "selection" else value for name, value in values.items()}
-    if "parts" in out:
-        out["parts"] = [_without_paths(part) for part in out["parts"]]
-    return out
+    parts = {"parts": [_without_paths(p) for p in values["parts"]]} if "parts" in values else {}
+    return {**values, **({"selection": None} if "selection" in values else {}), **parts}
 
 
 def _predictors(now: Any) -> Any:
