@@ -26,7 +26,7 @@ from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Sp
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._nested import NestedScore, nested_score
+from gramian.core.estimators._nested import NestedScore, chosen_apart_values, nested_score
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
@@ -665,7 +665,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
         if held.groups is not None:
             kept["_groups"] = held.groups
-        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
+        apart = {} if now.apart is None else {"apart": chosen_apart_values(now)}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values(), **apart}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
@@ -680,7 +681,13 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             held = replace(held, classes=public["classes_"], declared=declared)
         spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
         engine = spec.load(held, spec.state_type.from_values(state))
-        self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
+        apart = None
+        if "apart" in state:
+            asked = self._spec()
+            apart = tuple(asked.with_chosen(values) for values in state["apart"]["chosen"])
+            held = replace(held, folds=state["apart"]["folds"])
+        names = public.get("feature_names_in_")
+        self._now = Fitted(spec, held, engine, kind, names, apart)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
