@@ -58,6 +58,10 @@ class DenseEngine(Engine):
     with weights that follow the class sizes, so Fisher targets stay correct after every edit.
     """
 
+    spec: DenseSpec
+    past: tuple[Rebuild, ...]
+    system: LiveSystem
+
     serves: object = None
 
     def __init__(

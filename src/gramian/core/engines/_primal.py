@@ -90,6 +90,10 @@ class PrimalEngine(Engine):
     An edit returns a new engine in O(d²); the sums of this one do not change.
     """
 
+    spec: DenseSpec
+    past: tuple[Rebuild, ...]
+    edits: int
+
     factor = PRIMAL
     serves: object = None
 

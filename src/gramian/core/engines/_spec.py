@@ -78,6 +78,10 @@ class Spec(ABC, Generic[S]):
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
         """Return the resolved spec with values that `chosen` gave."""
 
+    def choices(self) -> dict[str, Any]:
+        """All that `build` needs of what `resolve` chose, for `with_chosen`."""
+        return self.chosen()
+
     @abstractmethod
     def load(self, holdings: Holdings, state: S) -> Engine:
         """Return the engine of which a file has stored this state."""

@@ -32,8 +32,8 @@ def judged_by_folds(now: Any) -> bool:
 
     With more samples than a search uses, two numbers that are chosen on them do no harm.
     """
-    chosen = bool(now.spec.chosen_on_data) or now.holdings.groups is not None
-    return chosen and LEAST <= len(now.holdings) <= MOST
+    chosen = bool(now.spec.chosen_on_data or now.engine.chosen_on_data)
+    return (chosen or now.holdings.groups is not None) and LEAST <= len(now.holdings) <= MOST
 
 
 def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None) -> Array:

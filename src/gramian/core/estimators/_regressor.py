@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
@@ -14,9 +13,10 @@ from gramian.core.arrays import Array, ArrayLike, MatrixLike, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.estimators._conformal import intervals, regions
 from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
+from gramian.core.estimators._scikit_learn import RegressorMixin
 
 
-class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it has no hints
+class LiveRegressor(RegressorMixin, LiveEstimator):
     """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
 
     @edits
