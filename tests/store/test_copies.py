@@ -1,4 +1,4 @@
-"""Erasure reaches copies: backups, dumps, and files of a server; what is left opens no erased row."""
+"""Erasure reaches copies: what is left opens no erased row in backups and files of a server."""
 
 import secrets
 import shutil
@@ -34,7 +34,7 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
     with pytest.raises(OldCopyError, match="rows were erased since, 3 of those"):
         Store.open(tmp_path / "copy", keyring=place.keyring)
     report = audit(tmp_path / "copy", keyring=place.keyring)
-    assert [check.name for check in report.checks if not check.passed][0] == "copies"
+    assert next(check.name for check in report.checks if not check.passed) == "copies"
     receipt = restore(tmp_path / "copy", tmp_path / "again", **options)
     assert (receipt.action, receipt.number, receipt.count) == ("restore", 2, 3)
     with Store.open(tmp_path / "again", keyring=tmp_path / "new.keyring") as again:
@@ -96,9 +96,7 @@ def test_a_store_moves_with_its_chain(store, place, tmp_path, to, server):
     with Store.open(address, keyring=new) as moved, place.open() as old:
         assert moved.version == old.version == last.number == 2
         np.testing.assert_array_equal(moved.model.ids_, old.model.ids_)
-        np.testing.assert_allclose(
-            moved.decision_function(X), old.decision_function(X), atol=1e-12
-        )
+        np.testing.assert_allclose(moved.decision_function(X), old.decision_function(X), atol=1e-12)
         assert [receipt.number for receipt in moved.find(77)] == [1, 2]
         moved.forget(5)
         assert moved.audit(refit=True).passed
@@ -126,7 +124,7 @@ def test_a_server_has_nothing_to_read(server, tmp_path):
         store.relabel(ids[5:6], ["illness-known"])
         seen = place.tamper("SELECT query FROM pg_stat_activity")
         assert any("rows" in (query or "") or "COMMIT" in (query or "") for (query,) in seen)
-    wanted = [b"illness-known", b"patient-00", *(row.tobytes() for row in X)]
+    wanted = [b"illness-known", b"patient-00", *(row.tobytes() for row in X[::10])]
     text = str(seen).encode() + server.dump()
     files = [path for path in server.folder.rglob("*") if path.is_file()]
     content = [text, *(path.read_bytes() for path in files)]

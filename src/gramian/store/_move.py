@@ -9,7 +9,6 @@ from typing import Any
 
 from gramian.files import Receipt, StrPath, user_name
 from gramian.files._receipt import now, versions
-from gramian.files.parts import estimator_of
 from gramian.store._anchor import Anchor, OldCopyError
 from gramian.store._backend import Backend, Contents
 from gramian.store._book import Book, open_contents, read_receipts, read_rows
@@ -99,6 +98,7 @@ def restore(
         raise StoreError(f"{backend.address} is damaged: {error}.") from error
     _check_signer(receipts[-1], signer)
     ring = make_keyring(new_keyring)
+    assert ring is not None
     restored = _without_erased(contents, book, signer, max(ring.keys()))
     _write(target, restored, ring)
     last = Receipt.read(restored.receipts[-1])
@@ -107,9 +107,7 @@ def restore(
     return last
 
 
-def _without_erased(
-    contents: Contents, book: Book, signer: Signer | None, epoch: int
-) -> Contents:
+def _without_erased(contents: Contents, book: Book, signer: Signer | None, epoch: int) -> Contents:
     """The contents with a receipt of what has gone; StoreError if no model is left."""
     taken = [content for content in contents.rows.values() if not is_free(content)]
     last, rows = book.last, len(book.places) - len(book.withheld)
@@ -142,7 +140,7 @@ def _without_erased(
         sums=book.commitment.sums(),
         erased=None,
     )
-    estimator_of(open_contents(found, "the copy").model())
+    open_contents(found, "the copy").model()  # raises, unless the rows make a model
     return found
 
 
