@@ -41,7 +41,7 @@ _EPS = {np.dtype(kind): float(np.finfo(kind).eps) for kind in "fdFD"}
 def schur_threshold(diagonal: Any, n: int) -> float:
     """Schur complements below this are rounding error: ``4 √n eps`` of the largest diagonal."""
     largest = float(abs(diagonal) if diagonal.ndim == 0 else np.abs(diagonal).max(initial=0.0))
-    return 4.0 * max(n, 1) ** 0.5 * _EPS[diagonal.dtype] * largest
+    return float(4.0 * max(n, 1) ** 0.5 * _EPS[diagonal.dtype] * largest)
 
 
 def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
@@ -110,7 +110,7 @@ class LiveInverse(SlotFactor):
         if not schur > threshold:
             raise NotPositiveDefiniteError(0, float(schur), threshold, new=True)
         u[slot] = -1.0
-        w = u / schur**0.5
+        w: Array = u / schur**0.5
         self._matrix.write_one(slot, by_slot, own)
         self._defer(w, 1.0)
         return w[self._matrix.index]
@@ -175,7 +175,8 @@ class LiveInverse(SlotFactor):
 
     def diagonal(self) -> Array:
         W, signs = self._updates()
-        return (self._diagonal + np.square(W) @ signs)[self._matrix.index]
+        result: Array = (self._diagonal + np.square(W) @ signs)[self._matrix.index]
+        return result
 
     def square_diagonal(self, weights: Array) -> Array:
         out = np.empty(self.n, dtype=self.dtype, like=self._diagonal)
@@ -309,8 +310,11 @@ class LiveInverse(SlotFactor):
         W, signs = self._updates()
         if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
-            return buffer.through("factor_columns", self._diagonal, W, signs, slots.tolist())
-        out = W @ (signs[:, None] * W[slots].T)
+            columns: Array = buffer.through(
+                "factor_columns", self._diagonal, W, signs, slots.tolist()
+            )
+            return columns
+        out: Array = W @ (signs[:, None] * W[slots].T)
         for column, j in zip(out.T, slots.tolist(), strict=True):
             self._add_column(column, j)
         return out
@@ -318,7 +322,7 @@ class LiveInverse(SlotFactor):
     def _slot_column(self, slot: int) -> Array:
         """One column of P by slot, in the memory of NumPy."""
         W, signs = self._updates()
-        out = W @ (signs * W[slot])
+        out: Array = W @ (signs * W[slot])
         self._add_column(out, slot)
         return out
 
