@@ -33,7 +33,10 @@ PACKAGES = {
 
 
 class Peer:
-    """A model of another package, on one thread; y are numbers, or classes from 0."""
+    """A model of another package, on one thread or a GPU; y are numbers, or classes from 0."""
+
+    device = ""
+    """The GPU's name, where a model was fitted on one."""
 
     def __init__(self, name: str, classes: bool) -> None:
         self.name, self.classes = name, classes
@@ -95,6 +98,14 @@ class Peer:
                 frame[name] = np.where(np.isnan(values), self.scales[name][0], values)
         return pandas.DataFrame(frame)
 
+    def _where(self) -> str:
+        """A GPU, if there is one."""
+        import torch
+
+        if torch.cuda.is_available():
+            self.device = torch.cuda.get_device_name()
+        return "cuda" if self.device else "cpu"
+
     # -- packages -------------------------------------------------------------------------------
 
     def _scikit_learn(self, part: Columns, y: Any) -> Any:
@@ -132,7 +143,7 @@ class Peer:
         from pytabkit import RealMLP_TD_Classifier, RealMLP_TD_Regressor
 
         kind = RealMLP_TD_Classifier if self.classes else RealMLP_TD_Regressor
-        model = kind(device="cpu", random_state=SEED, n_threads=1)
+        model = kind(device=self._where(), random_state=SEED, n_threads=1)
         return model.fit(self._frame(part), y, cat_col_names=list(self.levels))
 
     def _xrfm(self, part: Columns, y: Any) -> Any:
@@ -141,7 +152,7 @@ class Peer:
     def _torchkm(self, part: Columns, y: Any) -> Any:
         from torchkm.estimators import TorchKMSVC
 
-        model = TorchKMSVC(device="cpu", probability=True, random_state=SEED)
+        model = TorchKMSVC(device=self._where(), probability=True, random_state=SEED)
         return model.fit(self._scaled(part), y)
 
 
