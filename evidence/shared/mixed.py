@@ -31,6 +31,7 @@ class Described(NamedTuple):
     name: str
     classes: bool
     target: str
+    rows: int
     confirms: bool
     """Whether nothing was chosen on it."""
 
@@ -58,8 +59,9 @@ def tables() -> dict[str, Described]:
         for line in (folder / "TABLES.md").read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if len(cells) > 2 and cells[1] in ("classes", "number"):
-                name = cells[0]
-                found.setdefault(name, Described(name, cells[1] == "classes", cells[2], confirms))
+                classes, rows = cells[1] == "classes", int(cells[3])
+                line_of = Described(cells[0], classes, cells[2], rows, confirms)
+                found.setdefault(cells[0], line_of)
     return found
 
 
@@ -74,11 +76,16 @@ def split(table: str, partition: int, n_train: int) -> tuple[Columns, Columns]:
     n = len(whole.target)
     train, test = train_test_split(
         np.arange(n),
-        train_size=min(n_train, 2 * n // 3),
+        train_size=learned(n, n_train),
         random_state=SEED + partition,
         stratify=whole.target if classes else None,
     )
     return whole.take(train), whole.take(test[:LARGEST_TEST])
+
+
+def learned(rows: int, most: int) -> int:
+    """How many rows of a table are learned."""
+    return min(most, 2 * rows // 3)
 
 
 def _folders() -> list[tuple[Path, bool]]:
