@@ -24,6 +24,9 @@ from gramian.files._soundness import check_parameters, check_state
 FOLLOWING = ("coefficients", "weights")
 """What follows from the rows, in the state of a model that has coefficients for them."""
 
+READ = "apart"
+"""What a read may add to a state: the choices without each fold."""
+
 _LATER = {"verbose": 0, "n_jobs": None, "encoding": None}
 """Parameters that are not written at these values, so that older fingerprints stay."""
 
@@ -140,6 +143,7 @@ def without_derived(state: Any) -> Any:
     """The state of a model without what follows from its rows and choices."""
     if not isinstance(state, dict):
         return state
+    state = {name: value for name, value in state.items() if name != READ}
     if "parts" in state:
         return {**state, "parts": [without_derived(part) for part in state["parts"]]}
     if "coefficients" not in state:

@@ -27,7 +27,7 @@ from gramian.files._checks import (
 from gramian.files._schema import HELD, MAY_HOLD, OPTIONAL, REQUIRED
 from gramian.files._sound_basis import check_bases
 from gramian.files._sound_choices import check_chosen, check_gamma, check_pair, check_selection
-from gramian.files._sound_stack import check_stack
+from gramian.files._sound_stack import check_stack, check_stack_choices
 
 
 class Size(NamedTuple):
@@ -52,6 +52,7 @@ def check_estimator(model: Any, state: Any) -> None:
             *(field.name for field in fields(model._spec().state_type)),
             *(["declared"] if is_classifier(model) else []),
         ),
+        ("apart",),
     )
     size = _check_held(model, state)
     _check_public(model, state["public"], state["X"], size)
@@ -65,6 +66,8 @@ def check_estimator(model: Any, state: Any) -> None:
         check_pair(state["weights"], "weights", size.d, size.outputs)
     if "parts" in state:
         check_stack(model, state, size.n, size.d, size.outputs)
+    if "apart" in state:
+        _check_apart(model, state, size)
     if state.get("kept") is not None:  # else it is selected anew from the samples
         _check_kept(state["kept"], size)
     if "slopes" in state:
@@ -143,6 +146,26 @@ def _check_public(model: Any, public: Any, X: Any, size: Size) -> None:
         check_selection(public["selection_"])
     if "cv_scores_" in public and not isinstance(public["cv_scores_"], dict):
         refuse("cv_scores_", "is no dict")
+
+
+def _check_apart(model: Any, state: Any, size: Size) -> None:
+    """The fold of each sample, and what was chosen without each fold."""
+    apart = check_keys(state["apart"], "the folds", ("folds", "chosen"))
+    chosen = check_sequence(apart["chosen"], "the choices without each fold")
+    if not chosen:
+        refuse("the choices without each fold", "are none")
+    check_index(apart["folds"], "the folds", (size.n,), 0, len(chosen))
+    fixed = {"n_features_in_": size.d, **({} if size.classes is None else {"classes_": None})}
+    for values in chosen:
+        check_keys(values, "the choices without a fold", model._spec().choices())
+        values = dict(values)
+        ridge = values.pop("chosen_ridge", "loo")
+        if not isinstance(ridge, str):
+            check_number(ridge, "the ridge without a fold", 0.0)
+        public = {**fixed, **{f"{name}_": value for name, value in values.items()}}
+        _check_public(model, public, state["X"], size)
+        if "parts" in state:
+            check_stack_choices(model, public, state["X"], size.d, size.outputs)
 
 
 def _check_classes(declared: Any, size: Size, *, all_held: bool) -> None:

@@ -105,6 +105,10 @@ class Parts:
         Of a model of a table.
     """
 
+    samples: Any
+    targets: Array
+    columns: list[Any] | None
+
     def __init__(self, settings: bytes) -> None:
         archive = read_archive(BytesIO(settings))
         decoder, document = Decoder(archive.members), archive.document
@@ -217,9 +221,11 @@ def read_values(content: bytes) -> dict[str, Any]:
 def _without_rows(state: dict[str, Any]) -> dict[str, Any]:
     """Arrays keep their types, and have no rows."""
     bare = {**state, "X": state["X"][:0]}
+    bare.pop("apart", None)  # a store has no folds; they are chosen again where they are needed
     bare["held"] = {name: state["held"][name][:0] for name in _COUNTED}
     if "coefficients" in state:
         public = state["public"].items()
         bare["public"] = {name: value for name, value in public if name != "classes_"}
-        return without_derived(bare)
+        result: dict[str, Any] = without_derived(bare)
+        return result
     return bare

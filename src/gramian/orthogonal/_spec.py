@@ -95,6 +95,9 @@ class BasisSpec(Spec[BasisState]):
         """One kernel for each width."""
         return tuple(width.kernel for width in self.widths)
 
+    def near(self) -> tuple[tuple[float, Kernel], ...]:
+        return tuple((1.0, kernel) for kernel in self.kernels)
+
     @property
     def gamma(self) -> Any:
         """Width or widths; None for kernels without one."""
@@ -205,8 +208,12 @@ class BasisSpec(Spec[BasisState]):
     def chosen(self) -> dict[str, Any]:
         return {"gamma": self.gamma}
 
+    def choices(self) -> dict[str, Any]:
+        return {**self.chosen(), "chosen_ridge": self.chosen_ridge}
+
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
-        return self.fixed(values["gamma"] if self.listed else [values["gamma"]])
+        found = self.fixed(values["gamma"] if self.listed else [values["gamma"]])
+        return replace(found, chosen_ridge=values.get("chosen_ridge", self.chosen_ridge))
 
     def load(self, holdings: Holdings, state: BasisState) -> Engine:
         pairs = zip(state.bases, state.weights, strict=True)
@@ -218,7 +225,8 @@ class BasisSpec(Spec[BasisState]):
 def _ridge_on_the_way(model: Any) -> str | float:
     """λ during the selection, which always uses the orthogonal penalty."""
     if model.penalty == "orthogonal" and model.ridge != "cv":
-        return model.ridge
+        result: str | float = model.ridge
+        return result
     return "loo" if "loo" in (model.ridge, model.stopping) else "gcv"
 
 

@@ -14,13 +14,15 @@ from gramian.store._errors import StoreError
 class Signer:
     """A private key, given as such, as the bytes of a PEM file, or as the path of one."""
 
+    public: str
+
     def __init__(self, key: Any) -> None:
         self._key = _private(key)
         self.public = self._key.public_key().public_bytes_raw().hex()
 
     def sign(self, digest: str) -> str:
         """Signature of a hash, both in hexadecimal digits."""
-        return self._key.sign(bytes.fromhex(digest)).hex()
+        return str(self._key.sign(bytes.fromhex(digest)).hex())
 
 
 def signed(receipt: Receipt, signer: Signer | None) -> Receipt:
@@ -47,7 +49,7 @@ def public_key(key: Any) -> str:
     if isinstance(key, str) and len(key) == 64 and not os.path.exists(key):
         return key.lower()
     if hasattr(key, "public_bytes_raw"):
-        return key.public_bytes_raw().hex()
+        return str(key.public_bytes_raw().hex())
     kind = _ed25519().Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -57,7 +59,7 @@ def public_key(key: Any) -> str:
         raise StoreError(f"the public key is no key in PEM form: {error}.") from error
     if not isinstance(found, kind):
         raise StoreError(f"the public key must be an Ed25519 key, got {type(found).__name__}.")
-    return found.public_bytes_raw().hex()
+    return str(found.public_bytes_raw().hex())
 
 
 def _private(key: Any) -> Any:

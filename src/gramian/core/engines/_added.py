@@ -54,7 +54,8 @@ class AddedQueries(AddedBlock):
 
     @property
     def labels(self) -> Array:
-        return self.targets.labels
+        result: Array = self.targets.labels
+        return result
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
@@ -65,7 +66,8 @@ class AddedQueries(AddedBlock):
         added = self._joined(weight)
         F = added.values.copy()
         F[..., label] += added.slope[..., 0]
-        return self.targets.added(label, weight).combine_left_out(F)
+        result: Array = self.targets.added(label, weight).combine_left_out(F)
+        return result
 
     def scores(self, label: int) -> Array:
         """Nonconformity, O(n) for each label if the targets are signs."""
@@ -73,8 +75,10 @@ class AddedQueries(AddedBlock):
             return super().scores(label)
         weight = self._weight(label)
         if ("rivals", weight) not in self.cache:
-            self.cache["rivals", weight] = Rivals.of(*self._joined(weight), self.labels)
-        return self.cache["rivals", weight].scores(label)
+            added = self._joined(weight)
+            self.cache["rivals", weight] = Rivals.of(added.values, added.slope, self.labels)
+        result: Array = self.cache["rivals", weight].scores(label)
+        return result
 
     def _weight(self, label: int) -> float:
         return 1.0 if self.weights is None else float(self.weights[label])
@@ -82,7 +86,8 @@ class AddedQueries(AddedBlock):
     def _joined(self, weight: float) -> Added:
         if weight not in self.cache:
             self.cache[weight] = self.left_out(weight)
-        return self.cache[weight]
+        result: Added = self.cache[weight]
+        return result
 
 
 @dataclass(eq=False)
@@ -163,6 +168,11 @@ def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
     """
     row = 8 * (n + 1) * (t + 1)
     return row_blocks(m, row, itemsize=1, budget=min(max(2**23, 16 * row), 2**26))
+
+
+def pair_blocks(n: int, t: int) -> Iterator[slice]:
+    """Cut n samples into blocks, whose numbers (samples, n, t) stay near the processor."""
+    return row_blocks(n, n * (2 + t), budget=2**22)
 
 
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:

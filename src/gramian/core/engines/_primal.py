@@ -21,11 +21,18 @@ from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import DenseEngine, DenseState
-from gramian.core.engines._doubt import FEW, GROWTH, fit_again, fit_each_again
+from gramian.core.engines._doubt import (
+    FEW,
+    GROWTH,
+    PAIR_DIGITS,
+    fit_again,
+    fit_each_again,
+    fit_pairs_again,
+)
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
-from gramian.core.equations import Targets
+from gramian.core.equations import PAIRS_REFUSED, Targets
 from gramian.core.gram import LOST, LiveNormal, Rebuild
 from gramian.core.kernels import KernelExpansion, Linear
 
@@ -48,7 +55,8 @@ class PrimalPredictor:
 
     def outputs(self, X: Any) -> Array:
         """Decision values of shape (len(X), t)."""
-        return X @ self.weights + self.intercept
+        result: Array = X @ self.weights + self.intercept
+        return result
 
     def terms(self) -> tuple[KernelExpansion, ...]:
         """``x·W`` is a sum of linear kernels with the unit vectors."""
@@ -81,6 +89,10 @@ class PrimalEngine(Engine):
 
     An edit returns a new engine in O(d²); the sums of this one do not change.
     """
+
+    spec: DenseSpec
+    past: tuple[Rebuild, ...]
+    edits: int
 
     factor = PRIMAL
     serves: object = None
@@ -201,6 +213,18 @@ class PrimalEngine(Engine):
             F = queries.without_each(augmented(X[rows], self._shift), targets.groups)
             yield rows, targets.combine_left_out(F)
 
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n d)."""
+        if isinstance(self.spec.class_weight, str):
+            raise ValueError(PAIRS_REFUSED)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        single, rounding = targets.groups is None, self._normal.rounding()
+        some = self._doubtful(queries) if single else np.empty(0, dtype=int)
+        for at, found in queries.pairs(targets.groups):
+            F = targets.combine_left_out(queries.Y - found.residuals)
+            again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
+            yield at, fit_pairs_again(F, at, again, self.spec, holdings)
+
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, O(d²) each."""
         queries = self._queries(holdings)
@@ -312,4 +336,5 @@ def centre(X: Any) -> Array:
     """
     some = X[:: -(-X.shape[0] // 64)]
     dense = some.toarray() if sparse.issparse(some) else np.asarray(some)
-    return np.median(dense, axis=0).astype(float)
+    result: Array = np.median(dense, axis=0).astype(float)
+    return result

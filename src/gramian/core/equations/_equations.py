@@ -43,6 +43,15 @@ Pull = tuple[Array, Callable[[Array], Array]]
 """Leave-one-out values F, and the function that maps ∂E/∂F to ∂E/∂A."""
 
 
+PAIRS_REFUSED = (
+    "values without two samples are known in closed form for least squares (LeastSquaresSVC, "
+    "LeastSquaresSVR, StackedKernelClassifier, StackedKernelRegressor, OrthogonalKernelClassifier "
+    "and OrthogonalKernelRegressor) with fixed class weights, not for this estimator. Take one of "
+    "these, or forget both samples."
+)
+"""What other estimators say."""
+
+
 class Removals(NamedTuple):
     """The effect of removing each sample."""
 
@@ -95,7 +104,8 @@ class Equations(ABC):
     ) -> Array:
         """Exact decision values (n, t) without each sample's group, O(Σ k³) for groups of k."""
 
-        return Y - self.left_groups(codes, moments, squares, ridge).residual.real
+        result: Array = Y - self.left_groups(codes, moments, squares, ridge).residual.real
+        return result
 
     def left_groups(
         self, codes: Array, moments: MomentsOf, squares: SquaresOf, ridge: float
@@ -113,13 +123,21 @@ class Equations(ABC):
         F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
         return Added(F[..., :-1], F[..., -1:])
 
+    def pair_border(self, first: Moments) -> float:
+        """ρ of ``M = P − ρ s sᵀ``, by which leave-two-out is known; ``M Y`` are the coefficients.
+
+        See `gramian.core.equations._pairs`.
+        """
+        raise ValueError(PAIRS_REFUSED)
+
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """Variance of f(x) at m queries, in the unit in which that of the noise is λ; O(m n).
 
         ``k(x, x) − kᵀPk``, the variance of a Gaussian process with covariance K and a given mean,
         from ``own = k(x, x)``, ``cross = k`` (m, n), ``solved = P k`` and ``s = P 1``.
         """
-        return own - np.einsum("ij,ij->i", cross, solved)
+        result: Array = own - np.einsum("ij,ij->i", cross, solved)
+        return result
 
     # -- a path of ridges -----------------------------------------------------------------------
 
@@ -158,7 +176,7 @@ class Equations(ABC):
 
         Two fits of the same samples in another order agree above it to about eps^(1/3).
         """
-        return eps ** (2 / 3) * size
+        return float(eps ** (2 / 3) * size)
 
     def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
         """The leave-one-out values for choosing ridges; the exact ones unless overridden."""

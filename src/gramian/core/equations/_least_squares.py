@@ -11,10 +11,12 @@ With ``P = (K + λD)⁻¹``, ``R = P Y`` and ``s = P 1`` all results have closed
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, to_host, weighted_square
+from gramian.core.equations._added import Added, Queries
 from gramian.core.equations._equations import Equations, MomentsOf, Pull, Removals
 from gramian.core.equations._groups import BlocksOf, bordered_residuals, pull_bordered_groups
 from gramian.core.gram import Moments
@@ -49,10 +51,22 @@ class LeastSquares(Equations):
         change = np.sum(first.s * theta, axis=-2, keepdims=True)
         return Removals(theta, -change / (self.penalty + first.s_sum))
 
+    def added(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Added:
+        """With the deviations ``1 / √(λ M_ii)`` of left-out targets."""
+        known = cache(queries.moments(moments))
+        F, (_, s, p) = self.loo(queries.targets(Y), known, ridge), known(1)
+        m = p - s**2 / (self.penalty + s.sum(axis=-1, keepdims=True))
+        return Added(F[..., :-1], F[..., -1:], 1.0 / np.sqrt(ridge * m))
+
+    def pair_border(self, first: Moments) -> float:
+        """``1 / (c + 1ᵀs)``."""
+        return float(1.0 / (self.penalty + first.s.sum()))
+
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""
         by_intercept = (1.0 - cross @ s) ** 2 / (self.penalty + s.sum())
-        return super().variances(own, cross, solved, s, ridge) + by_intercept
+        result: Array = super().variances(own, cross, solved, s, ridge) + by_intercept
+        return result
 
     def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
         return pull_bordered(P, Y, self.penalty, codes)
@@ -74,7 +88,8 @@ def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
     R, s, p = first
     total = penalty + s.sum(axis=-1, keepdims=True)
     intercept = R.sum(axis=-2, keepdims=True) / total[..., None]
-    return Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
+    result: Array = Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
+    return result
 
 
 def pull_bordered(P: Array, Y: Array, penalty: float, codes: Array | None = None) -> Pull:

@@ -127,6 +127,10 @@ class LiveSystem:
         Number of samples added or removed since the start.
     """
 
+    factor: Factor
+    condition: float
+    edits: int
+
     _X: Array | None  # None: the next read solves for it
     _steep: bool
 
@@ -293,7 +297,7 @@ class LiveSystem:
         """
         before = self._largest or self.factor.largest()
         try:
-            W = getattr(self.factor, edit)(*args)
+            W: Array | None = getattr(self.factor, edit)(*args)
         except NotPositiveDefiniteError as error:
             if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
                 raise
