@@ -192,11 +192,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     @if_estimator_has("predict_interval")
     def predict_interval(
-        self, X: MatrixLike, confidence_level: float = 0.9, method: str = "full"
+        self,
+        X: MatrixLike,
+        confidence_level: float = 0.9,
+        method: str = "auto",
+        width: str = "auto",
     ) -> Array:
         """Intervals by the window's model; see `LiveRegressor.predict_interval`."""
         model, queries = self._model(), self._check_queries(X)
-        found: Array = model.predict_interval(queries, confidence_level, method)
+        found: Array = model.predict_interval(queries, confidence_level, method, width)
         return found
 
     def score(self, X: MatrixLike, y: ArrayLike) -> float:
