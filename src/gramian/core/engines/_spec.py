@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._state import State, Stored
 from gramian.core.gram import Rebuild
 from gramian.core.search import Trial
 
@@ -69,6 +70,13 @@ class Spec(ABC, Generic[S]):
     @abstractmethod
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
         """Return the resolved spec with values that `chosen` gave."""
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        """Raise `ModelFileError` unless `resolve` could have chosen these values from a file."""
+
+    def validate_state(self, values: Mapping[str, Any], stored: Stored) -> None:
+        """Raise `ModelFileError` unless an engine of this spec could have this state."""
+        self.state_type.validate(values, stored)
 
     @abstractmethod
     def load(self, holdings: Holdings, state: S) -> Engine:
