@@ -22,6 +22,9 @@ from gramian.files._arrays import CSR_PARTS, KINDS, array_bytes
 from gramian.files._registry import MODELS, RECORDS, RIVER, has_state, is_saved
 from gramian.files._validate import check_parameters, check_state
 
+READ = "apart"
+"""What a read may add to a state: the choices without each fold."""
+
 _LATER = {"verbose": 0, "n_jobs": None, "encoding": None}
 """Parameters that are not written at these values, so that older fingerprints stay."""
 
@@ -138,7 +141,8 @@ def without_derived(model: Any, state: Any) -> Any:
     """The state of a model without what follows from its rows and choices."""
     if not isinstance(state, dict) or not isinstance(model, LiveEstimator):
         return state
-    return model._spec().state_type.without_derived(state)
+    kept: dict[str, Any] = model._spec().state_type.without_derived(state)
+    return {name: value for name, value in kept.items() if name != READ}
 
 
 def _check_type(dtype: np.dtype, where: str) -> None:

@@ -18,9 +18,11 @@ from gramian.core.text import shown
 from gramian.core.validation import (
     LARGEST,
     check_array,
+    check_index,
     check_keys,
     check_labels,
     check_samples,
+    check_sequence,
     check_text,
     check_whole,
     refuse,
@@ -38,11 +40,13 @@ def check_estimator(model: Any, state: Any) -> None:
     if spec.state_type.follows_from_rows and not any(name in state for name in own):
         own = []  # built anew from the rows
     declared = ["declared"] if is_classifier(model) else []
-    check_keys(state, "the state", ("held", "X", "public", *own, *declared))
+    check_keys(state, "the state", ("held", "X", "public", *own, *declared), ("apart",))
     stored = _check_held(model, state)
     _check_public(model, spec, state["public"], stored)
     if "declared" in state:
         _check_classes(state["declared"], stored, all_held=spec.state_type.holds_all_rows)
+    if "apart" in state:
+        _check_folds(spec, state["apart"], stored)
     if own:
         spec.validate_state(state, stored)
 
@@ -106,6 +110,19 @@ def _check_public(model: Any, spec: Any, public: Any, stored: Stored) -> None:
         for item in names.tolist():
             check_text(item, "a feature's name")
     spec.validate_chosen({name.removesuffix("_"): public[name] for name in chosen}, stored)
+
+
+def _check_folds(spec: Any, apart: Any, stored: Stored) -> None:
+    """The fold of each sample, and what was chosen without each fold."""
+    check_keys(apart, "the folds", ("folds", "chosen"))
+    chosen = check_sequence(apart["chosen"], "the choices without each fold")
+    if not chosen:
+        refuse("the choices without each fold", "are none")
+    check_index(apart["folds"], "the folds", (stored.n,), 0, len(chosen))
+    for values in chosen:
+        spec.validate_chosen(
+            check_keys(values, "the choices without a fold", spec.choices()), stored
+        )
 
 
 def _check_classes(declared: Any, stored: Stored, *, all_held: bool) -> None:

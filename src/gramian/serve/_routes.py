@@ -138,7 +138,8 @@ class Routes:
                 "Whether the rows that arrive are like those that are held.",
             ),
             Route(
-                "GET", f"{MODEL}/receipts", "forget", self.receipts, "The receipts of all edits.",
+                "GET", f"{MODEL}/receipts", "forget", self.receipts,
+                "The receipts of all edits, and which of them are open.",
                 query=(AFTER, LIMIT),
             ),
             Route(
@@ -273,7 +274,8 @@ class Routes:
         def read() -> dict[str, Any]:
             every = live.store.receipts()
             part = [receipt.as_dict() for receipt in every if receipt.number > after][:limit]
-            return {"total": len(every), "after": after, "receipts": part}
+            unconfirmed = sorted(live.store.open_receipts())
+            return {"total": len(every), "after": after, "receipts": part, "open": unconfirmed}
 
         return await self._computed(read)
 

@@ -4,6 +4,7 @@ from gramian.store._anchor import OldCopyError
 from gramian.store._audit import AuditReport, Check, audit
 from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreBusyError, StoreError
+from gramian.store._following import Following, NoLeaseError
 from gramian.store._keyring import FileKeyring, Keyring
 from gramian.store._open import is_store
 from gramian.store._store import Store
@@ -13,7 +14,9 @@ __all__ = [
     "Check",
     "Commitment",
     "FileKeyring",
+    "Following",
     "Keyring",
+    "NoLeaseError",
     "OldCopyError",
     "Store",
     "StoreBusyError",

@@ -123,4 +123,4 @@ class SingleInverse(LiveInverse):
 
     def _take(self, matrix: SlotMatrix) -> None:
         self._matrix = matrix
-        self.norm = matrix.norm
+        self.norm: Any = matrix.norm

@@ -57,6 +57,12 @@ class SlotMatrix:
         Whether the buffer is in single precision; otherwise it is as precise as the diagonal.
     """
 
+    buffer: Array
+    diagonal: Array
+    slots: Array
+    index: Array
+    active: Array
+
     def __init__(self, diagonal: Array, row_block: RowBlock, single: bool = False) -> None:
         n, dtype = len(diagonal), np.dtype(np.float32) if single else diagonal.dtype
         capacity = spare_capacity(n)

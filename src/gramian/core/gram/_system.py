@@ -127,6 +127,10 @@ class LiveSystem:
         Number of samples added or removed since the start.
     """
 
+    factor: Factor
+    condition: float
+    edits: int
+
     _X: Array | None  # None: the next read solves for it
     _steep: bool
 
