@@ -17,12 +17,15 @@ from gramian.core.engines import (
     KernelSpec,
     Spec,
     State,
+    Stored,
     check_choice,
     check_positive,
+    validate_gamma,
 )
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import GramSamples, Kernel, default_gamma
 from gramian.core.search import repeatable
+from gramian.core.validation import check_number, refuse
 from gramian.ellipsoidal._ellipsoids import kernel_normalize
 from gramian.ellipsoidal._engine import RegionsEngine, RegionsState, Tuning
 from gramian.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
@@ -187,6 +190,14 @@ class RegionSpec(Spec[RegionsState]):
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
         numbers = {name: values[name] for name in ("gamma", *_PROVISIONAL)}
         return self.fixed(numbers, values["cv_scores"])
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        validate_gamma(values["gamma"], "gamma_", stored)
+        for name in _PROVISIONAL:
+            if values[name] is not None:
+                check_number(values[name], f"{name}_", 0.0)
+        if not isinstance(values["cv_scores"], dict):
+            refuse("cv_scores_", "is no dict")
 
     def load(self, holdings: Holdings, state: RegionsState) -> Engine:
         tuned = bool(self.tune) or bool(np.any(state.slopes != 1.0))
