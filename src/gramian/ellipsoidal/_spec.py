@@ -23,7 +23,7 @@ from gramian.core.engines import (
     validate_gamma,
 )
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import GramSamples, default_gamma
+from gramian.core.kernels import GramSamples, Kernel, default_gamma
 from gramian.core.search import repeatable
 from gramian.core.validation import check_number, refuse
 from gramian.ellipsoidal._ellipsoids import kernel_normalize
@@ -109,6 +109,13 @@ class RegionSpec(Spec[RegionsState]):
         """The width of the kernel; None where it has none, or where there is no kernel."""
         used = self.distance != "input" and self.kernel.kernel.takes_gamma
         return self.kernel.gamma if used else None
+
+    def kernel_in_use(self, n_features: int) -> Kernel | None:
+        """The kernel of the distances; None where they are those of the input space."""
+        if self.distance == "input":
+            return None
+        kernel = self.kernel.kernel
+        return kernel_normalize(kernel, n_features) if self.normalize else kernel
 
     @property
     def floors(self) -> dict[str, Any]:
@@ -199,12 +206,10 @@ class RegionSpec(Spec[RegionsState]):
 
     def _empty(self, holdings: Holdings) -> Any:
         """Return a region without members, to which every class appends its own."""
-        kernel, weight = self.kernel.kernel, np.empty(0)
         none, d = in_double(holdings.rows.take(np.arange(0))), holdings.rows.width
-        if self.distance == "input":
-            return InputRegion(kernel, none, weight, self.zeta)
-        if self.normalize:
-            kernel = kernel_normalize(kernel, d)
+        kernel, weight = self.kernel_in_use(d), np.empty(0)
+        if kernel is None:
+            return InputRegion(self.kernel.kernel, none, weight, self.zeta)
         if self.distance == "svd":
             return SvdRegion(kernel, none, weight, self.sigma, self.inverse_of_small)
         units = None
