@@ -112,7 +112,7 @@ def test_without_matplotlib_nothing_is_computed(cache, monkeypatch):
 
 def test_a_real_experiment_from_name_to_page(page, typed, capsys):
     assert typed("papers", "kim2006-figure-2", "-o", page) == 0
-    assert f"Saved {page}\n2 cases computed, 0.0 minutes" in capsys.readouterr().out
+    assert f"Saved {page}\n2 cases computed, " in capsys.readouterr().out
     text = page.read_text(encoding="utf-8")
     for words in ("kim2006, Figure 2", "the contours perfectly match", "data:image/svg", "numpy"):
         assert words in text
