@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gramian.datasets import FILES
+from evidence.datasets import FILES
 
 _IDA = "ida_"
 _COPIES = {  # public copies of sets without an original address, and which of them each has
