@@ -25,6 +25,17 @@ def regressor():
     return LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, X[:, 0] + 0.1 * rng.normal(size=30))
 
 
+class Order(np.random.RandomState):
+    """Draws the order that it was made with."""
+
+    def __init__(self, order):
+        super().__init__(0)
+        self.order = order
+
+    def permutation(self, n):
+        return self.order
+
+
 def test_coverage_on_test_samples(classifier, regressor):
     X = np.random.default_rng(1).uniform(-1, 1, size=(20, 2))
     y = (X[:, 0] > 0).astype(int)
@@ -53,6 +64,26 @@ def test_coverage_on_left_out_samples_is_that_of_models_without_them(classifier,
     K = KernelDiscriminant("precomputed", ridge=0.1).fit(X @ X.T, y)
     with pytest.raises(ValueError, match="give X and y"):
         coverage_of(K)
+
+
+def test_many_samples_are_left_out_together_and_no_class_with_them():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 2))
+    y = np.append((X[:-2, 0] > 0).astype(int), [2, 2])
+    model = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X, y)
+    order = np.array([58, 59, *range(58)])  # both samples of the third class would leave at once
+    found = coverage_of(model, confidences=[0.8], random_state=Order(order))
+    inside = []
+    for some in np.split(order, 20):
+        some = some[some != 58]
+        stay = np.delete(np.arange(60), some)
+        refit = KernelDiscriminant(gamma=0.5, ridge=0.1).fit(X[stay], y[stay])
+        inside += refit.predict_set(X[some], 0.8, method="full")[
+            np.arange(len(some)), y[some]
+        ].tolist()
+    assert found.count == 59
+    assert found.coverage[0] == pytest.approx(np.mean(inside))
+    assert model.ids_.tolist() == list(range(60))
 
 
 def test_displays_draw(classifier, regressor):

@@ -105,6 +105,10 @@ class Parts:
         Of a model of a table.
     """
 
+    samples: Any
+    targets: Array
+    columns: list[Any] | None
+
     def __init__(self, settings: bytes) -> None:
         archive = read_archive(BytesIO(settings))
         decoder, document = Decoder(archive.members), archive.document

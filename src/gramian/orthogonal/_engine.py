@@ -268,6 +268,10 @@ class BasisEngine(Engine):
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
         return self._queries(holdings).without_each(X)
 
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without both, centres fixed."""
+        return self._queries(holdings).without_pairs()
+
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs on the present centres."""
         return self._queries(holdings).variances(X)

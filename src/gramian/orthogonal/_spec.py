@@ -95,6 +95,9 @@ class BasisSpec(Spec[BasisState]):
         """One kernel for each width."""
         return tuple(width.kernel for width in self.widths)
 
+    def near(self) -> tuple[tuple[float, Kernel], ...]:
+        return tuple((1.0, kernel) for kernel in self.kernels)
+
     @property
     def gamma(self) -> Any:
         """Width or widths; None for kernels without one."""

@@ -162,6 +162,12 @@ class StackEngine(Engine):
             outputs = [values for _, values in blocks]
             yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without both: sums over parts."""
+        for blocks in zip(*(part.without_pairs(holdings) for part in self.parts), strict=True):
+            outputs = [values for _, values in blocks]
+            yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
+
     def drift(self, holdings: Holdings) -> float:
         """The largest drift of a part."""
         return max(part.drift(holdings) for part in self.parts)
@@ -196,10 +202,12 @@ class AddedStack(AddedBlock):
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
-        values, slopes = zip(*(part.lines() for part in self.parts), strict=True)
+        values, slopes, spreads = zip(*(part.lines() for part in self.parts), strict=True)
         weights = self.spec.shares
         return Added(
-            weighted_sum(values, weights, self.spec.offset), weighted_sum(slopes, weights, 0.0)
+            weighted_sum(values, weights, self.spec.offset),
+            weighted_sum(slopes, weights, 0.0),
+            weighted_sum(spreads, weights if weights.any() else weights + 1.0, 0.0),
         )
 
 

@@ -35,6 +35,7 @@ from gramian.core.engines._crossfit import (
 )
 from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
+from gramian.core.kernels import Kernel
 from gramian.core.search._result import one_width
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
 from gramian.stack._weights import class_weights, response_weights
@@ -82,6 +83,12 @@ class StackSpec(Spec[StackState]):
         """The weights, once they are numbers."""
         assert not isinstance(self.weights, str)
         return self.weights
+
+    def near(self) -> tuple[tuple[float, Kernel], ...]:
+        """The kernels of the parts with their weights; alike, if none has any."""
+        shares = self.shares if self.shares.any() else np.ones(len(self.parts))
+        kernels = [part.predicts_with for part in self.parts]
+        return tuple(zip(shares.tolist(), kernels, strict=True))
 
     def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose each part's hyper-parameters by leave-one-out, then the weights out of fold.

@@ -62,6 +62,9 @@ class Store:
     >>> folder.cleanup()
     """
 
+    path: str
+    readonly: bool
+
     def __init__(
         self,
         backend: Backend,

@@ -62,6 +62,9 @@ class DeferredEngine(Engine):
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         return self.fresh(holdings).without_each(holdings, X)
 
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        return self.fresh(holdings).without_pairs(holdings)
+
     def drift(self, holdings: Holdings) -> float:
         return self.fresh(holdings).drift(holdings)
 

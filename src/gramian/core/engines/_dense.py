@@ -15,10 +15,17 @@ from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense_queries import DenseQueries
-from gramian.core.engines._doubt import doubtful, fit_again, fit_each_again
+from gramian.core.engines._doubt import (
+    PAIR_DIGITS,
+    doubtful,
+    fit_again,
+    fit_each_again,
+    fit_pairs_again,
+)
 from gramian.core.engines._engine import Engine, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
+from gramian.core.equations import PAIRS_REFUSED
 from gramian.core.gram import SINGLE, LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
 from gramian.core.kernels import KernelExpansion, Precomputed
 
@@ -50,6 +57,10 @@ class DenseEngine(Engine):
     The columns of a classifier are the class indicators. Targets are linear combinations of them
     with weights that follow the class sizes, so Fisher targets stay correct after every edit.
     """
+
+    spec: DenseSpec
+    past: tuple[Rebuild, ...]
+    system: LiveSystem
 
     serves: object = None
 
@@ -204,6 +215,28 @@ class DenseEngine(Engine):
             return queries.without_each(X)
         some = self._doubtful(queries.Y, queries.moments)
         return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
+
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n t).
+
+        Where rounding would decide, they are those of a fit without i.
+        """
+        if isinstance(self.spec.class_weight, str):
+            raise ValueError(PAIRS_REFUSED)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        single = holdings.codes is None
+        some = self._doubtful(queries.Y, queries.moments) if single else np.empty(0, dtype=int)
+        rounding = self._reading(lambda: self.system.rounding(queries.moments(1).p))
+
+        def rows_of(at: Array) -> Array:
+            return np.asarray(self._reading(lambda: self.system.inverse_columns(at))).T.astype(
+                float
+            )
+
+        for at, found in queries.pairs(rows_of):
+            F = targets.combine_left_out(queries.Y - found.residuals)
+            again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
+            yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""

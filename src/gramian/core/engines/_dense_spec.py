@@ -146,6 +146,9 @@ class DenseSpec(Spec[DenseState]):
         """The kernel that predicts."""
         return self.kernel.kernel
 
+    def near(self) -> tuple[tuple[float, Kernel], ...]:
+        return ((1.0, self.predicts_with),)
+
     @property
     def shift(self) -> float:
         """The ridge, once it is a number."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock
 from gramian.core.engines._holdings import Holdings
+from gramian.core.equations import PAIRS_REFUSED
 from gramian.core.gram import Rebuild
 
 
@@ -100,6 +101,19 @@ class Engine(ABC):
     @abstractmethod
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
+
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield positions (k,) of held samples i with outputs (k, n, t) at every held sample j.
+
+        Each output is that of the model without i and without j, or, where samples have groups,
+        without both groups; where j is i, the leave-one-out output. O(n²) for all pairs.
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no closed form for them.
+        """
+        raise ValueError(PAIRS_REFUSED)
 
     @abstractmethod
     def drift(self, holdings: Holdings) -> float:

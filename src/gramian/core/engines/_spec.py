@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from gramian.core.engines._engine import Engine, Predictor, State
 from gramian.core.engines._holdings import Holdings
 from gramian.core.gram import Rebuild
+from gramian.core.kernels import Kernel
 from gramian.core.search import Trial
 
 HOST = "numpy"
@@ -59,6 +60,13 @@ class Spec(ABC, Generic[S]):
     def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
         """Build an engine whose every choice was made on other holdings."""
         return self.build(holdings)
+
+    def near(self) -> tuple[tuple[float, Kernel], ...]:
+        """Kernels that say which samples are near each other, each with a weight."""
+        raise ValueError(
+            "widths that follow x need a kernel that says which samples are near each other, which "
+            'this estimator does not have. Take width="constant".'
+        )
 
     def unseen(self) -> Self:
         """Return the spec of a model that holds none of the samples it was resolved on."""

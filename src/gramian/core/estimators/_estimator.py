@@ -17,7 +17,7 @@ from threading import RLock
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +41,7 @@ from gramian.core.estimators._samples import (
     sample_kind,
     with_weight,
 )
+from gramian.core.estimators._scikit_learn import BaseEstimator
 from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild
 
@@ -157,7 +158,7 @@ def answered(now: Fitted, values: Array) -> Array:
     return found
 
 
-class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # it has no hints
+class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
     Subclasses implement `_spec`, which reads and checks the parameters.
