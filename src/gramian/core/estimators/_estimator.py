@@ -483,7 +483,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters; after them, the error on new rows if it is known."""
         known = known_score(self)
-        text: str = super().__repr__(N_CHAR_MAX)
+        text: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
         return text if known is None else f"{text}  # {known}"
 
     def __sklearn_is_fitted__(self) -> bool:
