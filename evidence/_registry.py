@@ -49,6 +49,7 @@ from evidence.experiments import (
     stream_steps,
     threads,
     tuning,
+    widths,
 )
 
 _MODULES = (
@@ -84,6 +85,7 @@ _MODULES = (
     data_times,
     conformal,
     conformal_times,
+    widths,
     ours_peers,
     small_tables,
     libraries,
