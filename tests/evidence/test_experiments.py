@@ -23,6 +23,7 @@ from evidence.experiments import (
     label_errors,
     libraries,
     linear_svm,
+    mixed_tables,
     ours_calibration,
     ours_exactness,
     ours_path,
@@ -178,6 +179,9 @@ def made_up(name, case):
     if name == "kaieda2004-tables-5-to-7":
         counts = {} if case["kind"] == "Conventional" else {"selected": 12}
         return {"tuned": 96.0 + rng.random(), "untuned": 95.0, **counts, **OFFICIAL}
+    if name == "mixed_tables":
+        kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
+        return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
 
 
@@ -265,6 +269,9 @@ def test_labels_are_flipped_to_other_classes():
     assert len(where) == 6
 
 
+MIXED = {"partition": 0, "n": 40}
+
+
 @pytest.mark.parametrize(
     ("module", "case"),
     [
@@ -278,6 +285,8 @@ def test_labels_are_flipped_to_other_classes():
         (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (store_edits, {"n": 130}),
+        (mixed_tables, {"table": "made classes", "machine": "HistGradientBoosting", **MIXED}),
+        (mixed_tables, {"table": "made numbers", "machine": "least squares SVM", **MIXED}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),
     ],
 )
