@@ -52,6 +52,7 @@ from evidence.experiments import (
     threads,
     tuning,
     widths,
+    widths_classes,
 )
 
 _MODULES = (
@@ -88,6 +89,7 @@ _MODULES = (
     conformal,
     conformal_times,
     widths,
+    widths_classes,
     ours_peers,
     ours_stack,
     small_tables,
