@@ -150,7 +150,7 @@ MADE_UP = {
         **{"covered": [[8.0, 9.0, 9.5], [8.0, 9.0, 9.5]], "asked": [10.0, 10.0]},
         "widths": [9.0, 20.0],
     },
-    "widths_classes": dict.fromkeys(widths_classes.SCORES, [0.9, 0.8, 0.7, 1.2]),
+    "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": dict.fromkeys(store_edits.TIMES, 0.1),
