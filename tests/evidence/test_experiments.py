@@ -10,6 +10,7 @@ from evidence._markdown import markdown
 from evidence._page import Section, page
 from evidence._registry import BENCHMARKS, EXPERIMENTS, PAGE, select
 from evidence._runner import execute
+from evidence.datasets import names
 from evidence.experiments import (
     andelic2007_regression,
     conformal,
@@ -36,7 +37,6 @@ from evidence.experiments import (
     widths_classes,
 )
 from evidence.shared import ellipsoids
-from gramian.datasets import names
 
 NAMES = [experiment.name for experiment in EXPERIMENTS]
 

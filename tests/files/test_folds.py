@@ -13,7 +13,7 @@ from gramian import (
     StackedKernelRegressor,
 )
 from gramian.files import ModelFileError, fingerprint
-from gramian.files._soundness import check_state
+from gramian.files._validate import check_state
 from tests.estimators.conftest import make_samples, queries
 
 MODELS = {
@@ -62,5 +62,5 @@ def test_folds_that_do_not_hold_together():
         {**good, "chosen": [{**chosen[0], "gamma": np.nan}, *chosen[1:]]},
         {"folds": good["folds"]},
     ):
-        with pytest.raises(ModelFileError, match="holds no sound model"):
+        with pytest.raises(ModelFileError, match="holds no valid model"):
             check_state(model, {**state, "apart": bad})

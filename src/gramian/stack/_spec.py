@@ -21,6 +21,7 @@ from gramian.core.engines import (
     Predictor,
     Spec,
     State,
+    Stored,
     check_positive,
     each_beside,
     held_folds,
@@ -37,6 +38,7 @@ from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
 from gramian.core.search._result import one_width
+from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
 from gramian.stack._weights import class_weights, response_weights
 
@@ -249,6 +251,21 @@ class StackSpec(Spec[StackState]):
             scale=self._scale,
             chosen_on_data=self._to_choose(),
         )
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        size = len(self.parts)
+        weights = check_array(values["weights"], "weights_", (size,), "f")
+        if not (weights >= 0).all():
+            refuse("weights_", "has a number below 0")
+        offsets = stored.outputs if stored.classes is None else 1
+        check_array(values["offset"], "offset_", (offsets,), "f")
+        chosen = check_sequence(values["parts"], "parts_", size)
+        for part, own in zip(self.parts, chosen, strict=True):
+            part.validate_chosen(check_keys(own, "a part", part.chosen()), stored)
+
+    def validate_state(self, values: Mapping[str, Any], stored: Stored) -> None:
+        check_sequence(values["parts"], "the parts", len(self.parts))
+        super().validate_state(values, stored)
 
     def load(self, holdings: Holdings, state: StackState) -> Engine:
         return DeferredEngine(self, kept=state)

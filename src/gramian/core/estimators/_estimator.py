@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from threading import RLock
 from typing import Any, Self, TypeVar, cast
@@ -680,7 +680,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
             held = replace(held, classes=public["classes_"], declared=declared)
         spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
-        engine = spec.load(held, spec.state_type.from_values(state))
+        engine: Engine = DeferredEngine(spec)
+        if any(own.name in state for own in fields(spec.state_type)):
+            engine = spec.load(held, spec.state_type.from_values(state))
         apart = None
         if "apart" in state:
             asked = self._spec()

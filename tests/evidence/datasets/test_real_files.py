@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian import datasets
-from gramian.datasets._originals import file_names
-from gramian.datasets._registry import FILES
+from evidence import datasets
+from evidence.datasets._originals import file_names
+from evidence.datasets._registry import FILES
 
 FOLDER = Path(os.environ.get("GRAMIAN_DATA") or "no-such-folder")
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.datasets._dataset import Dataset
-from gramian.datasets._registry import FileSet
+from evidence.datasets._dataset import Dataset
+from evidence.datasets._registry import FileSet
 from gramian.files import replacing
 
 Arrays = Mapping[str, np.ndarray]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian.datasets._files import content_sha256, make_dataset, read_archive, write_archive
-from gramian.datasets._registry import FileSet
+from evidence.datasets._files import content_sha256, make_dataset, read_archive, write_archive
+from evidence.datasets._registry import FileSet
 
 X = np.array([[1.0, -2.0, 0.0], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
 Y = np.array([0, 1, 1, 0])

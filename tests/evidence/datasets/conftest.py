@@ -1,6 +1,6 @@
 import pytest
 
-from gramian.datasets._registry import FILES
+from evidence.datasets._registry import FILES
 
 
 @pytest.fixture(autouse=True)

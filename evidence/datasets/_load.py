@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gramian.datasets._dataset import Dataset
-from gramian.datasets._files import make_dataset, read_archive, write_archive
-from gramian.datasets._originals import download, file_names, parse, read_originals
-from gramian.datasets._registry import FILES, SKLEARN, FileSet, Original
+from evidence.datasets._dataset import Dataset
+from evidence.datasets._files import make_dataset, read_archive, write_archive
+from evidence.datasets._originals import download, file_names, parse, read_originals
+from evidence.datasets._registry import FILES, SKLEARN, FileSet, Original
 
 
 def names() -> list[str]:

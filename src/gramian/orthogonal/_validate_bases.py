@@ -1,13 +1,15 @@
-"""Whether the bases of an orthogonal least squares machine hold together."""
+"""Checks of the bases of an orthogonal estimator that come from a file."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.files._checks import (
+from gramian.core.engines import Stored
+from gramian.core.validation import (
     check_array,
     check_index,
     check_keys,
@@ -27,29 +29,28 @@ _PATH = ("bic", "condition", "gcv", "loo", "ridge", "size")
 _NOT_HELD = -1
 
 
-def check_bases(state: Any, n: int, d: int, classes: Array | None, y: Array) -> None:
+def validate_bases(values: Mapping[str, Any], stored: Stored) -> None:
     """Bases with their weights, an output for each class or target between them."""
-    bases = check_sequence(state["bases"], "the bases")
-    weights = check_sequence(state["weights"], "the weights", len(bases))
-    gamma = state["public"]["gamma_"]
-    kernels = len(gamma) if isinstance(gamma, list) else 1
+    bases = check_sequence(values["bases"], "the bases")
+    weights = check_sequence(values["weights"], "the weights", len(bases))
+    n, classes = stored.n, stored.classes
     for basis, weight in zip(bases, weights, strict=True):
         check_keys(basis, "a basis", _BASIS)
-        m = _check_centres(basis, n, d, kernels)
+        m = _check_centres(basis, n, stored.d)
         t = len(check_labels(basis["outputs"], "outputs of a basis", (None,)))
         _check_live(basis["live"], m + 1, t, n)
         check_array(weight, "weights of a basis", (m + 1, t), "f")
-    _check_outputs([basis["outputs"] for basis in bases], classes, y)
-    if state.get("calibration") is not None:
-        scale, bias = check_sequence(state["calibration"], "the calibration", 2)
+    _check_outputs([basis["outputs"] for basis in bases], classes, stored.y)
+    if values.get("calibration") is not None:
+        scale, bias = check_sequence(values["calibration"], "the calibration", 2)
         check_number(scale, "the calibration", 0.0)
         check_array(bias, "the calibration", (0 if classes is None else len(classes),), "f")
 
 
-def _check_centres(basis: Any, n: int, d: int, kernels: int) -> int:
+def _check_centres(basis: Any, n: int, d: int) -> int:
     """The number of centres."""
     m = check_samples(basis["centres"], "centres", (None, d)).shape[0]
-    check_index(basis["which"], "kernels of centres", (m,), 0, kernels)
+    check_array(basis["which"], "kernels of centres", (m,), "i")
     check_index(basis["samples"], "centres among samples", (m,), _NOT_HELD, n)
     check_number(basis["epsilon"], "epsilon of a basis", 0.0)
     check_text(basis["stop_reason"], "the reason to stop")

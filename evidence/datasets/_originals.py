@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from gramian.datasets._registry import Original
+from evidence.datasets._registry import Original
 
 TIMEOUT = 30.0  # seconds without an answer
 

@@ -1,7 +1,7 @@
-"""Questions that a value from a file must answer before anything is built from it.
+"""Checks of values from a file, made before anything is built from them.
 
-Each function raises `ModelFileError` with ``where`` and what was seen; the name of the file goes
-before it.
+Each function raises `ModelFileError` with ``where`` and what was seen. The states of all families
+are checked by these; whoever reads the file puts its name before the message.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.core.text import shown
-from gramian.files._errors import ModelFileError
 
 LABELS = "biufUO"
 LARGEST = 2**63 - 1
 
 
+class ModelFileError(ValueError):
+    """A file that this version cannot read as a model, or a model that cannot be saved."""
+
+
 def refuse(where: str, what: str) -> NoReturn:
     """Say what is wrong."""
-    raise ModelFileError(f"holds no sound model: {where} {what}.")
+    raise ModelFileError(f"holds no valid model: {where} {what}.")
 
 
 def check_keys(

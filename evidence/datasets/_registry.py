@@ -40,7 +40,7 @@ class Original:
 class FileSet:
     """A data set kept in a file ``<stem>.npz``.
 
-    ``sha256`` is that of the parsed arrays (`gramian.datasets._files.content_sha256`), so it holds
+    ``sha256`` is that of the parsed arrays (`evidence.datasets._files.content_sha256`), so it holds
     for the archive and for the originals alike.
     """
 

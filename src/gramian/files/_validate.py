@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.files._registry import RIVER
-from gramian.files._sound import check_estimator
-from gramian.files._sound_parameters import check_parameters
-from gramian.files._sound_streams import check_river, check_window
-from gramian.files._sound_tables import check_table
+from gramian.files._validate_estimator import check_estimator
+from gramian.files._validate_parameters import check_parameters
+from gramian.files._validate_streams import check_river, check_window
+from gramian.files._validate_tables import check_table
 from gramian.stream import SlidingWindow
 from gramian.tables import TableModel
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gramian.datasets._originals import parse, read_originals
-from gramian.datasets._registry import Original
+from evidence.datasets._originals import parse, read_originals
+from evidence.datasets._registry import Original
 
 
 def test_target_last_with_spaces_and_blank_lines():

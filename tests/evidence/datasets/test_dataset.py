@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from gramian.datasets import Dataset
+from evidence.datasets import Dataset
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.files._checks import (
+from gramian.core.validation import (
     check_array,
     check_index,
     check_keys,

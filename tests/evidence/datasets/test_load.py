@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from sklearn import datasets as sklearn_datasets
 
-from gramian import datasets
-from gramian.datasets._files import content_sha256, write_archive
-from gramian.datasets._registry import FileSet, Original
+from evidence import datasets
+from evidence.datasets._files import content_sha256, write_archive
+from evidence.datasets._registry import FileSet, Original
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 Y = np.array([0, 1, 1])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.files._checks import (
+from gramian.core.validation import (
     check_array,
     check_keys,
     check_number,
@@ -16,7 +16,6 @@ from gramian.files._checks import (
     check_whole,
     refuse,
 )
-from gramian.files._schema import TABLE
 from gramian.tables import (
     NOTATIONS,
     CategoryColumn,
@@ -27,6 +26,7 @@ from gramian.tables import (
     encode,
 )
 
+TABLE = ("estimator_", "target_", "columns_", "ignored_", "table_")
 _KINDS = {"number": "f", "integer": "i", "text": "UO"}
 
 

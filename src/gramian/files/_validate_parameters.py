@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from gramian.core.text import shown
-from gramian.files._checks import check_number, check_sequence, check_text, check_whole, refuse
-from gramian.files._errors import ModelFileError
-from gramian.files._sound_streams import check_stream_parameters
+from gramian.core.validation import (
+    ModelFileError,
+    check_number,
+    check_sequence,
+    check_text,
+    check_whole,
+    refuse,
+)
+from gramian.files._validate_streams import check_stream_parameters
 from gramian.tables import TableModel
 
 _PLAIN = (type(None), bool, int, float, str, np.generic)
@@ -32,7 +38,7 @@ def check_parameters(model: Any) -> None:
     except ModelFileError:
         raise
     except Exception as error:
-        raise ModelFileError(f"holds no sound model: {shown(error, 200)}") from error
+        raise ModelFileError(f"holds no valid model: {shown(error, 200)}") from error
 
 
 def _check_parameter(value: Any, where: str, default: Any) -> None:
