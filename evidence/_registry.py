@@ -51,6 +51,8 @@ from evidence.experiments import (
     stream_steps,
     threads,
     tuning,
+    widths,
+    widths_classes,
 )
 
 _MODULES = (
@@ -86,6 +88,8 @@ _MODULES = (
     data_times,
     conformal,
     conformal_times,
+    widths,
+    widths_classes,
     ours_peers,
     ours_stack,
     small_tables,
