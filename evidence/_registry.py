@@ -52,6 +52,8 @@ from evidence.experiments import (
     stream_steps,
     threads,
     tuning,
+    widths,
+    widths_classes,
 )
 
 _MODULES = (
@@ -87,6 +89,8 @@ _MODULES = (
     data_times,
     conformal,
     conformal_times,
+    widths,
+    widths_classes,
     ours_peers,
     ours_stack,
     small_tables,
