@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -44,7 +44,7 @@ class OutputPath(click.Path):
 OUTPUT = OutputPath(dir_okay=False, writable=True)
 
 
-class NumberOr(click.ParamType):
+class NumberOr(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new ones
     """A number > 0, or one of some words."""
 
     name = "number"
@@ -67,7 +67,10 @@ class NumberOr(click.ParamType):
         return number
 
 
-def reading_options(command: Callable) -> Callable:
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def reading_options(command: Command) -> Command:
     """Options of the tables that a command reads; `gramian.cli._tables` finds them there."""
 
     def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -85,14 +88,14 @@ def reading_options(command: Callable) -> Callable:
     return encoding(skip(command))
 
 
-def drop_option(command: Callable) -> Callable:
+def drop_option(command: Command) -> Command:
     """``--drop-missing-target`` of commands that learn."""
     return click.option(
         "--drop-missing-target", is_flag=True, help="Leave out rows without a target."
     )(command)
 
 
-def json_option(command: Callable) -> Callable:
+def json_option(command: Command) -> Command:
     """``--json``, the last option of every command."""
     return click.option("as_json", "--json", is_flag=True, help="Print JSON, for scripts.")(command)
 

@@ -8,7 +8,7 @@ from gramian.cli._show import say, table
 from gramian.store import Store, audit
 
 
-def run(*, store, public_key, refit, quiet) -> dict[str, Any]:
+def run(*, store: str, public_key: Any, refit: bool, quiet: bool) -> dict[str, Any]:
     """Every check, and whether all passed."""
     report = audit(store, public_key)
     if refit and report.passed:

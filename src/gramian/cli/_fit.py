@@ -23,9 +23,21 @@ from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, 
 
 
 def run(
-    *, table, target, estimator, kernel, gamma, ridge, float32, device, doubtful, output, quiet,
-    drop_missing_target, **reading,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    table: str,
+    target: str,
+    estimator: str,
+    kernel: str | None,
+    gamma: Any,
+    ridge: Any,
+    float32: bool,
+    device: str | None,
+    doubtful: Any,
+    output: str,
+    quiet: bool,
+    drop_missing_target: bool,
+    **reading: Any,
+) -> dict[str, Any]:
     """Read, fit, save, and assess; ``reading`` has parameters of `TableModel`."""
     start = perf_counter()
     step("reading")

@@ -9,7 +9,16 @@ from gramian.cli._show import say
 
 
 def run(
-    *, stores, name, max_body, max_rows, max_waiting, max_connections, rate, quiet, **options
+    *,
+    stores: tuple[str, ...],
+    name: str | None,
+    max_body: int,
+    max_rows: int,
+    max_waiting: int,
+    max_connections: int,
+    rate: Any,
+    quiet: bool,
+    **options: Any,
 ) -> dict[str, Any]:
     """Serve until told to stop."""
     try:

@@ -29,7 +29,8 @@ def fast_sets(estimator: Any, level: float) -> Callable[[Any], Array]:
     def sets(X: Any) -> Array:
         values = _nonconformity(_outputs(estimator.decision_function(X)))
         reached = above[np.searchsorted(held, values, side="left")]
-        return (1.0 + reached) / (1.0 + weight.sum()) > 1.0 - level
+        result: Array = (1.0 + reached) / (1.0 + weight.sum()) > 1.0 - level
+        return result
 
     return sets
 

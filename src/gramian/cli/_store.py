@@ -23,12 +23,12 @@ def run(*, task: str, quiet: bool, **options: Any) -> dict[str, Any]:
     return {"task": task, **tasks[task](**options)}
 
 
-def _create(*, model, store, key, snapshot) -> dict[str, Any]:
+def _create(*, model: str, store: str, key: Any, snapshot: bool) -> dict[str, Any]:
     with Store.create(store, gramian.load(model), key=key, snapshot=snapshot) as opened:
         return {"store": store, "receipt": opened.receipts()[0].as_dict()}
 
 
-def _receipts(*, store, ids) -> dict[str, Any]:
+def _receipts(*, store: str, ids: tuple[str, ...]) -> dict[str, Any]:
     with Store.open(store, readonly=True) as opened:
         if not ids:
             return {"receipts": [receipt.as_dict() for receipt in opened.receipts()]}
@@ -41,14 +41,14 @@ def _receipts(*, store, ids) -> dict[str, Any]:
     }
 
 
-def _compact(*, store, key) -> dict[str, Any]:
+def _compact(*, store: str, key: Any) -> dict[str, Any]:
     before = os.stat(store).st_size
     with Store.open(store, key=key) as opened:
         opened.compact()
     return {"store": store, "bytes_before": before, "bytes": os.stat(store).st_size}
 
 
-def _export(*, store, output) -> dict[str, Any]:
+def _export(*, store: str, output: str) -> dict[str, Any]:
     with Store.open(store, readonly=True) as opened:
         opened.export(output)
         return {"output": output, "version": opened.version}

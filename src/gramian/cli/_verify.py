@@ -10,7 +10,15 @@ from gramian.files import _ledger, default_tolerance, difference_to_refit
 from gramian.tables import estimator_of
 
 
-def run(*, receipt, model, every, refit, tolerance, quiet) -> dict[str, Any]:
+def run(
+    *,
+    receipt: str,
+    model: str,
+    every: bool,
+    refit: bool,
+    tolerance: float | None,
+    quiet: bool,
+) -> dict[str, Any]:
     """Compare receipts with the model file."""
     records = _ledger.read_records(receipt)
     records = [record for record in records if record["status"] != _ledger.VOID]

@@ -56,33 +56,37 @@ def ids_where(model: TableModel, condition: Condition) -> list[int | str]:
         chosen = _compare_texts(values.astype(str), condition)
     else:
         chosen = _compare_numbers(values, condition)
-    return model.ids_[chosen].tolist()
+    result: list[int | str] = model.ids_[chosen].tolist()
+    return result
 
 
 def _column(model: TableModel, name: str) -> Array:
     known = {
         **model.table_,
-        model.target: model.estimator_.y_fit_,
+        str(model.target): model.estimator_.y_fit_,
         **({} if model.id_column is None else {model.id_column: model.ids_}),
     }
     if name not in known:
         raise ValueError(f"the model has no column {name!r}. It has: {', '.join(known)}.")
-    return known[name]
+    result: Array = known[name]
+    return result
 
 
 def _compare_texts(values: Array, condition: Condition) -> Array:
     if condition.op not in ("==", "!="):
         raise ValueError(f"column {condition.column!r} is text: only == and != compare it.")
-    return _OPERATORS[condition.op](values, condition.value.strip())
+    result: Array = _OPERATORS[condition.op](values, condition.value.strip())
+    return result
 
 
 def _compare_numbers(values: Array, condition: Condition) -> Array:
     value = number(condition.value)
     if value is None or np.isnan(value):
         raise ValueError(f"column {condition.column!r} has numbers, {condition.value!r} is none.")
-    return _OPERATORS[condition.op](values, value) & ~np.isnan(values)
+    result: Array = _OPERATORS[condition.op](values, value) & ~np.isnan(values)
+    return result
 
 
 def _first(groups: Any) -> str:
     """The alternative that matched."""
-    return next(group for group in groups if group is not None)
+    return str(next(group for group in groups if group is not None))

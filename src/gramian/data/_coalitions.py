@@ -104,7 +104,8 @@ class Coalitions:
     def _positions(self) -> Array:
         """Positions among all samples of those that the twin holds, in its own order."""
         order = np.argsort(self.ids)
-        return order[np.searchsorted(self.ids[order], self.twin.ids_)]
+        result: Array = order[np.searchsorted(self.ids[order], self.twin.ids_)]
+        return result
 
     def _move(self, members: Array) -> None:
         """Edit the twin until it holds these samples: it learns, then forgets."""

@@ -139,7 +139,8 @@ def _scores(estimator: Any, X: Any, strategy: str, loss: str | None) -> Array:
         pairwise = estimator.__sklearn_tags__().input_tags.pairwise
         queries = np.asarray(X)[:, :-1] if pairwise else X
         if strategy == "uncertainty":
-            return entr(estimator.predict_proba(queries)).sum(axis=1)
+            result: Array = entr(estimator.predict_proba(queries)).sum(axis=1)
+            return result
         if is_classifier(estimator):
             return _expected_losses(estimator, X, estimator.predict_proba(queries), loss)
         if loss not in (None, "squared"):
@@ -156,7 +157,8 @@ def _expected_losses(estimator: Any, X: Any, chances: Array, name: str | None) -
         for label in range(len(loss.classes)):
             losses = loss(block.decisions(label)[:, :-1], labels)
             out[rows] += chances[rows, label] * (losses @ weight)
-    return out / weight.sum()
+    result: Array = out / weight.sum()
+    return result
 
 
 def _expected_squares(estimator: Any, X: Any, predicted: Array) -> Array:
@@ -173,7 +175,8 @@ def _expected_squares(estimator: Any, X: Any, predicted: Array) -> Array:
         values, slope = (part[:, :-1] for part in block.lines())
         residuals = Y - values - slope * predicted[rows, None, :]
         out[rows] = np.sum(residuals**2 + slope**2 * noise, axis=2) @ weight
-    return out / weight.sum()
+    result: Array = out / weight.sum()
+    return result
 
 
 def _new_id(estimator: Any, step: int) -> list[Any] | None:

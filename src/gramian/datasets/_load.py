@@ -25,7 +25,7 @@ def names() -> list[str]:
     return sorted([*SKLEARN, *FILES])
 
 
-def load(name: str, data_home: str | os.PathLike | None = None, fetch: bool = True) -> Dataset:
+def load(name: str, data_home: str | os.PathLike[str] | None = None, fetch: bool = True) -> Dataset:
     """Load a data set by name.
 
     Data sets shipped with scikit-learn need no file. The others are looked for in ``data_home`` (or
@@ -86,7 +86,7 @@ def _load_sklearn(name: str) -> Dataset:
     )
 
 
-def _folders(data_home: str | os.PathLike | None) -> list[Path]:
+def _folders(data_home: str | os.PathLike[str] | None) -> list[Path]:
     named = data_home or os.environ.get("GRAMIAN_DATA")
     return ([Path(named).expanduser()] if named else []) + [_cache_home()]
 

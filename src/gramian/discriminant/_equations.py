@@ -44,7 +44,8 @@ class MinimumNorm(Equations):
         """
         first, second = moments(1), moments(2)
         R, s, p = first
-        return Y - (R - _left_out_intercepts(first, second) * s[..., None]) / p[..., None]
+        result: Array = Y - (R - _left_out_intercepts(first, second) * s[..., None]) / p[..., None]
+        return result
 
     def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         first, second = moments(1), moments(2)
@@ -73,7 +74,7 @@ class MinimumNorm(Equations):
 
     def least_ridge(self, size: float, eps: float) -> float:
         """Larger than for other machines: the intercept comes from ``P D P``, the square of P."""
-        return 4.0 * eps**0.5 * size
+        return float(4.0 * eps**0.5 * size)
 
     def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
         """Leave-one-out values F, and their pullback through ``P`` and ``Q = P D P``."""
@@ -104,7 +105,8 @@ def left_out_products(V: Array, V2: Array, first: Moments, second: Moments) -> A
     """``(sᵀDV)₋ᵢ`` for each sample i and column of ``V = P B``, given ``V2 = P D P B``."""
     s, p = first.s[..., None], first.p[..., None]
     s2, p2 = second.s[..., None], second.p[..., None]
-    return V2.sum(axis=-2, keepdims=True) - (V * s2 + s * V2) / p + s * V * p2 / p**2
+    result: Array = V2.sum(axis=-2, keepdims=True) - (V * s2 + s * V2) / p + s * V * p2 / p**2
+    return result
 
 
 def _left_out_intercepts(first: Moments, second: Moments) -> Array:
@@ -113,7 +115,9 @@ def _left_out_intercepts(first: Moments, second: Moments) -> Array:
     return cross / (1.0 + squares)
 
 
-def _pull_moments(G: Array, V: Array, V2: Array, first: Moments, second: Moments) -> tuple:
+def _pull_moments(
+    G: Array, V: Array, V2: Array, first: Moments, second: Moments
+) -> tuple[Array, ...]:
     """∂E/∂ of ``V = P [Y 1]``, ``diag P``, ``V2 = Q [Y 1]`` and ``diag Q`` in `MinimumNorm.loo`."""
     s, p, s2, p2 = (x[:, None] for x in (first.s, first.p, second.s, second.p))
     products = left_out_products(V, V2, first, second)  # (sᵀD[R s])₋ᵢ

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from gramian.core.arrays import Device, RandomSource
 from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import LiveClassifier, RidgeAttribute
 from gramian.core.gram import FACTORS, SINGLE
+from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.search import Trial
 from gramian.discriminant._equations import KDA_RMSE
 
 
@@ -116,25 +120,25 @@ class KernelDiscriminant(RidgeAttribute, LiveClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        metric=None,
-        ridge="loo",
-        targets="signs",
-        factor="auto",
-        class_weight=None,
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
+        ridge: float | str = "loo",
+        targets: str = "signs",
+        factor: str = "auto",
+        class_weight: Mapping[Any, float] | str | None = None,
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

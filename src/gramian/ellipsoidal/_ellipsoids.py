@@ -71,7 +71,8 @@ class InputEllipsoid:
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         """``δ² = ‖L⁻¹(x − c)‖²`` for each row of X (kaieda2004, eq. 4); O(d²) each."""
-        return (triangular_coordinates(self.factor, X - self.centre) ** 2).sum(axis=1)
+        result: np.ndarray = (triangular_coordinates(self.factor, X - self.centre) ** 2).sum(axis=1)
+        return result
 
 
 def input_ellipsoid(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> InputEllipsoid:
@@ -126,7 +127,8 @@ class SvdEllipsoid:
 
     def distances(self, cross: np.ndarray) -> np.ndarray:
         """``δ² = ‖A⁺ Z (k(X, x) − K1/n)‖²`` for each row k(x, X) of ``cross`` (eq. 25); O(n²)."""
-        return (((cross - self.mean) @ self.operator) ** 2).sum(axis=1)
+        result: np.ndarray = (((cross - self.mean) @ self.operator) ** 2).sum(axis=1)
+        return result
 
 
 def svd_ellipsoid(
@@ -217,7 +219,7 @@ class KernelEllipsoid:
 
     def components(self, coordinates: np.ndarray) -> np.ndarray:
         """Kernel principal components y, one row for each sample (kaieda2004, eqs. 38 and 52)."""
-        y = coordinates - self.centre
+        y: np.ndarray = coordinates - self.centre
         k = len(self.axes)
         y[:, :k] = y[:, :k] @ self.axes
         return y

@@ -204,7 +204,7 @@ class RegionsEngine(Engine):
 
     def drift(self, holdings: Holdings) -> float:
         """The largest drift of a region."""
-        return max(region.drift() for region in self.regions.values())
+        return float(max(region.drift() for region in self.regions.values()))
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each sample; slopes stay."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from gramian.core.arrays import Array, MatrixLike, RandomSource
 from gramian.core.engines import KernelSpec
 from gramian.core.estimators import Fitted, LiveClassifier, edits
+from gramian.core.kernels import GammaLike, KernelLike
 from gramian.ellipsoidal._engine import RegionsEngine, RegionsPredictor
 from gramian.ellipsoidal._novelty import novelties, novelty_units, weighted_quantile
 from gramian.ellipsoidal._slopes import memberships
@@ -172,29 +175,29 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="scale",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        normalize=False,
-        distance="kpca",
-        transductive="queries",
-        tau=1e-5,
-        epsilon=1e-4,
-        sigma=1e-8,
-        inverse_of_small="sigma",
-        zeta=1e-6,
-        tune="loo",
-        max_sacrifice=10,
-        eta=0.1,
-        novelty_quantile=0.95,
-        random_state=0,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        gamma: GammaLike = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        normalize: bool = False,
+        distance: str = "kpca",
+        transductive: str | None = "queries",
+        tau: float = 1e-5,
+        epsilon: float = 1e-4,
+        sigma: float = 1e-8,
+        inverse_of_small: str = "sigma",
+        zeta: float = 1e-6,
+        tune: str | None = "loo",
+        max_sacrifice: int = 10,
+        eta: float = 0.1,
+        novelty_quantile: float = 0.95,
+        random_state: RandomSource = 0,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -218,22 +221,22 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         self.n_jobs = n_jobs
 
     @property
-    def slopes_(self):
+    def slopes_(self) -> Array:
         """α, in the order of `classes_`."""
         return self._engine().predictor(self._fitted().holdings).slopes
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes).
 
         The values are finite even for a class without samples.
         """
         return _finite(super().decision_function(X))
 
-    def loo_decision_function(self):
+    def loo_decision_function(self) -> Array:
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         return _finite(super().loo_decision_function())
 
-    def mahalanobis(self, X):
+    def mahalanobis(self, X: MatrixLike) -> Array:
         """Squared Mahalanobis distances δ² from each class, shape (n_samples, n_classes).
 
         The distance from a class without samples is infinite.
@@ -241,7 +244,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         now, predictor = self._region_predictor()
         return predictor.distances(now.samples.queries(self, now.holdings, X))
 
-    def predict_membership(self, X):
+    def predict_membership(self, X: MatrixLike) -> Array:
         """Degrees of membership ``exp(−δ²/α)``, in [0, 1], shape (n_samples, n_classes).
 
         They need not add up to 1. Far from all classes every degree rounds to 0, but `predict`
@@ -251,7 +254,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         X = now.samples.queries(self, now.holdings, X)
         return memberships(predictor.distances(X), predictor.slopes)
 
-    def novelty(self, X):
+    def novelty(self, X: MatrixLike) -> Array:
         """How far each sample lies outside every class, where 1 is typical for members of a class.
 
         Returns ``minᵢ δᵢ²(x)/mᵢ`` with mᵢ the median leave-one-out distance of class i. A sample is
@@ -265,11 +268,11 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         return novelties(predictor.distances(X, True), units)
 
     @property
-    def novelty_threshold_(self):
+    def novelty_threshold_(self) -> float:
         """The quantile ``novelty_quantile`` of the novelty of the held samples, each left out."""
-        return self._derived("novelty", _novelty)[1]
+        return float(self._derived("novelty", _novelty)[1])
 
-    def transduce(self, X):
+    def transduce(self, X: MatrixLike) -> Array:
         """Predict the classes of a batch whose samples join the training set without labels.
 
         This is KPCA III as the paper evaluates it (§8.1.1): samples outside the span of a class add
@@ -290,7 +293,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         return classes[engine.predictor(now.holdings).nearest(X)]
 
     @edits
-    def retune(self):
+    def retune(self) -> Self:
         """Tune the slopes to the samples held now (kaieda2004, §7.6) and return self."""
         now = self._serving()
         engine = self._engine().retuned(now.holdings, self._spec().tuning)
@@ -319,12 +322,12 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         return engine
 
 
-def _finite(decision):
+def _finite(decision: Array) -> Array:
     largest = float(np.log(np.finfo(float).max))
     return np.clip(decision, -largest, largest)
 
 
-def _novelty(now: Fitted):
+def _novelty(now: Fitted) -> tuple[Array, float]:
     """Return the unit of distance of each class and the novelty threshold."""
     holdings = now.holdings
     assert isinstance(now.engine, RegionsEngine)

@@ -73,7 +73,8 @@ def floored_forms(
 def _lacking(z: Array, epsilon: Array, radius: float) -> Array:
     """``f(z)`` minus the contribution of an eigenvalue z to the mean over the circle."""
     S = (_WEIGHTS * z[:, None] / (z[:, None] - radius * _POINTS)).real.sum(axis=1)
-    return 1.0 / np.maximum(z, epsilon) - S / z - (1.0 - S) / epsilon
+    result: Array = 1.0 / np.maximum(z, epsilon) - S / z - (1.0 - S) / epsilon
+    return result
 
 
 def _zolotarev(nodes: int, gap: float) -> tuple[Array, Array]:

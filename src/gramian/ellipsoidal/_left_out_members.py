@@ -84,7 +84,8 @@ def _inverse_factor(sequence: Independent) -> Array:
     identity = np.eye(len(sequence.basis))
     if not len(identity):
         return identity  # older versions of SciPy reject an empty system
-    return solve_triangular(sequence.factor, identity, lower=True, check_finite=False)
+    result: Array = solve_triangular(sequence.factor, identity, lower=True, check_finite=False)
+    return result
 
 
 def _repeated(
@@ -100,7 +101,8 @@ def _repeated(
     squares = np.concatenate([np.zeros((1, len(basis))), np.cumsum(inverse**2, axis=0)])[before]
     along = np.divide((v @ inverse) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
     enters = (schur[:, None] + along >= tau) & known
-    return basis[(basis < n_members) & enters.any(axis=0)]
+    result: Array = basis[(basis < n_members) & enters.any(axis=0)]
+    return result
 
 
 def _projected(
@@ -122,7 +124,8 @@ def _projected(
     kept = np.einsum("ij,ij->i", within, offsets[:, :k]) ** 2 - lost
     out = np.maximum((offsets[:, k:] ** 2).sum(axis=1) + kept, 0.0) / whole.epsilon
     y = offsets[:, :k] - within * np.einsum("ij,ij->i", within, offsets[:, :k])[:, None]
-    return out + _quadratic_forms(y, whole, within, shares[members])
+    result: Array = out + _quadratic_forms(y, whole, within, shares[members])
+    return result
 
 
 def _quadratic_forms(y: Array, whole: KernelEllipsoid, q: Array, s: Array) -> Array:
@@ -165,7 +168,8 @@ def _project(A: Array, q: Array) -> Array:
     """``P A P`` for each row q, ``P = I − q qᵀ``."""
     Aq = q @ A
     half = Aq - 0.5 * q * np.einsum("ij,ij->i", q, Aq)[:, None]
-    return A - q[:, :, None] * half[:, None, :] - half[:, :, None] * q[:, None, :]
+    result: Array = A - q[:, :, None] * half[:, None, :] - half[:, :, None] * q[:, None, :]
+    return result
 
 
 def _reselected(
@@ -189,6 +193,6 @@ def _reselected(
     values = column(i)[others]
     cross = values[None, rest.basis]
     if not queries:
-        return ellipsoid.distances(cross)[0]
+        return float(ellipsoid.distances(cross)[0])
     mean = np.average(values[: len(weight)], weights=weight, keepdims=True)
-    return ellipsoid.query_distances(cross, diagonal[i : i + 1], mean, tau)[0]
+    return float(ellipsoid.query_distances(cross, diagonal[i : i + 1], mean, tau)[0])

@@ -25,13 +25,15 @@ def novelty_units(own: Array, labels: Array, n_classes: int, weight: Array) -> A
     for i in np.unique(labels[known]):
         mine = known & (labels == i)
         units[i] = weighted_quantile(own[mine], weight[mine], 0.5)
-    return np.maximum(units, np.finfo(float).tiny)
+    result: Array = np.maximum(units, np.finfo(float).tiny)
+    return result
 
 
 def novelties(distances: Array, units: Array) -> Array:
     """``minᵢ δᵢ²/mᵢ`` for each row of distances."""
     with np.errstate(over="ignore"):
-        return np.min(distances / units, axis=1)
+        result: Array = np.min(distances / units, axis=1)
+        return result
 
 
 def weighted_quantile(values: Array, weight: Array, q: float) -> float:

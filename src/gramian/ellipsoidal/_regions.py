@@ -97,7 +97,8 @@ class InputRegion(Region):
     zeta: float
 
     def adopt(self, X: Any) -> Array:
-        return in_double(X.toarray() if sparse.issparse(X) else X)
+        result: Array = in_double(X.toarray() if sparse.issparse(X) else X)
+        return result
 
     def distances(self, X: Array, queries: bool | None = None) -> Array:
         return self._ellipsoid.distances(X)

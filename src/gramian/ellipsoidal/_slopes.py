@@ -46,12 +46,14 @@ def memberships(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
 
     For samples far from all classes every degree rounds to 0: use `class_nearest` to choose.
     """
-    return np.exp(-distances / alpha)
+    result: np.ndarray = np.exp(-distances / alpha)
+    return result
 
 
 def class_nearest(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Index of the class with the smallest tuned distance; the first of equal ones."""
-    return np.argmin(_tuned(distances, alpha), axis=1)
+    result: np.ndarray = np.argmin(_tuned(distances, alpha), axis=1)
+    return result
 
 
 def slopes_tune(
@@ -182,7 +184,7 @@ def _centre(thresholds: _Thresholds, alpha: float) -> float:
     lower, upper = thresholds.lower.values, thresholds.upper.values
     if not lower.size or not np.isfinite(upper).any():
         return alpha
-    return 0.5 * lower.max() + 0.5 * upper.min()
+    return float(0.5 * lower.max() + 0.5 * upper.min())
 
 
 def _resolve(thresholds: _Thresholds, alpha: float, max_sacrifice: int, eta: float) -> float:
@@ -225,7 +227,8 @@ def _best_stop(
 def _tuned(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """``h = δ²/α``; infinite on overflow, so that the class is never chosen."""
     with np.errstate(over="ignore"):
-        return distances / alpha
+        result: np.ndarray = distances / alpha
+        return result
 
 
 def _check(distances: np.ndarray, labels: np.ndarray, max_sacrifice: int, eta: float) -> None:

@@ -88,7 +88,8 @@ def check_index(value: Any, where: str, shape: Sequence[int | None], low: int, h
     check_array(value, where, shape, "i")
     if value.size and not (low <= value.min() and value.max() < high):
         refuse(where, f"has numbers outside of {low} to {high - 1}")
-    return value
+    result: Array = value
+    return result
 
 
 def check_labels(value: Any, where: str, shape: Sequence[int | None]) -> Array:
@@ -98,7 +99,8 @@ def check_labels(value: Any, where: str, shape: Sequence[int | None]) -> Array:
         plain = (str, bool, int, float)
         if not all(isinstance(item, plain) and item == item for item in value.ravel().tolist()):
             refuse(where, "has objects that are neither text nor numbers")
-    return value
+    result: Array = value
+    return result
 
 
 def check_number(

@@ -88,7 +88,9 @@ def check_path(path: StrPath, files: Iterable[StrPath]) -> list[Record]:
     return read_records(path)
 
 
-def finish_pending(path: StrPath, records: Iterable[Record], file: StrPath, model: Any) -> list:
+def finish_pending(
+    path: StrPath, records: Iterable[Record], file: StrPath, model: Any
+) -> list[Record]:
     """Close the receipts of this model file that a killed process left pending; returns them."""
     found = []
     for record in records:

@@ -31,7 +31,8 @@ RIVER = ("RiverClassifier", "RiverRegressor")
 def model_class(name: Any) -> type[Any] | None:
     """The class of this name, if a file may name it; imports River for its models."""
     if name in RIVER:
-        return getattr(stream, name)
+        result: type[Any] | None = getattr(stream, name)
+        return result
     return MODELS.get(name) if isinstance(name, str) else None
 
 

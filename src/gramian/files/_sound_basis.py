@@ -57,7 +57,7 @@ def _check_centres(basis: Any, n: int, d: int, kernels: int) -> int:
     length = len(check_array(path["size"], "the path of a basis", (None,), "iuf", finite=False))
     for values in path.values():
         check_array(values, "the path of a basis", (length,), "iuf", finite=False)
-    return m
+    return int(m)
 
 
 def _check_live(live: Any, m: int, t: int, n: int) -> None:

@@ -113,7 +113,7 @@ def _check_format(written: Any) -> None:
 
 def _misread(column: DateColumn, values: Any) -> bool:
     try:
-        return column.read(values.tolist()).tolist() != values.tolist()
+        return bool(column.read(values.tolist()).tolist() != values.tolist())
     except ValueError:
         return True
 

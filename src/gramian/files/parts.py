@@ -221,5 +221,6 @@ def _without_rows(state: dict[str, Any]) -> dict[str, Any]:
     if "coefficients" in state:
         public = state["public"].items()
         bare["public"] = {name: value for name, value in public if name != "classes_"}
-        return without_derived(bare)
+        result: dict[str, Any] = without_derived(bare)
+        return result
     return bare

@@ -44,7 +44,8 @@ class Fisher(Equations):
 
     def shift(self, ridge: float, weight: Array) -> Array:
         """``iσ / weight``: the resolvent has the square root of the condition of eq. (4)."""
-        return 1j * ridge**0.5 / weight
+        result: Array = 1j * ridge**0.5 / weight
+        return result
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
         """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``, ``α = Re (R − s b)``."""
@@ -53,7 +54,8 @@ class Fisher(Equations):
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """Leave-one-out values of the discriminant without the sample: ``f₋ᵢ = y_i − Re θ_i``."""
-        return Y - self.removals(Y, moments, ridge).residual.real
+        result: Array = Y - self.removals(Y, moments, ridge).residual.real
+        return result
 
     def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
         """Complex residuals and real changes of the intercept.
@@ -83,7 +85,8 @@ class Fisher(Equations):
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """``μ kᵀ(K D⁻¹ K + μD)⁻¹k = −σ Im kᵀPk``: f is linear in k, so it is 0 where k is."""
-        return -(ridge**0.5) * np.einsum("ij,ij->i", cross, solved.imag)
+        result: Array = -(ridge**0.5) * np.einsum("ij,ij->i", cross, solved.imag)
+        return result
 
     # -- the path: a kernel machine whose Gram matrix is K D⁻¹ K ----------------------------------
 
@@ -180,7 +183,8 @@ class CanonicalForm:
         if self.centre is not None:
             fitted += self.centre[1]
             leverage += 1.0 / len(Y)
-        return Y - (Y - fitted) / (1.0 - leverage)[:, None]
+        result: Array = Y - (Y - fitted) / (1.0 - leverage)[:, None]
+        return result
 
     def _gains(self, ridge: float) -> Array:
         return self.eigenvalues / (self.eigenvalues + ridge)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 
+from gramian.core.arrays import Array, Device, MatrixLike, RandomSource
 from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import LiveClassifier, RidgeAttribute
+from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.search import Trial
 from gramian.fisher._equations import KFD, KFD_PENALIZED
 
 SEARCHES = ("ladder", "path", "nelder-mead", "gradient")
 
 
 class KernelFisherDiscriminant(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, RidgeAttribute, LiveClassifier
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # it has no hints
+    TransformerMixin,  # type: ignore[misc]
+    RidgeAttribute,
+    LiveClassifier,
 ):
     """Kernel Fisher discriminant that learns and forgets samples exactly.
 
@@ -128,26 +136,26 @@ class KernelFisherDiscriminant(
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        metric=None,
-        ridge="loo",
-        targets="signs",
-        search="ladder",
-        penalize_bias=False,
-        class_weight=None,
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
+        ridge: float | str = "loo",
+        targets: str = "signs",
+        search: str = "ladder",
+        penalize_bias: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -167,7 +175,7 @@ class KernelFisherDiscriminant(
         self.n_jobs = n_jobs
         self.device = device
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> Array:
         """Projections of samples on the discriminant directions, of shape (n_samples, n_outputs).
 
         These are the decision values as columns: one for two classes, else one per class. With a
@@ -178,7 +186,7 @@ class KernelFisherDiscriminant(
     # -- inside ---------------------------------------------------------------------------------
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _spec(self) -> Spec[Any]:
@@ -191,7 +199,7 @@ class KernelFisherDiscriminant(
             search=check_choice("search", self.search, SEARCHES),
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -76,7 +76,8 @@ class ColumnSource:
 
 def row_squares(rows: Array) -> Array:
     """Squared length of each row, in the memory of NumPy."""
-    return to_host(np.einsum("ij,ij->i", rows, rows))
+    result: Array = to_host(np.einsum("ij,ij->i", rows, rows))
+    return result
 
 
 def depends(rests: Array, columns: Array, basis: OrthogonalBasis, limit: float) -> Array:
@@ -91,7 +92,8 @@ def depends(rests: Array, columns: Array, basis: OrthogonalBasis, limit: float) 
         Squared lengths.
     """
     longest = basis.squares[1:].max(initial=0.0)
-    return rests <= limit**2 * np.maximum(columns, longest)
+    result: Array = rests <= limit**2 * np.maximum(columns, longest)
+    return result
 
 
 class CandidatePool:

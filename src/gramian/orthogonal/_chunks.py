@@ -49,7 +49,7 @@ class RowChunks:
         return cls(X, y, weight, numeric)
 
     def __len__(self) -> int:
-        return self.X.shape[0]
+        return int(self.X.shape[0])
 
     def sample(self, rng: np.random.RandomState, size: int) -> tuple[Array, Array, Array, Any]:
         """Indices of ``size`` random rows, ascending, with their X, y and weight in memory."""
@@ -71,7 +71,8 @@ class RowChunks:
     def add_up(self, function: Callable[..., Sequence[Any]], k: int) -> Array:
         """The k results of ``function(X, y, weight, numbers)``, summed over the chunks."""
         boxes = self._map(_OnChunk(function, self.numeric, boxed=True), **self._boxes(k))
-        return boxes.sum(axis=0, split_every=_SPLIT).compute()
+        result: Array = boxes.sum(axis=0, split_every=_SPLIT).compute()
+        return result
 
     def map_rows(self, function: Callable[..., Array], width: int | None, dtype: Any) -> Any:
         """``function(X, y, weight, numbers)`` of each chunk, as a lazy Dask array."""

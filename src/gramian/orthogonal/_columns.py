@@ -199,7 +199,8 @@ class OrthogonalRegression:
         residuals = self.plain + coefficients @ self.basis.Q
         left = 1.0 - self._weighted_squares(1.0 / divisors)
         errors = np.square(leave_out(residuals, left[:, None, :])).sum(axis=(1, 2))
-        return to_host(errors) / self.total
+        result: Array = to_host(errors) / self.total
+        return result
 
     def append(self, z: Array, coefficients: Array) -> None:
         """Add a column as in `OrthogonalBasis.append`; O(n m + n t)."""
@@ -243,7 +244,8 @@ class OrthogonalRegression:
     def _divisors(self, ridge: float) -> Array:
         """``λ_j + s_j``."""
         squares = self.basis.squares
-        return squares + penalties(len(squares), ridge, self.free).astype(squares.dtype)
+        result: Array = squares + penalties(len(squares), ridge, self.free).astype(squares.dtype)
+        return result
 
 
 def leave_out(residuals: Array, left: Array) -> Array:

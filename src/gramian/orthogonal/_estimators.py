@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gramian.core.engines import Spec, check_choice
+from gramian.core.arrays import Array, Device, MatrixLike, RandomSource
+from gramian.core.engines import Holdings, Spec, check_choice
 from gramian.core.estimators import (
     LiveClassifier,
     LiveRegressor,
     check_two_classes,
     is_chunked,
 )
+from gramian.core.kernels import GammaLike, KernelLike
 from gramian.orthogonal._chunked import ChunkedRows, lazily, width_of
 from gramian.orthogonal._spec import BasisSpec
 
@@ -145,28 +148,28 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="cv",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        max_basis=500,
-        tol=1e-3,
-        stopping="gcv",
-        selection="gain",
-        penalty="kernel",
-        ridge="cv",
-        basis="shared",
-        epsilon=0.0,
-        patience=20,
-        penalize_bias=False,
-        random_state=0,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike = "cv",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        max_basis: int = 500,
+        tol: float = 1e-3,
+        stopping: str = "gcv",
+        selection: str = "gain",
+        penalty: str = "kernel",
+        ridge: float | str = "cv",
+        basis: Any = "shared",
+        epsilon: float = 0.0,
+        patience: int = 20,
+        penalize_bias: bool = False,
+        random_state: RandomSource = 0,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -188,26 +191,31 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         self.n_jobs = n_jobs
         self.device = device
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         if is_chunked(X):
             now = self._fitted()
-            return lazily(self, "decision_function", X, width_of(now), now.holdings.rows.dtype)
+            lazy: Array = lazily(
+                self, "decision_function", X, width_of(now), now.holdings.rows.dtype
+            )
+            return lazy
         return super().decision_function(X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
         if is_chunked(X):
-            return lazily(self, "predict", X, None, self.classes_.dtype)
+            lazy: Array = lazily(self, "predict", X, None, self.classes_.dtype)
+            return lazy
         return super().predict(X)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on leave-one-out decision values.
 
         A model fitted to Dask arrays uses the rows on which its centres were chosen.
         """
         if is_chunked(X):
-            return lazily(self, "predict_proba", X, len(self.classes_), float)
+            lazy: Array = lazily(self, "predict_proba", X, len(self.classes_), float)
+            return lazy
         return super().predict_proba(X)
 
     # -- inside ---------------------------------------------------------------------------------
@@ -216,7 +224,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
         return BasisSpec.read(self, apart=self.basis == "one-vs-rest")
 
-    def _classes_after_remove(self, before, after):
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         if self._holds_all():
             return super()._classes_after_remove(before, after)
         present = np.unique(after.y)
@@ -280,27 +288,27 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="cv",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        max_basis=500,
-        tol=1e-3,
-        stopping="gcv",
-        selection="gain",
-        penalty="kernel",
-        ridge="cv",
-        epsilon=0.0,
-        patience=20,
-        penalize_bias=False,
-        random_state=0,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike = "cv",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        max_basis: int = 500,
+        tol: float = 1e-3,
+        stopping: str = "gcv",
+        selection: str = "gain",
+        penalty: str = "kernel",
+        ridge: float | str = "cv",
+        epsilon: float = 0.0,
+        patience: int = 20,
+        penalize_bias: bool = False,
+        random_state: RandomSource = 0,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -321,11 +329,12 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         self.n_jobs = n_jobs
         self.device = device
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Array:
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
             now = self._fitted()
-            return lazily(self, "predict", X, width_of(now), now.holdings.rows.dtype)
+            lazy: Array = lazily(self, "predict", X, width_of(now), now.holdings.rows.dtype)
+            return lazy
         return super().predict(X)
 
     # -- inside ---------------------------------------------------------------------------------
@@ -333,5 +342,5 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     def _spec(self) -> Spec[Any]:
         return BasisSpec.read(self)
 
-    def _classes_after_remove(self, before, after):
+    def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         return super()._classes_after_remove(before, after) if self._holds_all() else after

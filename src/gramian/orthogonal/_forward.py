@@ -140,7 +140,8 @@ class ForwardSelection:
     @property
     def weights(self) -> Array:
         """w of shape (m + 1, t), from ``U w = a`` (andelic2007: α̂ = U⁻¹ α̃)."""
-        return solve_triangular(self.U, self.orthogonal_weights, unit_diagonal=True)
+        result: Array = solve_triangular(self.U, self.orthogonal_weights, unit_diagonal=True)
+        return result
 
 
 def forward_select(

@@ -149,7 +149,8 @@ class LiveRidge:
     @property
     def weights(self) -> Array:
         """w = U⁻¹a of shape (m, t): the bias and the weight of each centre."""
-        return solve_triangular(self.U, self.orthogonal_weights, check_finite=False)
+        result: Array = solve_triangular(self.U, self.orthogonal_weights, check_finite=False)
+        return result
 
     def drift(self) -> float:
         """Largest residual of the solution in ``M a = b``, relative to √M_jj √Σ v y²."""
@@ -198,7 +199,8 @@ class LiveRidge:
 
     def _leverages(self, features: Array, weight: Array | None) -> Array:
         h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
-        return h if weight is None else weight * h
+        result: Array = h if weight is None else weight * h
+        return result
 
     def _assign(self, U: Array, joint: Array, rows: int, ridge: float, free: int) -> None:
         """Factor first, then assign all attributes: an error leaves the object as it was."""

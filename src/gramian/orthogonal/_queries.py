@@ -83,7 +83,8 @@ class AddedBases(AddedBlock):
     def decisions(self, label: int) -> Array:
         y = np.where(self.outputs == self.holdings.classes[label], 1.0, -1.0)
         values, slope = self._all()
-        return (values + slope * y)[..., self.order]
+        result: Array = (values + slope * y)[..., self.order]
+        return result
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
@@ -96,7 +97,8 @@ class AddedBases(AddedBlock):
 
 
 def _features(basis: FixedBasis, X: Any) -> Array:
-    return to_host(basis_features(basis.live.U, basis.centres.rows(X)))
+    result: Array = to_host(basis_features(basis.live.U, basis.centres.rows(X)))
+    return result
 
 
 def _opened(basis: FixedBasis, holdings: Holdings, targets: Array) -> RowQueries:

@@ -99,7 +99,10 @@ class Axes:
     def outputs(self, features: Array, ridges: Array) -> Array:
         """``f(x)`` for each λ, of shape (l, r, t), for rows ψ(x)."""
         coefficients = self.moments / (ridges[:, None, None] + self.squares[:, None])
-        return features[:, : len(self.cross)] @ self.means + self._along(features) @ coefficients
+        result: Array = (
+            features[:, : len(self.cross)] @ self.means + self._along(features) @ coefficients
+        )
+        return result
 
     def press(self, features: Array, targets: Array, weight: Array, ridges: Array) -> Array:
         """``Σ v (y_i − f₋ᵢ(x_i))²`` for each λ, over rows that are part of the sums."""
@@ -108,12 +111,14 @@ class Axes:
         h = weight * (h + (1.0 / (ridges[:, None] + self.squares)) @ np.square(z).T)
         residuals = targets - self.outputs(features, ridges)
         left = leave_out(residuals.swapaxes(1, 2), 1.0 - h[:, None, :])
-        return np.square(left).sum(axis=1) @ weight
+        result: Array = np.square(left).sum(axis=1) @ weight
+        return result
 
     def _along(self, features: Array) -> Array:
         """z of shape (r, p): features without their part in the free columns, along the axes."""
         free = len(self.cross)
-        return (features[:, free:] - features[:, :free] @ self.cross) @ self.vectors
+        result: Array = (features[:, free:] - features[:, :free] @ self.cross) @ self.vectors
+        return result
 
 
 def least(ridges: Array, errors: Array, tol: float = _TOL) -> float:

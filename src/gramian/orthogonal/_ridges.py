@@ -65,7 +65,7 @@ def minimize_press(regression: OrthogonalRegression, start: float) -> float:
         best = int(np.argmin(errors))
         centre = float(min(max(ridges[best], grid[0]), grid[-1]))
         if 0 < best < len(ridges) - 1 and np.isfinite(errors[best - 1 : best + 2]).all():
-            return centre * 2.0 ** vertex(errors[best - 1 : best + 2])
+            return float(centre * 2.0 ** vertex(errors[best - 1 : best + 2]))
     return centre
 
 

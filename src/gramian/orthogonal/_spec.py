@@ -218,7 +218,8 @@ class BasisSpec(Spec[BasisState]):
 def _ridge_on_the_way(model: Any) -> str | float:
     """λ during the selection, which always uses the orthogonal penalty."""
     if model.penalty == "orthogonal" and model.ridge != "cv":
-        return model.ridge
+        result: str | float = model.ridge
+        return result
     return "loo" if "loo" in (model.ridge, model.stopping) else "gcv"
 
 

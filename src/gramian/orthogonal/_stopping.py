@@ -86,7 +86,7 @@ class Shrinkage:
         if rss == 0.0:
             return -np.inf
         log_error = float(np.log(rss / (self.total * self.outputs)))
-        return self.total * log_error + self.df(ridge) * float(np.log(self.total))
+        return float(self.total * log_error + self.df(ridge) * float(np.log(self.total)))
 
     def reestimate(self, ridge: float) -> float:
         """One pass of the re-estimation formula, O(m); see the module docstring.
@@ -169,7 +169,8 @@ class Path:
         if criterion == "bic":
             return np.array(self.bic) / self.total
         with np.errstate(divide="ignore"):  # an error of zero scores −inf, the best value
-            return np.log(np.array(getattr(self, criterion)))
+            result: Array = np.log(np.array(getattr(self, criterion)))
+            return result
 
     def best(self, criterion: str) -> int:
         """Index of the smallest entry; the last one for ``"lambda"``, which compares no sizes."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from gramian.core.equations import class_scores
 from gramian.plots._display import Display, class_color, class_marker, drawn
 from gramian.plots._left_out import labels_of, loo_losses
 from gramian.plots._plane import legend_title, plane_of, unnamed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _EVEN = np.log(2.0)
 
@@ -56,8 +60,17 @@ class LeaveOneOutBoundaryDisplay(Display):
     """
 
     def __init__(
-        self, grid, margins, samples, labels, losses, *, classes, feature_names, n_fixed=0
-    ):
+        self,
+        grid: tuple[Array, Array],
+        margins: Array,
+        samples: Array,
+        labels: Array,
+        losses: Array,
+        *,
+        classes: Sequence[Any],
+        feature_names: tuple[str, str],
+        n_fixed: int = 0,
+    ) -> None:
         self.grid = grid
         self.margins = margins
         self.samples = samples
@@ -68,7 +81,14 @@ class LeaveOneOutBoundaryDisplay(Display):
         self.n_fixed = n_fixed
 
     @classmethod
-    def from_estimator(cls, model, *, features=(0, 1), grid_resolution=200, ax=None):
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        features: tuple[int | str, int | str] = (0, 1),
+        grid_resolution: int = 200,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw a fitted classifier.
 
         Parameters
@@ -92,7 +112,7 @@ class LeaveOneOutBoundaryDisplay(Display):
             n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         for index in range(len(self.classes)):
@@ -153,4 +173,5 @@ def _columns(F: Any) -> Array:
     """Decision values as an array of shape (n, t), infinite ones as the largest finite."""
     F = np.asarray(F)
     largest = np.abs(F[np.isfinite(F)]).max(initial=1.0)
-    return np.nan_to_num(F.reshape(len(F), -1), posinf=largest, neginf=-largest)
+    result: Array = np.nan_to_num(F.reshape(len(F), -1), posinf=largest, neginf=-largest)
+    return result

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, ArrayLike, MatrixLike
 from gramian.plots._display import BLUE, GREY, ORANGE, Display, drawn
 from gramian.plots._left_out import labels_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _NORMAL = 1.96  # two-sided 95 %
 _ENOUGH = 10
@@ -56,7 +59,8 @@ def _bins(probability: Array, n_bins: int) -> Array:
             current, holdings = current + 1, 0
     if current > 0:  # what is left over goes to the last one that is closed
         added = np.minimum(added, current - 1)
-    return added[narrow]
+    result: Array = added[narrow]
+    return result
 
 
 class CalibrationDisplay(Display):
@@ -90,12 +94,21 @@ class CalibrationDisplay(Display):
     100
     """
 
-    def __init__(self, curves, quantity):
+    def __init__(self, curves: Any, quantity: str) -> None:
         self.curves = curves
         self.quantity = quantity
 
     @classmethod
-    def from_estimator(cls, model, X=None, y=None, *, pos_label=None, n_bins=10, ax=None):
+    def from_estimator(
+        cls,
+        model: Any,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        pos_label: Any = None,
+        n_bins: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw a fitted classifier.
 
         Parameters
@@ -112,6 +125,7 @@ class CalibrationDisplay(Display):
             raise ValueError(f"calibration is that of a classifier, got {type(model).__name__}.")
         samples = {"leave-one-out": (model.loo_predict_proba(), labels_of(model))}
         if X is not None:
+            y = np.asarray(y)
             labels = np.where(np.isin(y, model.classes_), np.searchsorted(model.classes_, y), -1)
             samples["test data"] = (model.predict_proba(X), labels)
         column = _column(model.classes_, pos_label)
@@ -122,7 +136,7 @@ class CalibrationDisplay(Display):
         what = "the predicted class" if column is None else f"class {drawn(model.classes_[column])}"
         return cls(curves, what).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="calibrated")

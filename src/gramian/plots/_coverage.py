@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource
 from gramian.core.equations import accepted
 from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, drawn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 _LEFT_OUT = 100  # samples that are left out and asked for
@@ -30,7 +35,13 @@ class Coverage:
     count: int
 
 
-def coverage_of(model, X=None, y=None, confidences=CONFIDENCES, random_state=0) -> Coverage:
+def coverage_of(
+    model: Any,
+    X: MatrixLike | None = None,
+    y: ArrayLike | None = None,
+    confidences: Sequence[float] = CONFIDENCES,
+    random_state: RandomSource = 0,
+) -> Coverage:
     """Coverage on test samples, or on held ones, each asked of the model without it.
 
     Parameters
@@ -45,30 +56,33 @@ def coverage_of(model, X=None, y=None, confidences=CONFIDENCES, random_state=0) 
         Draws the held samples.
     """
     check_is_fitted(model)
-    confidences = np.asarray(confidences, dtype=float)
-    found, y = _left_out(model, confidences, random_state) if X is None else (
-        _asked(model, X, confidences), np.asarray(y)
-    )  # fmt: skip
+    levels = np.asarray(confidences, dtype=float)
+    truth: Array
+    if X is None:
+        found, truth = _left_out(model, levels, random_state)
+    else:
+        found, truth = _asked(model, X, levels), np.asarray(y)
     if is_classifier(model):
-        sets = np.stack([accepted(found, c) for c in confidences])
-        own = (sets & (model.classes_ == y[:, None])).any(axis=2)
-        by_class = {str(c): own[:, y == c].mean(axis=1) for c in np.unique(y)}
+        sets = np.stack([accepted(found, c) for c in levels])
+        own = (sets & (model.classes_ == truth[:, None])).any(axis=2)
+        by_class = {str(c): own[:, truth == c].mean(axis=1) for c in np.unique(truth)}
         return Coverage(
-            confidences, own.mean(axis=1), sets.sum(axis=2).mean(axis=1), by_class, len(y)
+            levels, own.mean(axis=1), sets.sum(axis=2).mean(axis=1), by_class, len(truth)
         )
     low, high = found[..., 0], found[..., 1]
-    own = (low <= y[:, None]) & (y[:, None] <= high)
-    return Coverage(confidences, own.mean(axis=0), np.median(high - low, axis=0), {}, len(y))
+    own = (low <= truth[:, None]) & (truth[:, None] <= high)
+    return Coverage(levels, own.mean(axis=0), np.median(high - low, axis=0), {}, len(truth))
 
 
-def _asked(model, X, confidences) -> Array:
+def _asked(model: Any, X: Any, confidences: Array) -> Array:
     """p-values of all classes (m, c), or intervals at all confidences (m, k, 2)."""
     if is_classifier(model):
-        return model.p_values(X)
+        result: Array = model.p_values(X)
+        return result
     return np.stack([model.predict_interval(X, c) for c in confidences], axis=1)
 
 
-def _left_out(model, confidences, random_state) -> tuple[Array, Array]:
+def _left_out(model: Any, confidences: Array, random_state: RandomSource) -> tuple[Array, Array]:
     twin, ids, X, y = model.refitted(), model.ids_, model.X_fit_, model.y_fit_
     if getattr(model, "kernel", None) == "precomputed":
         raise ValueError("leaving samples out and asking for them needs samples; give X and y.")
@@ -102,12 +116,20 @@ class CoverageDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, coverage, name="left-out samples"):
+    def __init__(self, coverage: Coverage, name: str = "left-out samples") -> None:
         self.coverage = coverage
         self.name = name
 
     @classmethod
-    def from_estimator(cls, model, X=None, y=None, *, confidences=CONFIDENCES, ax=None):
+    def from_estimator(
+        cls,
+        model: Any,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        confidences: Sequence[float] = CONFIDENCES,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw the coverage on test samples, or on up to 100 held samples, each left out.
 
         Parameters
@@ -120,15 +142,15 @@ class CoverageDisplay(Display):
         name = "left-out samples" if X is None else "test samples"
         return cls(coverage_of(model, X, y, confidences), name).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         found, ax = self.coverage, self._begin(ax)
         ends = [found.confidences[0], 1.0]
         ax.plot(ends, ends, color=GREY, linestyle=":", label="as promised")
         if 1 < len(found.by_class) <= 7:
             for k, (name, values) in enumerate(found.by_class.items()):
-                style = {"color": class_color(k + 1), "linewidth": 0.8}
-                ax.plot(found.confidences, values, label=f"class {drawn(name)}", **style)
+                label, color = f"class {drawn(name)}", class_color(k + 1)
+                ax.plot(found.confidences, values, label=label, color=color, linewidth=0.8)
         label = f"{found.count:,} {self.name}"
         ax.plot(found.confidences, found.coverage, "o-", color=BLUE, label=label)
         for x, y, size in zip(found.confidences, found.coverage, found.size, strict=True):
@@ -160,7 +182,15 @@ class IntervalDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, x, prediction, intervals, holdings, confidence_level, feature):
+    def __init__(
+        self,
+        x: Array,
+        prediction: Array,
+        intervals: Array,
+        holdings: tuple[Array, Array],
+        confidence_level: float,
+        feature: str,
+    ) -> None:
         self.x = x
         self.prediction = prediction
         self.intervals = intervals
@@ -171,15 +201,15 @@ class IntervalDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        model,
-        X=None,
+        model: Any,
+        X: MatrixLike | None = None,
         *,
-        feature=0,
-        confidence_level=0.9,
-        method="full",
-        resolution=200,
-        ax=None,
-    ):
+        feature: int = 0,
+        confidence_level: float = 0.9,
+        method: str = "full",
+        resolution: int = 200,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw intervals at samples, or along the feature with the others at their medians.
 
         Parameters
@@ -208,7 +238,7 @@ class IntervalDisplay(Display):
         display = cls(X[:, feature], model.predict(X), ends, pairs, confidence_level, name)
         return display.plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         ax.plot(*self.holdings, ".", color=GREY, markersize=3, label="samples")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gramian.data import forgetting_curve
+from gramian.core.arrays import ArrayLike, MatrixLike, RandomSource
+from gramian.data import Curve, forgetting_curve
 from gramian.plots._display import Display, class_color, class_marker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class CurveDisplay(Display):
@@ -23,11 +30,11 @@ class CurveDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, curves):
+    def __init__(self, curves: Mapping[str, Curve]) -> None:
         self.curves = curves
 
     @classmethod
-    def from_curves(cls, curves, *, ax=None):
+    def from_curves(cls, curves: Mapping[str, Curve], *, ax: Axes | None = None) -> Self:
         """Draw curves by name, such as those of several strategies."""
         kinds = {(curve.edited, curve.loss) for curve in curves.values()}
         if len(kinds) != 1:
@@ -36,8 +43,18 @@ class CurveDisplay(Display):
 
     @classmethod
     def from_values(
-        cls, model, values, X, y=None, *, share=0.5, steps=20, loss=None, random_state=0, ax=None
-    ):
+        cls,
+        model: Any,
+        values: Any,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        *,
+        share: float = 0.5,
+        steps: int = 20,
+        loss: str | None = None,
+        random_state: RandomSource = 0,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw what happens if the samples of the least or of the greatest value leave first.
 
         Good values part the lines: without its worst samples a model is better than at random,
@@ -74,12 +91,12 @@ class CurveDisplay(Display):
             ax=ax,
         )
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         for k, (name, curve) in enumerate(self.curves.items()):
-            style = {"color": class_color(k), "marker": class_marker(k), "markersize": 4}
-            ax.plot(curve.counts, curve.losses, label=name, **style)
+            style: dict[str, Any] = {"color": class_color(k), "marker": class_marker(k)}
+            ax.plot(curve.counts, curve.losses, label=name, markersize=4, **style)
         words = {"error": "test error", "log": "test log-loss"}
         ax.set_xlabel(f"samples {curve.edited}")
         ax.set_ylabel(words.get(curve.loss, f"{curve.loss} test error"))

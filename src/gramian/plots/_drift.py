@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array
 from gramian.plots._display import BLUE, RED, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class DriftRecorder:
@@ -100,17 +104,17 @@ class DriftDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, edits, drift, rebuilt=()):
+    def __init__(self, edits: Array, drift: Array, rebuilt: Sequence[tuple[int, str]] = ()) -> None:
         self.edits = edits
         self.drift = drift
         self.rebuilt = rebuilt
 
     @classmethod
-    def from_recorder(cls, recorder, *, ax=None):
+    def from_recorder(cls, recorder: DriftRecorder, *, ax: Axes | None = None) -> Self:
         """Draw the record of a `DriftRecorder`."""
         return cls(recorder.edits, recorder.drift, list(recorder.rebuilt)).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         drift = np.where(self.drift > 0, self.drift, np.nan)  # an exact 0 has no logarithm

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import sample_influence
 from gramian.plots._display import BLUE, GREY, RED, Display, drawn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class InfluenceDisplay(Display):
@@ -41,13 +46,13 @@ class InfluenceDisplay(Display):
     ['61', '50', '78']
     """
 
-    def __init__(self, ids, influence, wrong=None):
+    def __init__(self, ids: Array, influence: Array, wrong: Array | None = None) -> None:
         self.ids = ids
         self.influence = influence
         self.wrong = wrong
 
     @classmethod
-    def from_estimator(cls, model, *, n_samples=15, ax=None):
+    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:
         """Draw the most influential samples of a fitted model.
 
         Parameters
@@ -62,7 +67,7 @@ class InfluenceDisplay(Display):
         wrong = model.loo_predict() != model.y_fit_ if is_classifier(model) else None
         return cls(model.ids_, influence, wrong).plot(n_samples=n_samples, ax=ax)
 
-    def plot(self, ax=None, *, n_samples=15):
+    def plot(self, ax: Axes | None = None, *, n_samples: int = 15) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         top = np.argsort(-self.influence, kind="stable")[:n_samples]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from gramian.data import label_issues
 from gramian.plots._display import BLUE, GREY, RED, Display, drawn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class LabelIssuesDisplay(Display):
@@ -37,15 +42,15 @@ class LabelIssuesDisplay(Display):
     '7'
     """
 
-    def __init__(self, issues):
+    def __init__(self, issues: Any) -> None:
         self.issues = issues
 
     @classmethod
-    def from_estimator(cls, model, *, n_samples=15, ax=None):
+    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:
         """Draw the most doubtful samples of a classifier or `TableModel`."""
         return cls(label_issues(model, top=n_samples)).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax, issues = self._begin(ax), self.issues
         places = np.arange(len(issues))
@@ -56,7 +61,7 @@ class LabelIssuesDisplay(Display):
         ):
             if mine.any():
                 ax.barh(places[mine], issues.probability[mine], color=color, label=label)
-        for row in np.flatnonzero(doubted):
+        for row in np.flatnonzero(doubted).tolist():
             words = f" {drawn(issues.given[row])} → {drawn(issues.suggested[row])}"
             ax.text(issues.probability[row], row, words, va="center", color=GREY)
         ax.set_yticks(places, [drawn(name) for name in issues.ids])

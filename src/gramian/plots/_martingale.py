@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from gramian.plots._display import BLUE, GREY, ORANGE, RED, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class MartingaleDisplay(Display):
@@ -26,12 +31,12 @@ class MartingaleDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, result, level=100.0):
+    def __init__(self, result: Any, level: float = 100.0) -> None:
         self.result = result
         self.level = level
 
     @classmethod
-    def from_result(cls, result, *, level=100.0, ax=None):
+    def from_result(cls, result: Any, *, level: float = 100.0, ax: Axes | None = None) -> Self:
         """Draw the martingale of a `Prequential` result.
 
         Parameters
@@ -42,7 +47,7 @@ class MartingaleDisplay(Display):
         """
         return cls(result, level).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         result, ax = self.result, self._begin(ax)
         ax.plot(result.steps, result.martingale, color=BLUE, label="log₁₀ of the martingale")

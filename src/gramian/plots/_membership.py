@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
+from gramian.core.arrays import Array
 from gramian.plots._display import Display, class_color, class_marker, drawn
 from gramian.plots._left_out import labels_of
 from gramian.plots._plane import legend_title, plane_of, unnamed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LEVELS = (0.1, 0.5, 0.9)
 
@@ -51,8 +56,17 @@ class MembershipDisplay(Display):
     """
 
     def __init__(
-        self, grid, degrees, newness, samples, labels, *, classes, feature_names, n_fixed=0
-    ):
+        self,
+        grid: tuple[Array, Array],
+        degrees: Array,
+        newness: Array,
+        samples: Array,
+        labels: Array,
+        *,
+        classes: Sequence[Any],
+        feature_names: tuple[str, str],
+        n_fixed: int = 0,
+    ) -> None:
         self.grid = grid
         self.degrees = degrees
         self.newness = newness
@@ -63,7 +77,14 @@ class MembershipDisplay(Display):
         self.n_fixed = n_fixed
 
     @classmethod
-    def from_estimator(cls, model, *, features=(0, 1), grid_resolution=150, ax=None):
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        features: tuple[int | str, int | str] = (0, 1),
+        grid_resolution: int = 150,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw a fitted `EllipsoidalFuzzyClassifier`.
 
         Parameters
@@ -93,7 +114,7 @@ class MembershipDisplay(Display):
             n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         if self.newness.max() > 1.0:

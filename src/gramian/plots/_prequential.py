@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 from gramian.plots._display import Display, class_color
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class PrequentialDisplay(Display):
@@ -24,11 +28,11 @@ class PrequentialDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, results):
+    def __init__(self, results: Any) -> None:
         self.results = results
 
     @classmethod
-    def from_results(cls, results, *, ax=None):
+    def from_results(cls, results: Any, *, ax: Axes | None = None) -> Self:
         """Draw one result, or several by name.
 
         Parameters
@@ -42,17 +46,18 @@ class PrequentialDisplay(Display):
             raise ValueError(f"results must be of one metric to share an axis, got {metrics}.")
         return cls(dict(named)).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         for k, (name, result) in enumerate(self.results.items()):
             color, prefix = class_color(k), f"{name}, " if name else ""
             recent, all_so_far = f"last {result.window}", f"all: {result.score:.3g}"
-            for values, style, label in (
-                (result.windowed, {"linestyle": "-", "linewidth": 1.5}, recent),
-                (result.running, {"linestyle": "--", "linewidth": 1.0}, all_so_far),
+            for values, line, width, label in (
+                (result.windowed, "-", 1.5, recent),
+                (result.running, "--", 1.0, all_so_far),
             ):
-                ax.plot(result.steps, values, color=color, label=prefix + label, **style)
+                style: dict[str, Any] = {"color": color, "linestyle": line}
+                ax.plot(result.steps, values, linewidth=width, label=prefix + label, **style)
         ax.set_xlabel("samples seen")
         ax.set_ylabel(f"{result.metric}, predicted before learned")
         self._legend_above()

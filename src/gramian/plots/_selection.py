@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from gramian.core.arrays import Array
 from gramian.core.equations import CRITERIA
 from gramian.core.search import Selection
 from gramian.plots._display import RED, Display, pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _NAMES = {
     "log": "log-loss",
@@ -51,7 +54,7 @@ class SelectionPathDisplay(Display):
         self.selection = selection
 
     @classmethod
-    def from_estimator(cls, model, *, ax=None):
+    def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> Self:
         """Draw the search of a fitted model.
 
         Parameters
@@ -68,7 +71,7 @@ class SelectionPathDisplay(Display):
             )
         return cls(selection).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""
         ax = self._begin(ax)
         if len(np.unique(self.selection.ridges)) > 1:

@@ -187,7 +187,8 @@ class AddedStack(AddedBlock):
 
     @property
     def labels(self) -> Array:
-        return self.parts[0].labels
+        result: Array = self.parts[0].labels
+        return result
 
     def decisions(self, label: int) -> Array:
         left_out = [part.decisions(label) for part in self.parts]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, ArrayLike, Device, RandomSource
 from gramian.core.engines import Spec
 from gramian.core.estimators import LiveClassifier, LiveEstimator, LiveRegressor
+from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.search import Trial
 from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS, StackSpec, stack_spec
 
 
@@ -117,22 +120,22 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
 
     def __init__(
         self,
-        kernel=CLASS_KERNELS,
+        kernel: KernelLike | Sequence[KernelLike] = CLASS_KERNELS,
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        C="loo",
-        weights="loo",
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike | Sequence[GammaLike] = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        C: float | str = "loo",
+        weights: str | ArrayLike = "loo",
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -222,22 +225,22 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
 
     def __init__(
         self,
-        kernel=NUMBER_KERNELS,
+        kernel: KernelLike | Sequence[KernelLike] = NUMBER_KERNELS,
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        C="loo",
-        weights="loo",
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike | Sequence[GammaLike] = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        C: float | str = "loo",
+        weights: str | ArrayLike = "loo",
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

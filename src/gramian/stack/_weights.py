@@ -60,7 +60,8 @@ def class_weights(F: Array, targets: ClassTargets, plain: Array | None = None) -
     if not found.any():
         simple = np.ones(len(Z)) if plain is None or not plain.any() else plain.astype(float)
         found = _NEXT_TO_NOTHING * simple
-    return found / unit
+    result: Array = found / unit
+    return result
 
 
 def response_weights(F: Array, Y: Array, weight: Array) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ def learn(model: Any, X: Any, y: Any, ids: Any) -> None:
         return
     table = {name: read_cells(X, name) for name in column_names(X)}
     if y is not None:
-        table[model.target] = list(np.asarray(y).tolist())
+        table[str(model.target)] = list(np.asarray(y).tolist())
     if ids is not None:
         if model.id_column is None:
             raise ValueError("this model of a table numbers its rows by itself; give no `ids`.")

@@ -20,7 +20,7 @@ class Signer:
 
     def sign(self, digest: str) -> str:
         """Signature of a hash, both in hexadecimal digits."""
-        return self._key.sign(bytes.fromhex(digest)).hex()
+        return str(self._key.sign(bytes.fromhex(digest)).hex())
 
 
 def signed(receipt: Receipt, signer: Signer | None) -> Receipt:
@@ -47,7 +47,7 @@ def public_key(key: Any) -> str:
     if isinstance(key, str) and len(key) == 64 and not os.path.exists(key):
         return key.lower()
     if hasattr(key, "public_bytes_raw"):
-        return key.public_bytes_raw().hex()
+        return str(key.public_bytes_raw().hex())
     kind = _ed25519().Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -57,7 +57,7 @@ def public_key(key: Any) -> str:
         raise StoreError(f"the public key is no key in PEM form: {error}.") from error
     if not isinstance(found, kind):
         raise StoreError(f"the public key must be an Ed25519 key, got {type(found).__name__}.")
-    return found.public_bytes_raw().hex()
+    return str(found.public_bytes_raw().hex())
 
 
 def _private(key: Any) -> Any:

@@ -28,7 +28,9 @@ def is_store(address: StrPath) -> bool:
 def backend_of(address: StrPath, keyring: Any = None, wait: float | None = None) -> Backend:
     """The backend of an address; nothing is opened yet."""
     if is_address(address):
-        from gramian.store._postgres import Postgres  # needs psycopg
+        from gramian.store._postgres import (  # type: ignore[import-not-found, unused-ignore]
+            Postgres,  # needs psycopg
+        )
 
         if keyring is None:
             raise StoreError(

@@ -17,7 +17,6 @@ from gramian.files import (
 from gramian.files._receipt import now, versions
 from gramian.files.parts import (
     Parts,
-    estimator_of,
     following,
     follows_from_rows,
     rows_of,
@@ -30,6 +29,7 @@ from gramian.store._edits import columns_of
 from gramian.store._errors import StoreError
 from gramian.store._keys import Signer, signed
 from gramian.store._rows import Row, pack, rows_from, unpack
+from gramian.tables import estimator_of
 
 MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""

@@ -54,5 +54,7 @@ def loo_losses(model: Any) -> Array:
     """Squared leave-one-out error of each held sample; 0 or 1 for labels."""
     y, left_out = model.y_fit_, model.loo_predict()
     if is_classifier(model):
-        return (left_out != y).astype(float)
-    return np.square(left_out - y).reshape(len(y), -1).mean(axis=1)
+        result: Array = (left_out != y).astype(float)
+        return result
+    result = np.square(left_out - y).reshape(len(y), -1).mean(axis=1)
+    return result

@@ -105,7 +105,8 @@ class Prequential:
     def _asked(self) -> Array:
         if self.p_values is None:
             raise ValueError("no sets were asked for; give `confidence_level` to prequential.")
-        return self.p_values
+        result: Array = self.p_values
+        return result
 
     @property
     def score(self) -> float:
@@ -230,7 +231,8 @@ def _last_means(values: Array, window: int) -> Array:
     total = np.concatenate([[0.0], np.cumsum(values)])
     last = np.arange(1, len(values) + 1)
     first = np.maximum(last - window, 0)
-    return (total[last] - total[first]) / (last - first)
+    result: Array = (total[last] - total[first]) / (last - first)
+    return result
 
 
 def _predict(model: Any, X: Any, time: list[Any]) -> Any:

@@ -136,7 +136,10 @@ class _River:
     def _widened(self, window: SlidingWindow, width: int) -> SlidingWindow:
         """A window that holds the same samples with zeros for the features to come."""
         padding = ((0, 0), (0, width - window.n_features_in_))
-        return self._new_window().partial_fit(np.pad(window.X_, padding), window.y_)
+        result: SlidingWindow = self._new_window().partial_fit(
+            np.pad(window.X_, padding), window.y_
+        )
+        return result
 
     # -- for model files, as an estimator has them ----------------------------------------------
 
@@ -342,7 +345,7 @@ def _has_feature_widths(estimator: Any) -> bool:
     gamma = getattr(estimator, "gamma", None)
     if isinstance(gamma, list | tuple) and not isinstance(estimator.kernel, str):
         return any(np.ndim(width) for width in gamma)
-    return np.ndim(gamma) > 0
+    return gamma is not None and np.ndim(gamma) > 0
 
 
 def _target(y: Any) -> float:

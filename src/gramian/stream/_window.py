@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import (
     _get_feature_names,
     check_X_y,
@@ -18,16 +17,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, ArrayLike, MatrixLike
 from gramian.core.estimators import positions_of
+from gramian.core.estimators._delegation import if_estimator_has
 from gramian.stream._alarm import LOOKS, Alarm
 from gramian.stream._holdings import Held, check_age, check_times
 
 ALARM = "alarm"
-
-
-def _estimator_has(name):
-    return lambda window: hasattr(window.estimator, name)
 
 
 class _Window(NamedTuple):
@@ -47,7 +43,7 @@ class _Window(NamedTuple):
     looked_at: int = 0
 
 
-class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
+class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no hints
     """Estimator fitted to the latest samples of a stream, limited by number or by age.
 
     New samples are learned and samples that leave the window are forgotten, each by an exact
@@ -105,8 +101,14 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     _state: _Window
 
     def __init__(
-        self, estimator, *, max_samples=None, max_age=None, min_samples=20, reselect_every=None
-    ):
+        self,
+        estimator: Any,
+        *,
+        max_samples: int | None = None,
+        max_age: Any = None,
+        min_samples: int = 20,
+        reselect_every: int | str | None = None,
+    ) -> None:
         self.estimator = estimator
         self.max_samples = max_samples
         self.max_age = max_age
@@ -115,12 +117,12 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, X, y, times=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, times: ArrayLike | None = None) -> Self:
         """Forget everything and start from these samples. Returns self."""
         self._state = clone(self).partial_fit(X, y, times)._state
         return self
 
-    def partial_fit(self, X, y, times=None):
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, times: ArrayLike | None = None) -> Self:
         """Learn samples in order of arrival and forget those that fall out of the window.
 
         Parameters
@@ -142,7 +144,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         self._reselect_if_due()
         return self
 
-    def advance(self, time):
+    def advance(self, time: float) -> Self:
         """Move the time forward and forget samples that are too old at ``time``. Returns self.
 
         A time before the latest seen changes nothing.
@@ -154,7 +156,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             self._hold(self._within(self._state.holdings, time), time, self._state.next_id)
         return self
 
-    def forget(self, ids):
+    def forget(self, ids: ArrayLike) -> Self:
         """Forget samples by id, before they leave the window. Returns self."""
         holdings = self._require_samples()
         stay = np.delete(np.arange(len(holdings)), positions_of(holdings.ids, ids))
@@ -163,56 +165,65 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     # -- reading --------------------------------------------------------------------------------
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Array:
         """Predictions of the window's model; NotFittedError while there is none."""
-        return self._model().predict(self._check_queries(X))
+        found: Array = self._model().predict(self._check_queries(X))
+        return found
 
-    @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X):
+    @if_estimator_has("decision_function")
+    def decision_function(self, X: MatrixLike) -> Array:
         """Decision values of the window's model."""
-        return self._model().decision_function(self._check_queries(X))
+        found: Array = self._model().decision_function(self._check_queries(X))
+        return found
 
-    @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X):
+    @if_estimator_has("predict_proba")
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities by the window's model."""
-        return self._model().predict_proba(self._check_queries(X))
+        found: Array = self._model().predict_proba(self._check_queries(X))
+        return found
 
-    @available_if(_estimator_has("predict_set"))
-    def predict_set(self, X, confidence_level=0.9, **options):
+    @if_estimator_has("predict_set")
+    def predict_set(self, X: MatrixLike, confidence_level: float = 0.9, **options: Any) -> Array:
         """Sets of classes by the window's model; see `LiveClassifier.predict_set`."""
-        return self._model().predict_set(self._check_queries(X), confidence_level, **options)
+        model, queries = self._model(), self._check_queries(X)
+        found: Array = model.predict_set(queries, confidence_level, **options)
+        return found
 
-    @available_if(_estimator_has("predict_interval"))
-    def predict_interval(self, X, confidence_level=0.9, method="full"):
+    @if_estimator_has("predict_interval")
+    def predict_interval(
+        self, X: MatrixLike, confidence_level: float = 0.9, method: str = "full"
+    ) -> Array:
         """Intervals by the window's model; see `LiveRegressor.predict_interval`."""
-        return self._model().predict_interval(self._check_queries(X), confidence_level, method)
+        model, queries = self._model(), self._check_queries(X)
+        found: Array = model.predict_interval(queries, confidence_level, method)
+        return found
 
-    def score(self, X, y):
+    def score(self, X: MatrixLike, y: ArrayLike) -> float:
         """Accuracy or R² of the window's model."""
-        return self._model().score(self._check_queries(X), y)
+        return float(self._model().score(self._check_queries(X), y))
 
     @property
-    def ids_(self):
+    def ids_(self) -> Array:
         """Ids of the window's samples, in order of arrival."""
         return self._require_samples().ids.copy()
 
     @property
-    def times_(self):
+    def times_(self) -> Array:
         """Times of the window's samples, in the order of `ids_`."""
         return self._require_samples().times.copy()
 
     @property
-    def X_(self):
+    def X_(self) -> Any:
         """The window's samples, in the order of `ids_`."""
         return self._require_samples().X.copy()
 
     @property
-    def y_(self):
+    def y_(self) -> Array:
         """Their labels or targets, in the order of `ids_`."""
         return self._require_samples().y.copy()
 
     @property
-    def estimator_(self):
+    def estimator_(self) -> Any:
         """The model of the window's samples; None while there is none."""
         state = vars(self).get("_state")
         if state is None:
@@ -222,27 +233,27 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return state.model
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of features."""
-        return self._require_samples().X.shape[1]
+        return int(self._require_samples().X.shape[1])
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> Array:
         """Names of the features, if they were all strings."""
-        names = self._require_samples().names
+        names: Array | None = self._require_samples().names
         if names is None:
             raise AttributeError("the samples came without names of features.")
         return names
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return getattr(self, "estimator_", None) is not None
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return get_tags(self.estimator)
 
     # -- state ----------------------------------------------------------------------------------
 
-    def _get_state(self):
+    def _get_state(self) -> dict[str, Any]:
         """What a model file stores: the samples, and the model of them."""
         state = self._state
         times, now = np.asarray(state.holdings.times), np.asarray(state.now)
@@ -260,7 +271,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             "selected_at": state.selected_at,
         }
 
-    def _set_state(self, state):
+    def _set_state(self, state: dict[str, Any]) -> None:
         times, now = np.asarray(state["times"]), np.asarray(state["now"])
         if state["dated"]:
             times, now = times.astype("datetime64[us]"), now.astype("datetime64[us]")
@@ -282,8 +293,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return self._within(new, now)
         if self.max_age is not None or len(new) != 1:
             return self._within(before.holdings.join(new), now)
-        full = self.max_samples is not None and len(before.holdings) >= self.max_samples
-        return before.holdings.join(new, len(before.holdings) + 1 - self.max_samples if full else 0)
+        leaving = 0
+        if self.max_samples is not None:
+            leaving = max(0, len(before.holdings) + 1 - self.max_samples)
+        return before.holdings.join(new, leaving)
 
     def _within(self, holdings: Held, now: Any) -> Held:
         """Those of the samples that are in the window."""
@@ -316,7 +329,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return
         if self.reselect_every == ALARM:
             self._follow_alarm(state)
-        elif state.next_id - state.selected_at >= self.reselect_every:
+        elif state.next_id - state.selected_at >= int(self.reselect_every):
             state.model.reselect()
             self._state = state._replace(selected_at=state.next_id)
 
@@ -337,7 +350,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
                 state = state._replace(selected_at=state.next_id)
         self._state = state._replace(alarm=alarm, looked_at=state.next_id)
 
-    def _model(self):
+    def _model(self) -> Any:
         model = getattr(self, "estimator_", None)
         if model is not None:
             return model
@@ -355,7 +368,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     # -- validation -----------------------------------------------------------------------------
 
-    def _check_samples(self, X, y, times) -> Held:
+    def _check_samples(self, X: Any, y: Any, times: Any) -> Held:
         before = vars(self).get("_state")
         if (
             before is not None
@@ -385,20 +398,20 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         ids = np.arange(start, start + len(y))
         return Held(X, y, ids, self._check_times(times, ids), names)
 
-    def _check_times(self, times, ids) -> Array:
+    def _check_times(self, times: Any, ids: Any) -> Array:
         if (times is None) != (self.max_age is None):
             raise ValueError(
                 f"times go with max_age: got times={times!r} and max_age={self.max_age!r}."
             )
         return ids if times is None else check_times(times, len(ids), check_age(self.max_age))
 
-    def _check_queries(self, X):
+    def _check_queries(self, X: Any) -> Any:
         holdings = self._require_samples()
         if holdings.accepts(X):
             return X
         return validate_data(self, X, reset=False, accept_sparse="csr", dtype=holdings.X.dtype)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Parameters may have been set anew since the last call."""
         if getattr(self.estimator, "kernel", None) == "precomputed":
             raise ValueError(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, RandomSource
 from gramian.core.engines import PRIMAL, Spec, check_choice, is_number
 from gramian.core.equations import KERNEL_RIDGE
 from gramian.core.estimators import LiveClassifier, StrengthAttribute, shaped
 from gramian.core.gram import FACTORS
+from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.search import Trial
 from gramian.svm._lagrangian_engine import LagrangianEngine
 from gramian.svm._lagrangian_spec import LagrangianSpec
 
@@ -140,26 +143,26 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        C="loo",
-        solver="pivot",
-        step=1.9,
-        tol=1e-6,
-        max_iter=10_000,
-        factor="auto",
-        class_weight=None,
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        gamma: GammaLike = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        C: float | str = "loo",
+        solver: str = "pivot",
+        step: float = 1.9,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        factor: str = "auto",
+        class_weight: Mapping[Any, float] | str | None = None,
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

@@ -319,7 +319,7 @@ class LagrangianEngine(Engine):
 
             def solve(support: Array, label: Any = label, live: Any = live, y: Any = y) -> Solved:
                 self.n_iter += 1
-                found = live.solve(self._space, support, y)
+                found: Solved = live.solve(self._space, support, y)
                 self._rounding[label] = found.rounding
                 return found
 
@@ -410,7 +410,8 @@ class LagrangianEngine(Engine):
 def _labels(holdings: Holdings) -> list[Any]:
     """The class that each output separates from the rest; for two classes, the second."""
     assert holdings.classes is not None
-    return holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()
+    result: list[Any] = holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()
+    return result
 
 
 def _parts(found: Iterator[tuple[int, Array]]) -> Iterator[tuple[Array, Array]]:

@@ -56,7 +56,8 @@ class LinearSpace:
 
     def multiply(self, Z: Array) -> Array:
         """``A @ Z``, O(n d)."""
-        return self.decision_values(self.project(Z)) + self.ridges[:, None] * Z
+        result: Array = self.decision_values(self.project(Z)) + self.ridges[:, None] * Z
+        return result
 
     def decision_values(self, B: Array) -> Array:
         """``X̃ @ B``."""
@@ -73,7 +74,7 @@ class LinearSpace:
         self.pass_through(normal.append, np.flatnonzero(part), y)
         return normal
 
-    def pass_through(self, edit: Callable, positions: Array, y: Array) -> None:
+    def pass_through(self, edit: Callable[..., None], positions: Array, y: Array) -> None:
         """Apply ``edit``, which adds samples to sums or removes them, in blocks."""
         for block in row_blocks(len(positions), len(self._zero) + 1):
             some = positions[block]
@@ -148,7 +149,9 @@ class LinearPart:
         z = np.where(part, (y - f) / space.ridges, 0.0)
         return Solved(z, 1.0 - y * f, slack_tolerance(B, np.sqrt(space.largest)))
 
-    def inverses(self, space: LinearSpace, y: Array) -> list[tuple[Callable, float]]:
+    def inverses(
+        self, space: LinearSpace, y: Array
+    ) -> list[tuple[Callable[[Array], Array], float]]:
         """``P @ B`` of all samples, and its error."""
         everyone = np.ones(len(y), dtype=bool)
         return [(space.inverse(everyone, self._exchange(space, everyone, y).inverse()), 0.0)]

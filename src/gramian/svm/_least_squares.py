@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from gramian.core.arrays import Device, RandomSource
 from gramian.core.engines import PRIMAL, Spec, check_choice
 from gramian.core.equations import LS_SVM
 from gramian.core.estimators import LiveClassifier, LiveRegressor, StrengthAttribute
 from gramian.core.gram import FACTORS, SINGLE
+from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.search import Trial
 
 _FACTORS = (*FACTORS, SINGLE, PRIMAL)
 
@@ -117,24 +121,24 @@ class LeastSquaresSVC(StrengthAttribute, LiveClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        metric=None,
-        C="loo",
-        factor="auto",
-        class_weight=None,
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
+        C: float | str = "loo",
+        factor: str = "auto",
+        class_weight: Mapping[Any, float] | str | None = None,
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -247,23 +251,23 @@ class LeastSquaresSVR(StrengthAttribute, LiveRegressor):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma="loo",
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        metric=None,
-        C="loo",
-        factor="auto",
-        criterion=None,
-        random_state=None,
-        callback=None,
-        tuning_fraction=None,
-        verbose=0,
-        n_jobs=None,
-        device=None,
-    ):
+        gamma: GammaLike = "loo",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
+        C: float | str = "loo",
+        factor: str = "auto",
+        criterion: str | None = None,
+        random_state: RandomSource = None,
+        callback: Callable[[Trial], object] | None = None,
+        tuning_fraction: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from sklearn.utils.metaestimators import available_if
-
-from gramian.tables._columns import CategoryColumn, DateColumn, NumberColumn
-
-
-def _estimator_has(name):
-    return lambda model: hasattr(model.estimator, name)
+from gramian.core.arrays import Array, ArrayLike
+from gramian.core.estimators._delegation import if_estimator_has
+from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
+from gramian.tables._dates import DateColumn
+from gramian.tables._rows import TableHoldings
 
 
-def _asks(name, doc):
+def _asks(name: str, doc: str) -> Callable[..., Any]:
     """A method of the estimator inside that takes queries; here they are the rows of a table."""
 
-    def method(self, table, *arguments, **options):
+    def method(self: Any, table: Any, *arguments: Any, **options: Any) -> Any:
         estimator, X = self._encoded(table)
         return getattr(estimator, name)(X, *arguments, **options)
 
     method.__name__, method.__doc__ = name, doc
-    return available_if(_estimator_has(name))(method)
+    return if_estimator_has(name)(method)
 
 
-def _tells(name, doc):
+def _tells(name: str, doc: str) -> Callable[..., Any]:
     """A method of the estimator inside about the rows that are held."""
 
-    def method(self, **options):
+    def method(self: Any, **options: Any) -> Any:
         return getattr(self.estimator_, name)(**options)
 
     method.__name__, method.__doc__ = name, doc
-    return available_if(_estimator_has(name))(method)
+    return if_estimator_has(name)(method)
 
 
 class TableAnswers:
     """Predictions, leave-one-out values and properties of a model of a table."""
 
-    _agreed: Any
-    _encoded: Any
-    _with_target: Any
+    _agreed: Callable[[], TableHoldings]
+    _encoded: Callable[[Any], tuple[Any, Array]]
+    _with_target: Callable[[Any, Any, TableHoldings], tuple[Any, list[Any]]]
 
     # -- answers --------------------------------------------------------------------------------
 
-    def predict(self, table):
+    def predict(self, table: Any) -> Array:
         """Predicted class or number of each row."""
         estimator, X = self._encoded(table)
-        return estimator.predict(X)
+        found: Array = estimator.predict(X)
+        return found
 
     predict_proba = _asks("predict_proba", "Class probabilities of each row.")
     decision_function = _asks("decision_function", "Decision values of each row.")
@@ -55,12 +55,12 @@ class TableAnswers:
     p_values = _asks("p_values", "p-value of each label for each row.")
     novelty = _asks("novelty", "How unlike the held rows each row is.")
 
-    def score(self, table, y=None):
+    def score(self, table: Any, y: ArrayLike | None = None) -> float:
         """Accuracy, or R² of numbers, on a table that has the target, or with ``y``."""
         holdings = self._agreed()
         table, cells = self._with_target(table, y, holdings)
         estimator, X = self._encoded(table)
-        return estimator.score(X, holdings.target.read(cells))
+        return float(estimator.score(X, holdings.target.read(cells)))
 
     loo_predict = _tells(
         "loo_predict", "Prediction for each held row by the model without it, in order of `ids_`."
@@ -74,60 +74,63 @@ class TableAnswers:
     loo_score = _tells("loo_score", "Score of `loo_predict`.")
     drift = _tells("drift", "Measured relative residual of the present solution.")
 
-    def transform(self, table):
+    def transform(self, table: Any) -> Array:
         """The features of each row, as the estimator takes them."""
         return self._encoded(table)[1]
 
     # -- what is held ---------------------------------------------------------------------------
 
     @property
-    def estimator_(self):
+    def estimator_(self) -> Any:
         """The estimator, fitted to the features."""
         return self._agreed().estimator
 
     @property
-    def ids_(self):
+    def ids_(self) -> Array:
         """Ids of the rows that the model holds, in order of arrival."""
-        return self.estimator_.ids_
+        found: Array = self.estimator_.ids_
+        return found
 
     @property
-    def y_fit_(self):
+    def y_fit_(self) -> Array:
         """Their targets, in the order of `ids_`."""
-        return self.estimator_.y_fit_
+        found: Array = self.estimator_.y_fit_
+        return found
 
     @property
-    def classes_(self):
+    def classes_(self) -> Array:
         """The classes; a regression has none."""
-        return self.estimator_.classes_
+        found: Array = self.estimator_.classes_
+        return found
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of columns of the table that were there to predict from."""
         holdings = self._agreed()
         return len(holdings.columns) + len(holdings.ignored)
 
     @property
-    def target_(self):
+    def target_(self) -> TargetColumn:
         """Name and kind of the column to predict."""
         return self._agreed().target
 
     @property
-    def columns_(self):
+    def columns_(self) -> list[Any]:
         """The columns that the model uses as features."""
         return list(self._agreed().columns)
 
     @property
-    def ignored_(self):
+    def ignored_(self) -> dict[str, str]:
         """Why a column is left out, by name."""
         return dict(self._agreed().ignored)
 
     @property
-    def table_(self):
+    def table_(self) -> dict[str, Any]:
         """The used columns of the rows that are held, in the order of `ids_`."""
         return dict(self._agreed().table)
 
     @property
-    def column_choices_(self):
+    def column_choices_(self) -> tuple[str, ...]:
         """Names of what was chosen on the columns of all rows and stays until `reselect`."""
         kinds = {type(column) for column in self.columns_}
         scaled = kinds & {NumberColumn, DateColumn}
@@ -136,6 +139,6 @@ class TableAnswers:
         return (*scales, *levels)
 
     @property
-    def chosen_on_data_(self):
+    def chosen_on_data_(self) -> tuple[str, ...]:
         """Names of what was chosen on the rows and stays when they are forgotten."""
         return (*self.estimator_.chosen_on_data_, *self.column_choices_)

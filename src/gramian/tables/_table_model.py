@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
-from sklearn.utils import TransformerTags, assert_all_finite, get_tags
+from sklearn.utils import Tags, TransformerTags, assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from gramian.core.arrays import Array, ArrayLike
 from gramian.tables._answers import TableAnswers
 from gramian.tables._cells import (
     TableError,
@@ -38,7 +40,7 @@ _TRIES = 100
 _TARGET = "y"  # what a target is called that came beside the table
 
 
-class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
+class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator together with the encoding of a table's columns.
 
     Numbers are scaled, a date becomes its year, season, weekday and time of day, and a text column
@@ -108,20 +110,20 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        target=None,
-        id_column=None,
-        categorical=(),
-        ignore=(),
-        decimal=".",
-        thousands=None,
-        units=(),
-        missing=(),
-        max_levels=None,
-        dtype="float64",
-        encoding=None,
-    ):
+        target: str | None = None,
+        id_column: str | None = None,
+        categorical: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        decimal: str = ".",
+        thousands: str | None = None,
+        units: Sequence[str] = (),
+        missing: Sequence[str] = (),
+        max_levels: int | None = None,
+        dtype: str = "float64",
+        encoding: str | None = None,
+    ) -> None:
         self.estimator = estimator
         self.target = target
         self.id_column = id_column
@@ -137,7 +139,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     # -- edits: each leaves the model as it was or as it should be, wherever it is interrupted ----
 
-    def fit(self, table, y=None, ids=None):
+    def fit(self, table: Any, y: ArrayLike | None = None, ids: ArrayLike | None = None) -> Self:
         """Learn the encoding of the columns and fit the estimator.
 
         Parameters
@@ -172,7 +174,13 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         self._holdings = replace(holdings, by_position=by_position)
         return self
 
-    def partial_fit(self, table, y=None, ids=None, classes=None):
+    def partial_fit(
+        self,
+        table: Any,
+        y: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
         """Learn more rows; scales and levels stay as they were fitted. Returns self.
 
         ``classes`` names labels that stay classes even without rows. A model that is not fitted
@@ -196,7 +204,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             raise
         return self
 
-    def forget(self, ids):
+    def forget(self, ids: ArrayLike) -> Self:
         """Forget rows exactly, and the names of levels that no remaining row has. Returns self.
 
         Means and deviations of columns were computed with them and stay until `reselect`.
@@ -209,12 +217,12 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             self._holdings = self._agreed()
         return self
 
-    def settle(self):
+    def settle(self) -> Self:
         """Carry out updates that edits have deferred; see the estimator's ``settle``."""
         self._agreed().estimator.settle()
         return self
 
-    def relabel(self, ids, y):
+    def relabel(self, ids: ArrayLike, y: ArrayLike) -> Self:
         """Give held rows other targets, as one edit; they become the last in `ids_`. Returns self.
 
         Parameters
@@ -223,7 +231,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         y : cell of the target column, or sequence of them
         """
         holdings = self._agreed()
-        cells = [y] if np.ndim(ids) == 0 else list(y)
+        cells = [y] if np.ndim(ids) == 0 else list(cast("Sequence[Any]", y))
         targets = holdings.target.read(cells)
         try:
             holdings.estimator.relabel(np.atleast_1d(ids), targets)
@@ -231,7 +239,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             self._holdings = self._agreed()
         return self
 
-    def reselect(self, *, fresh=True):
+    def reselect(self, *, fresh: bool = True) -> Self:
         """Choose scales, levels and hyper-parameters again on the rows held.
 
         Afterwards nothing in the model depends on a row that was forgotten.
@@ -254,26 +262,28 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             holdings.estimator.reselect()
         return self
 
-    def read_targets(self, table):
+    def read_targets(self, table: Any) -> Array:
         """The targets of a table that has them, as the estimator takes them."""
+        if self.target is None:
+            raise ValueError("the model has no target column; its targets come beside the table.")
         return self.target_.read(read_cells(table, self.target))
 
-    def refitted(self):
+    def refitted(self) -> Self:
         """A model with the same columns and choices, its estimator built from scratch."""
-        holdings, twin = self._agreed(), clone(self)
+        holdings, twin = self._agreed(), cast("Self", clone(self))
         twin._holdings = replace(holdings, estimator=holdings.estimator.refitted())
         return twin
 
-    def snapshot(self, *, loo=False):
+    def snapshot(self, *, loo: bool = False) -> Self:
         """A copy that goes on predicting as this model does now, for readers beside edits."""
-        holdings, twin = self._agreed(), clone(self)
+        holdings, twin = self._agreed(), cast("Self", clone(self))
         twin._holdings = replace(holdings, estimator=holdings.estimator.snapshot(loo=loo))
         return twin
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_holdings" in vars(self)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = get_tags(self.estimator)
         tags.input_tags.sparse = False
         tags.input_tags.allow_nan = tags.input_tags.string = True
@@ -283,7 +293,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     # -- state ----------------------------------------------------------------------------------
 
-    def _get_state(self):
+    def _get_state(self) -> dict[str, Any]:
         holdings = self._agreed()
         return {
             "estimator_": holdings.estimator,
@@ -295,7 +305,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             "by_position": holdings.by_position,
         }
 
-    def _set_state(self, state):
+    def _set_state(self, state: dict[str, Any]) -> None:
         estimator, columns = state["estimator_"], tuple(state["columns_"])
         given = state.get("next_id")
         if given is None:
@@ -307,7 +317,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             state.get("by_position", False),
         )  # fmt: skip
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {**state, "_holdings": self._agreed()} if "_holdings" in state else state
 
@@ -322,7 +332,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
                 continue
         raise RuntimeError("the model is edited by another thread all the time; use a lock.")
 
-    def _encoded(self, table):
+    def _encoded(self, table: Any) -> tuple[Any, Array]:
         """The estimator, and features of rows that are made for it."""
         holdings = self._agreed()
         _check_width(table, holdings)
@@ -331,10 +341,11 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             holdings.columns, read_columns(table, holdings.columns)
         )
 
-    def _features(self, columns, values):
-        return encode(columns, values).astype(self.dtype, copy=False)
+    def _features(self, columns: Sequence[Any], values: Any) -> Array:
+        features: Array = encode(columns, values).astype(self.dtype, copy=False)
+        return features
 
-    def _with_target(self, table, y, holdings=None):
+    def _with_target(self, table: Any, y: Any, holdings: Any = None) -> tuple[Any, list[Any]]:
         """The table, and the cells of the target, in it or beside it."""
         if holdings is not None:
             _check_width(table, holdings)

@@ -6,7 +6,6 @@ the strict lower triangle unchanged, so one buffer can hold two symmetric matric
 """
 
 from gramian.core.arrays._blas import (
-    Array,
     add_cross,
     add_outer,
     add_rows_to_cholesky,
@@ -40,10 +39,15 @@ from gramian.core.arrays._placement import (
     to_host,
 )
 from gramian.core.arrays._threads import one_blas_thread, side_by_side, using_jobs
+from gramian.core.arrays._types import Array, ArrayLike, Device, MatrixLike, RandomSource
 
 __all__ = [
     "BLOCK_BYTES",
     "Array",
+    "ArrayLike",
+    "Device",
+    "MatrixLike",
+    "RandomSource",
     "add_cross",
     "add_outer",
     "add_rows_to_cholesky",

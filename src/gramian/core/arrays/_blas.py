@@ -13,14 +13,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
 from gramian.core.arrays import _native
 from gramian.core.arrays._threads import side_by_side
 from gramian.core.arrays._tiles import add_outer_tiles, factor_tiles, invert_tiles, is_large
-
-Array = NDArray[Any]
+from gramian.core.arrays._types import Array
 
 # For up to this many right-hand sides, one matrix-vector product each is faster than a matrix
 # product, which packs the matrix first. A complex one needs two triangular products.
@@ -31,15 +29,17 @@ _MIRRORED = 128
 
 
 @cache
-def _blas(name: str, dtype: np.dtype) -> Callable:
+def _blas(name: str, dtype: np.dtype) -> Callable[..., Any]:
     """A routine of BLAS: looking it up costs as much as a small call."""
-    return get_blas_funcs(name, dtype=dtype)
+    routine: Callable[..., Any] = get_blas_funcs(name, dtype=dtype)
+    return routine
 
 
 @cache
-def _lapack(name: str, dtype: np.dtype) -> Callable:
+def _lapack(name: str, dtype: np.dtype) -> Callable[..., Any]:
     """A routine of LAPACK."""
-    return get_lapack_funcs(name, dtype=dtype)
+    routine: Callable[..., Any] = get_lapack_funcs(name, dtype=dtype)
+    return routine
 
 
 def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
@@ -51,7 +51,8 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
     is_complex = buffer.dtype.kind == "c"
     if X.shape[1] > (_FEW_COMPLEX_COLUMNS if is_complex else _FEW_COLUMNS):
         symm = _blas("symm", buffer.dtype)
-        return symm(1.0, buffer, X, lower=lower)
+        result: Array = symm(1.0, buffer, X, lower=lower)
+        return result
     out = np.empty(X.shape, dtype=buffer.dtype, order="F")
     if is_large(buffer):
         for j in range(X.shape[1]):
@@ -77,7 +78,8 @@ def _complex_symv(alpha: float, buffer: Array, x: Array, *, lower: bool) -> Arra
     """``S x`` as ``T x + Tᵀ x``, because BLAS lacks this product for complex symmetric S."""
     trmv = _blas("trmv", buffer.dtype)
     both = trmv(buffer, x, lower=lower) + trmv(buffer, x, lower=lower, trans=1)
-    return alpha * (both - buffer.diagonal() * x)
+    result: Array = alpha * (both - buffer.diagonal() * x)
+    return result
 
 
 def add_outer(buffer: Array, W: Array, sign: float) -> None:
@@ -180,14 +182,16 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
     if X.shape[1] == 0 or buffer.shape[0] == 0:
         return np.array(X, dtype=buffer.dtype, order="F")
     trsm = _blas("trsm", buffer.dtype)
-    return trsm(1.0, buffer, X, lower=0, trans_a=int(transposed))
+    result: Array = trsm(1.0, buffer, X, lower=0, trans_a=int(transposed))
+    return result
 
 
 def solve_transposed(U: Array, X: Array) -> Array:
     """``U⁻ᵀ X`` for an upper triangular U in any memory order, at the home of X; overwrites X."""
     if not isinstance(X, np.ndarray):
         return np.asarray(U, like=X).through("solve_transposed", X)
-    return solve_triangular(U, X, trans="T", overwrite_b=True, check_finite=False)
+    result: Array = solve_triangular(U, X, trans="T", overwrite_b=True, check_finite=False)
+    return result
 
 
 def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
@@ -204,6 +208,7 @@ def invert_upper(R: Array) -> Array:
         R.through("invert_upper")
         return R
     trtri = _lapack("trtri", R.dtype)
+    inverse: Array
     inverse, info = trtri(R, lower=0, overwrite_c=1)
     assert info == 0
     return inverse
@@ -268,7 +273,8 @@ def scale_by_cholesky(U: Array, L: Array) -> Array:
     if L.size == 1:
         return U / L
     trsm = _blas("trsm", U.dtype)
-    return trsm(1.0, L, U, side=1, lower=1, trans_a=1)
+    result: Array = trsm(1.0, L, U, side=1, lower=1, trans_a=1)
+    return result
 
 
 def solve_lower(L: Array, X: Array) -> Array:
@@ -278,4 +284,5 @@ def solve_lower(L: Array, X: Array) -> Array:
     if L.size == 1:
         return X / L
     trsm = _blas("trsm", L.dtype)
-    return trsm(1.0, L, X, lower=1)
+    result: Array = trsm(1.0, L, X, lower=1)
+    return result

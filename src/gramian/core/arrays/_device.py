@@ -8,7 +8,8 @@ device are moved there. Only what the layers above need is here; the rest raises
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -58,6 +59,7 @@ _UFUNCS: dict[Any, Any] = {
 _MIXED = (np.maximum, np.minimum, np.power)  # of which torch has none with a number
 _PLAIN = {ufunc: own for ufunc, own in _UFUNCS.items() if ufunc not in _MIXED}
 _FUNCTIONS: dict[Any, Any] = {}
+Implementation = TypeVar("Implementation", bound=Callable[..., Any])
 
 
 class DeviceArray(NDArrayOperatorsMixin):
@@ -76,7 +78,7 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def itemsize(self) -> int:
-        return self.tensor.element_size()
+        return int(self.tensor.element_size())
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,11 +86,11 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        return self.tensor.ndim
+        return int(self.tensor.ndim)
 
     @property
     def size(self) -> int:
-        return self.tensor.numel()
+        return int(self.tensor.numel())
 
     def __len__(self) -> int:
         return len(self.tensor)
@@ -245,12 +247,12 @@ def _restored(values: Any, device: str) -> DeviceArray:
 
 
 def _is_view(view: torch.Tensor, whole: torch.Tensor) -> bool:
-    return view.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
+    return bool(view.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr())
 
 
 def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
     """Whether two tensors are the same numbers in the same memory."""
-    return first.data_ptr() == second.data_ptr() and first.shape == second.shape
+    return bool(first.data_ptr() == second.data_ptr() and first.shape == second.shape)
 
 
 def moved(value: Any, device: Any) -> torch.Tensor:
@@ -268,8 +270,8 @@ def moved(value: Any, device: Any) -> torch.Tensor:
 # -- functions of NumPy -------------------------------------------------------------------------
 
 
-def _implements(*functions: Any) -> Any:
-    def enter(implementation: Any) -> Any:
+def _implements(*functions: Any) -> Callable[[Implementation], Implementation]:
+    def enter(implementation: Implementation) -> Implementation:
         _FUNCTIONS.update(dict.fromkeys(functions, implementation))
         return implementation
 
@@ -382,7 +384,8 @@ def _einsum(home: Any, formula: str, *arrays: Any) -> DeviceArray:
 
 @_implements(np.diagonal)
 def _diagonal(home: Any, array: Any) -> DeviceArray:
-    return array.diagonal()
+    result: DeviceArray = array.diagonal()
+    return result
 
 
 @_implements(np.diag)
@@ -407,17 +410,20 @@ def _triu(home: Any, array: Any, k: int = 0) -> DeviceArray:
 
 @_implements(np.trace)
 def _trace(home: Any, array: Any) -> DeviceArray:
-    return array.diagonal().sum()
+    result: DeviceArray = array.diagonal().sum()
+    return result
 
 
 @_implements(np.sum)
 def _sum(home: Any, array: Any, axis: Any = None, keepdims: bool = False) -> DeviceArray:
-    return array.sum(axis, keepdims)
+    result: DeviceArray = array.sum(axis, keepdims)
+    return result
 
 
 @_implements(np.any)
 def _any(home: Any, array: Any) -> DeviceArray:
-    return array.any()
+    result: DeviceArray = array.any()
+    return result
 
 
 @_implements(np.vdot)
@@ -461,14 +467,15 @@ def _argmax(home: Any, array: Any) -> int:
 
 @_implements(np.iscomplexobj)
 def _iscomplexobj(home: Any, array: Any) -> bool:
-    return array.tensor.is_complex()
+    return bool(array.tensor.is_complex())
 
 
 @_implements(np.shape)
 def _shape(home: Any, array: Any) -> tuple[int, ...]:
-    return array.shape
+    result: tuple[int, ...] = array.shape
+    return result
 
 
 @_implements(np.ndim)
 def _ndim(home: Any, array: Any) -> int:
-    return array.ndim
+    return int(array.ndim)

@@ -14,10 +14,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 
-Array = NDArray[Any]
+from gramian.core.arrays._types import Array
 
 _LETTERS = {"f": "s", "d": "d"}
 _REALS: dict[str, Any] = {"f": ctypes.c_float, "d": ctypes.c_double}

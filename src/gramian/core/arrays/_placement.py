@@ -82,4 +82,7 @@ def device_memory(X: Any) -> int | None:
 
     device = X.tensor.device
     free, _ = torch.cuda.mem_get_info(device)
-    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    result: int | None = (
+        free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    )
+    return result

@@ -43,7 +43,8 @@ _allowed: list[int] = []  # threads of each BLAS before it was limited; empty wh
 @cache
 def _libraries() -> list[Any]:
     """The BLAS libraries of NumPy and SciPy. Looking for them takes milliseconds, so only once."""
-    return ThreadpoolController().select(user_api="blas").lib_controllers
+    result: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return result
 
 
 @cache

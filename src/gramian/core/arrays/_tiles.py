@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.core.arrays._native import (
-    Array,
     gemm,
     is_native,
     lauum,
@@ -27,6 +26,7 @@ from gramian.core.arrays._native import (
     trtri,
 )
 from gramian.core.arrays._threads import side_by_side
+from gramian.core.arrays._types import Array
 
 LARGE = 700
 """Rows from which on a matrix is divided."""
@@ -63,7 +63,7 @@ def factor_tiles(buffer: Array) -> int:
             side_by_side(subtract, blocks[j:])
         bad = potrf(buffer[J, J])
         if bad:
-            return J.start + bad
+            return int(J.start + bad)
         side_by_side(solve, blocks[j + 1 :])
     return 0
 

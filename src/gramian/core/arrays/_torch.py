@@ -80,7 +80,7 @@ def factor_cholesky(buffer: Tensor) -> int:
         R, info = torch.linalg.cholesky_ex(square, upper=True)
         if int(info):
             _write_upper(buffer[J, J], square)
-            return J.start + int(info)
+            return int(J.start + int(info))
         _write_upper(buffer[J, J], R)
         for start in range(J.stop, len(buffer), WIDE):
             K = slice(start, start + WIDE)

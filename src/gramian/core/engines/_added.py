@@ -54,7 +54,8 @@ class AddedQueries(AddedBlock):
 
     @property
     def labels(self) -> Array:
-        return self.targets.labels
+        result: Array = self.targets.labels
+        return result
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
@@ -65,7 +66,8 @@ class AddedQueries(AddedBlock):
         added = self._joined(weight)
         F = added.values.copy()
         F[..., label] += added.slope[..., 0]
-        return self.targets.added(label, weight).combine_left_out(F)
+        result: Array = self.targets.added(label, weight).combine_left_out(F)
+        return result
 
     def scores(self, label: int) -> Array:
         """Nonconformity, O(n) for each label if the targets are signs."""
@@ -74,7 +76,8 @@ class AddedQueries(AddedBlock):
         weight = self._weight(label)
         if ("rivals", weight) not in self.cache:
             self.cache["rivals", weight] = Rivals.of(*self._joined(weight), self.labels)
-        return self.cache["rivals", weight].scores(label)
+        result: Array = self.cache["rivals", weight].scores(label)
+        return result
 
     def _weight(self, label: int) -> float:
         return 1.0 if self.weights is None else float(self.weights[label])
@@ -82,7 +85,8 @@ class AddedQueries(AddedBlock):
     def _joined(self, weight: float) -> Added:
         if weight not in self.cache:
             self.cache[weight] = self.left_out(weight)
-        return self.cache[weight]
+        result: Added = self.cache[weight]
+        return result
 
 
 @dataclass(eq=False)

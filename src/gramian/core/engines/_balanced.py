@@ -23,7 +23,8 @@ def balanced_factors(labels: Array, weight: Array, n_classes: int) -> Array:
     """Balanced class weights (n_classes,); 1 for a class without samples."""
     sums, there = (np.bincount(labels, w, n_classes) for w in (weight, np.ones(len(weight))))
     shares = np.count_nonzero(there) * sums
-    return np.divide(weight.sum(), shares, out=np.ones(n_classes), where=there > 0)
+    result: Array = np.divide(weight.sum(), shares, out=np.ones(n_classes), where=there > 0)
+    return result
 
 
 def balanced_loo(spec: Any, holdings: Holdings) -> Array:

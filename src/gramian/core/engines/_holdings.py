@@ -133,7 +133,8 @@ def own_groups(holdings: Array, ids: Array, groups: Array | None) -> Array:
         return groups
     if holdings.dtype.kind == "U":
         return np.array([f"\x1f{i}" for i in range(len(ids))])
-    return np.arange(len(ids)) + holdings.max(initial=-1) + 1
+    result: Array = np.arange(len(ids)) + holdings.max(initial=-1) + 1
+    return result
 
 
 def more_folds(folds: Array, held: Array | None, groups: Array | None, k: int) -> Array:

@@ -48,7 +48,8 @@ class PrimalPredictor:
 
     def outputs(self, X: Any) -> Array:
         """Decision values of shape (len(X), t)."""
-        return X @ self.weights + self.intercept
+        result: Array = X @ self.weights + self.intercept
+        return result
 
     def terms(self) -> tuple[KernelExpansion, ...]:
         """``x·W`` is a sum of linear kernels with the unit vectors."""
@@ -312,4 +313,5 @@ def centre(X: Any) -> Array:
     """
     some = X[:: -(-X.shape[0] // 64)]
     dense = some.toarray() if sparse.issparse(some) else np.asarray(some)
-    return np.median(dense, axis=0).astype(float)
+    result: Array = np.median(dense, axis=0).astype(float)
+    return result

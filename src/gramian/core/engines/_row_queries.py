@@ -73,7 +73,8 @@ class RowQueries:
 
     def variances(self, features: Array) -> Array:
         """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""
-        return np.einsum("ij,ij->i", features @ self.N, features)
+        result: Array = np.einsum("ij,ij->i", features @ self.N, features)
+        return result
 
     def _crossed(self, features: Array) -> Array:
         crossed, solved = np.empty((len(features), len(self.Y))), features @ self.N

@@ -99,7 +99,7 @@ class DenseRows:
         if self._store[1] is not None:
             self._store = self._compact(0), None, len(self)
         buffer, _, end = self._store
-        view = buffer[:end]
+        view: Array = buffer[:end]
         if isinstance(view, np.ndarray):
             view.flags.writeable = False
         return view
@@ -109,10 +109,12 @@ class DenseRows:
 
     def take(self, positions: Array) -> Array:
         buffer, places, _ = self._store
-        return buffer[positions if places is None else places[positions]]
+        result: Array = buffer[positions if places is None else places[positions]]
+        return result
 
     def adopt(self, X: Any) -> Array:
-        return X.toarray() if sparse.issparse(X) else X
+        result: Array = X.toarray() if sparse.issparse(X) else X
+        return result
 
     def appended(self, X: Array) -> DenseRows:
         (buffer, places, end), n, k = self._store, len(self), len(X)
@@ -194,7 +196,7 @@ class SparseRows:
         self._X, self.dtype, self.width = X, X.dtype, X.shape[1]
 
     def __len__(self) -> int:
-        return self._X.shape[0]
+        return int(self._X.shape[0])
 
     def samples(self, *, lend: bool = False) -> Any:
         return self._X
@@ -249,7 +251,8 @@ class GramRows:
 
     def shown(self) -> Array:
         buffer, places = self._store
-        return buffer[np.ix_(places, places)]
+        result: Array = buffer[np.ix_(places, places)]
+        return result
 
     def take(self, positions: Array) -> GramSamples:
         return self.samples()[positions]

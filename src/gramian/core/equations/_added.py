@@ -158,7 +158,8 @@ def rows_without_each(
     infinite, f(x).
     """
     left = (weight * _reciprocal(clearance, len(weight)))[:, None] * residuals
-    return outputs[:, None, :] - crossed[..., None] * left
+    result: Array = outputs[:, None, :] - crossed[..., None] * left
+    return result
 
 
 def _reciprocal(clearance: Array, n: int) -> Array:

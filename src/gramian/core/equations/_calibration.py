@@ -21,7 +21,8 @@ _MAX_STEPS = 100
 
 def probabilities(F: Array, scale: float) -> Array:
     """``softmax(a·z)``, of shape (m, c), from decision values F of shape (m, t)."""
-    return softmax(scale * class_scores(F), axis=-1)
+    result: Array = softmax(scale * class_scores(F), axis=-1)
+    return result
 
 
 def class_scores(F: Array) -> Array:

@@ -93,9 +93,11 @@ def p_values(scores: Array, weight: Array, ties: Array | None = None) -> Array:
     total = 1.0 + weight.sum()
     at_least = 1.0 + (holdings >= own - width) @ weight
     if ties is None:
-        return at_least / total
+        result: Array = at_least / total
+        return result
     above = (holdings > own + width) @ weight
-    return (above + ties * (at_least - above)) / total
+    result = (above + ties * (at_least - above)) / total
+    return result
 
 
 def accepted(p: Array, confidence_level: float) -> Array:
@@ -185,4 +187,5 @@ def _last(values: Array, weight: Array, most: float) -> Array:
     reached = np.count_nonzero(np.cumsum(weight[order], axis=1) <= most, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)
     ranked = np.pad(ranked, ((0, 0), (1, 0)), constant_values=-np.inf)
-    return ranked[np.arange(len(values)), reached]
+    result: Array = ranked[np.arange(len(values)), reached]
+    return result

@@ -36,22 +36,26 @@ from gramian.core.equations._targets import ClassTargets, Targets
 
 def error_rate(F: Array, targets: ClassTargets) -> Array:
     """Share of samples whose left-out value predicts another class; 0 predicts the first."""
-    return (class_scores(F).argmax(axis=-1) != targets.labels) @ _shares(targets)
+    result: Array = (class_scores(F).argmax(axis=-1) != targets.labels) @ _shares(targets)
+    return result
 
 
 def squared_error(F: Array, targets: Targets) -> Array:
     """Mean over samples of the squared distance to the targets."""
-    return np.sum((F - targets.own) ** 2, axis=-1) @ _shares(targets)
+    result: Array = np.sum((F - targets.own) ** 2, axis=-1) @ _shares(targets)
+    return result
 
 
 def squared_error_gradient(F: Array, targets: Targets) -> Array:
     """Gradient of `squared_error` with respect to F."""
-    return 2.0 * _shares(targets)[:, None] * (F - targets.own)
+    result: Array = 2.0 * _shares(targets)[:, None] * (F - targets.own)
+    return result
 
 
 def squared_hinge(F: Array, targets: ClassTargets) -> Array:
     """`squared_error` in which values beyond their target cost nothing."""
-    return np.sum(_shortfall(F, targets) ** 2, axis=-1) @ _shares(targets)
+    result: Array = np.sum(_shortfall(F, targets) ** 2, axis=-1) @ _shares(targets)
+    return result
 
 
 def squared_hinge_gradient(F: Array, targets: ClassTargets) -> Array:
@@ -65,8 +69,10 @@ def log_loss(F: Array, targets: ClassTargets) -> Array:
     scaled = fit_scale(Z, q, shares)[..., None, None] * Z
     if Z.shape[-1] == 2:  # log(1 + exp(z₁ − z₀)) − q₁ (z₁ − z₀)
         apart = scaled[..., 1] - scaled[..., 0]
-        return (np.logaddexp(0.0, apart) - q[:, 1] * apart) @ shares
-    return -np.sum(q * log_softmax(scaled, axis=-1), axis=-1) @ shares
+        result: Array = (np.logaddexp(0.0, apart) - q[:, 1] * apart) @ shares
+        return result
+    result = -np.sum(q * log_softmax(scaled, axis=-1), axis=-1) @ shares
+    return result
 
 
 def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
@@ -74,16 +80,19 @@ def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
     Z, q, shares = _recorded_scores(F, targets), _smoothed(targets), _shares(targets)
     a = fit_scale(Z, q, shares)
     G = a * shares[:, None] * (softmax(a * Z, axis=-1) - q)
-    return G[:, -F.shape[1] :]
+    result: Array = G[:, -F.shape[1] :]
+    return result
 
 
 def sample_losses(F: Array, targets: Targets) -> Array:
     """The loss of each sample (n,): its log-loss at the best temperature, or its squared error."""
     if not isinstance(targets, ClassTargets):
-        return np.sum((F - targets.own) ** 2, axis=-1)
+        result: Array = np.sum((F - targets.own) ** 2, axis=-1)
+        return result
     Z, q = _recorded_scores(F, targets), _smoothed(targets)
     scale = fit_scale(Z, q, _shares(targets))
-    return -np.sum(q * log_softmax(scale * Z, axis=-1), axis=-1)
+    result = -np.sum(q * log_softmax(scale * Z, axis=-1), axis=-1)
+    return result
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,7 @@ class Criterion:
     def penalized(self, value: float, penalty: float, n: int) -> float:
         """The criterion plus a prior that costs ``penalty`` nats, for n samples."""
         if self.relative:
-            return value * np.exp(2.0 * penalty / n)
+            return float(value * np.exp(2.0 * penalty / n))
         return value + penalty / n
 
     def nats(self, value: float, n: int) -> float:
@@ -140,11 +149,13 @@ def _shares(targets: Targets) -> Array:
     if targets.weight is None:
         n = len(targets.own)
         return np.full(n, 1.0 / n)
-    return targets.weight / targets.weight.sum()
+    result: Array = targets.weight / targets.weight.sum()
+    return result
 
 
 def _shortfall(F: Array, targets: ClassTargets) -> Array:
-    return np.maximum(0.0, (targets.own - F) * np.sign(targets.own))
+    result: Array = np.maximum(0.0, (targets.own - F) * np.sign(targets.own))
+    return result
 
 
 def _recorded_scores(F: Array, targets: ClassTargets) -> Array:

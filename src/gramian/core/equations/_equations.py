@@ -95,7 +95,8 @@ class Equations(ABC):
     ) -> Array:
         """Exact decision values (n, t) without each sample's group, O(Σ k³) for groups of k."""
 
-        return Y - self.left_groups(codes, moments, squares, ridge).residual.real
+        result: Array = Y - self.left_groups(codes, moments, squares, ridge).residual.real
+        return result
 
     def left_groups(
         self, codes: Array, moments: MomentsOf, squares: SquaresOf, ridge: float
@@ -119,7 +120,8 @@ class Equations(ABC):
         ``k(x, x) − kᵀPk``, the variance of a Gaussian process with covariance K and a given mean,
         from ``own = k(x, x)``, ``cross = k`` (m, n), ``solved = P k`` and ``s = P 1``.
         """
-        return own - np.einsum("ij,ij->i", cross, solved)
+        result: Array = own - np.einsum("ij,ij->i", cross, solved)
+        return result
 
     # -- a path of ridges -----------------------------------------------------------------------
 
@@ -158,7 +160,7 @@ class Equations(ABC):
 
         Two fits of the same samples in another order agree above it to about eps^(1/3).
         """
-        return eps ** (2 / 3) * size
+        return float(eps ** (2 / 3) * size)
 
     def loo_on_path(self, Y: Array, moments: MomentsOf) -> Array:
         """The leave-one-out values for choosing ridges; the exact ones unless overridden."""

@@ -45,7 +45,8 @@ class Independent:
     @property
     def factor(self) -> np.ndarray:
         """The Cholesky factor L of ``K[basis, basis]``, lower triangular."""
-        return self.coordinates[self.basis]
+        result: np.ndarray = self.coordinates[self.basis]
+        return result
 
 
 def independent_select(column: Column, diagonal: np.ndarray, tau: float) -> Independent:
@@ -129,7 +130,8 @@ def triangular_coordinates(factor: np.ndarray, cross: np.ndarray) -> np.ndarray:
     """Coordinates ``v(x) = L⁻¹ k(B, x)``, one row per row ``k(x, B)`` of ``cross``; O(r m²)."""
     if not len(factor):
         return np.empty_like(cross)  # older versions of SciPy reject an empty system
-    return solve_triangular(factor, cross.T, lower=True, check_finite=False).T
+    result: np.ndarray = solve_triangular(factor, cross.T, lower=True, check_finite=False).T
+    return result
 
 
 def _resume(

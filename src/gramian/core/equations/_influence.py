@@ -45,7 +45,8 @@ def decision_changes(
     weights = ridge_diagonal[at, None] * P_rows
     weights[np.arange(len(at)), at] -= 1.0
     by_intercept = (ridge_diagonal * s)[at, None, None] * leaving.intercept
-    return (weights[:, :, None] * leaving.residual + by_intercept).real
+    result: Array = (weights[:, :, None] * leaving.residual + by_intercept).real
+    return result
 
 
 def values_without_each(
@@ -73,7 +74,8 @@ def values_without_each(
     by_sample = solved[..., None] * leaving.residual
     if codes is not None:
         by_sample = by_group(by_sample, codes)
-    return values + (by_intercept - by_sample).real
+    result: Array = values + (by_intercept - by_sample).real
+    return result
 
 
 def by_group(values: Array, codes: Array) -> Array:

@@ -52,7 +52,8 @@ class LeastSquares(Equations):
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""
         by_intercept = (1.0 - cross @ s) ** 2 / (self.penalty + s.sum())
-        return super().variances(own, cross, solved, s, ridge) + by_intercept
+        result: Array = super().variances(own, cross, solved, s, ridge) + by_intercept
+        return result
 
     def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:
         return pull_bordered(P, Y, self.penalty, codes)
@@ -74,7 +75,8 @@ def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
     R, s, p = first
     total = penalty + s.sum(axis=-1, keepdims=True)
     intercept = R.sum(axis=-2, keepdims=True) / total[..., None]
-    return Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
+    result: Array = Y - (R - s[..., None] * intercept) / (p - s**2 / total)[..., None]
+    return result
 
 
 def pull_bordered(P: Array, Y: Array, penalty: float, codes: Array | None = None) -> Pull:

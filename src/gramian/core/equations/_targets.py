@@ -108,7 +108,8 @@ class ClassTargets:
         """Convert a quantity linear in the targets (..., t) from its values for the indicators."""
         if self.kind == "signs":
             signs = 2.0 * V - V.sum(axis=-1, keepdims=True)
-            return signs[..., 1:] if self.n_classes == 2 else signs
+            result: Array = signs[..., 1:] if self.n_classes == 2 else signs
+            return result
         return self._combined(V, *self._levels(self._counts))
 
     def combine_left_out(self, F: Array) -> Array:
@@ -128,7 +129,8 @@ class ClassTargets:
         a, b = (self._columns(level) for level in self._left_out_levels)
         pulled = np.zeros_like(self.columns)
         self._columns(pulled)[...] = (a + b) * G
-        return pulled - np.sum(b * G, axis=-1, keepdims=True)
+        result: Array = pulled - np.sum(b * G, axis=-1, keepdims=True)
+        return result
 
     def added(self, label: int, weight: float) -> ClassTargets:
         """The targets with one more sample of this class at the end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -10,7 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from gramian.core.arrays import from_tensor
+from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.engines._crossfit import Calibrated
 from gramian.core.equations import accepted, fit_calibration, probabilities
@@ -19,16 +20,26 @@ from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, 
 from gramian.core.estimators._nested import out_of_fold_outputs_of
 
 
-class LiveClassifier(ClassifierMixin, LiveEstimator):
+class LiveClassifier(ClassifierMixin, LiveEstimator):  # type: ignore[misc]  # it has no hints
     """Classifier with one output per class, or a single output for two classes."""
 
     @property
-    def classes_(self):
+    def classes_(self) -> Array:
         """Sorted labels that the model distinguishes."""
-        return self._fitted().holdings.classes.copy()
+        classes: Array = self._fitted().holdings.classes.copy()
+        return classes
 
     @edits
-    def partial_fit(self, X, y, classes=None, sample_weight=None, *, ids=None, groups=None):
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn more samples; the result equals one fit to all samples.
 
         The first call chooses the hyper-parameters; `reselect` chooses them again.
@@ -55,17 +66,17 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         self._learn(X, y, sample_weight, ids, declared, groups)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         now, outputs = self._outputs(X)
         return answered(now, _shown(now, outputs))
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
         now, outputs = self._outputs(X)
         return answered(now, _labels(now, outputs))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on the exact leave-one-out decision values.
 
         Returns ``softmax(a z)`` of shape (n_samples, n_classes), with the scale a fitted to the
@@ -77,14 +88,22 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             now, predictor = self._reading()
         outputs = self._answers(now, predictor, X)
         P = probabilities(np.nan_to_num(outputs, posinf=largest, neginf=-largest), scale)
-        return now.holdings.rows.answer(P) if now.holdings.rows.answer else P
+        return answered(now, P)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of `predict`."""
         found = from_tensor(self.predict(X))
         return float(accuracy_score(from_tensor(y), found, sample_weight=sample_weight))
 
-    def p_values(self, X, mondrian=False, smoothed=False, random_state=None, *, method="auto"):
+    def p_values(
+        self,
+        X: MatrixLike,
+        mondrian: bool = False,
+        smoothed: bool = False,
+        random_state: RandomSource = None,
+        *,
+        method: str = "auto",
+    ) -> Array:
         """Conformal p-value of each class for each sample, of shape (n_samples, n_classes).
 
         "full": the query is added with each label in turn, and every sample is left out once: the
@@ -119,18 +138,19 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return label_p_values(self, X, mondrian, smoothed, random_state, method)
+        found: Array = label_p_values(self, X, mondrian, smoothed, random_state, method)
+        return found
 
     def predict_set(
         self,
-        X,
-        confidence_level=0.9,
-        mondrian=False,
-        smoothed=False,
-        random_state=None,
+        X: MatrixLike,
+        confidence_level: float = 0.9,
+        mondrian: bool = False,
+        smoothed: bool = False,
+        random_state: RandomSource = None,
         *,
-        method="auto",
-    ):
+        method: str = "auto",
+    ) -> Array:
         """Sets of classes that contain the true one with probability ≥ ``confidence_level``.
 
         The classes with `p_values` above 1 − confidence, on the conditions stated there. A set may
@@ -153,23 +173,23 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return accepted(found, confidence_level)
 
     @property
-    def calibration_(self):
+    def calibration_(self) -> float:
         """The scale a of the probabilities ``softmax(a z)``, fitted to leave-one-out values."""
         return self._calibration()[1]
 
-    def loo_decision_function(self):
+    def loo_decision_function(self) -> Array:
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
             return answered(now, _shown(now, self._loo_outputs()))
 
-    def loo_predict(self):
+    def loo_predict(self) -> Array:
         """Class of each held sample by the model without it, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
             return answered(now, _labels(now, self._loo_outputs()))
 
-    def loo_predict_proba(self):
+    def loo_predict_proba(self) -> Array:
         """Class probabilities of each held sample by the model without it, in the order of `ids_`.
 
         The decision values are leave-one-out values; the scale a is that of `predict_proba`.
@@ -179,7 +199,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
             return answered(self._fitted(), probabilities(F, scale))
 
-    def loo_score(self):
+    def loo_score(self) -> float:
         """Accuracy of `loo_predict`, weighted by the sample weights."""
         with self._lock:
             now = self._fitted()
@@ -193,22 +213,22 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         found: tuple[float, float] = self._derived("calibration", calibrated)
         return found
 
-    def _check_targets(self, y, holdings: Holdings | None):
+    def _check_targets(self, y: Any, holdings: Holdings | None) -> Array:
         plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ib"
         if (
             plain and holdings is not None and holdings.y.dtype.kind == y.dtype.kind
         ):  # as they are held
-            return y
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind not in "biuf":
-            _check_labels(y, "y")
-        check_classification_targets(y)
-        if holdings is not None and holdings.y.dtype.kind != y.dtype.kind:
-            _check_kind(holdings.y, y)
-        return y
+            return np.asarray(y)
+        labels: Array = column_or_1d(y, warn=True)
+        if labels.dtype.kind not in "biuf":
+            _check_labels(labels, "y")
+        check_classification_targets(labels)
+        if holdings is not None and holdings.y.dtype.kind != labels.dtype.kind:
+            _check_kind(holdings.y, labels)
+        return labels
 
     def _classes_after_append(
-        self, before: Holdings | None, after: Holdings, classes: tuple
+        self, before: Holdings | None, after: Holdings, classes: tuple[Any, ...]
     ) -> Holdings:
         if classes:
             _check_kind(after.y, np.asarray(classes), "classes")
@@ -242,12 +262,12 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             present = np.union1d(present, np.asarray(after.declared))
         return after if len(present) == len(after.classes) else replace(after, classes=present)
 
-    def _get_state(self):
+    def _get_state(self) -> dict[str, Any]:
         declared = self._fitted().holdings.declared
         return {**super()._get_state(), "declared": np.asarray(declared) if declared else ()}
 
 
-def check_two_classes(present, after: Holdings):
+def check_two_classes(present: Array, after: Holdings) -> None:
     """Raise ValueError unless a removal leaves two classes."""
     if len(present) < 2:
         raise ValueError(
@@ -256,7 +276,7 @@ def check_two_classes(present, after: Holdings):
         )
 
 
-def _check_classes(classes):
+def _check_classes(classes: Any) -> tuple[Any, ...]:
     """Declared classes as a tuple of labels; ValueError if they are not a list of labels."""
     array = np.asarray(classes)
     if array.ndim != 1:
@@ -268,7 +288,7 @@ def _check_classes(classes):
     return tuple(array.tolist())
 
 
-def _check_labels(labels, name):
+def _check_labels(labels: Array, name: str) -> None:
     """Raise ValueError unless labels are all strings, or all numbers.
 
     Arrays of strings drop NUL characters at the end, so that "a" and ``"a\\0"`` would become one.
@@ -290,7 +310,7 @@ def _check_labels(labels, name):
         raise ValueError(f"{name} has a label with a NUL character, which no file can hold.")
 
 
-def _check_kind(holdings, new, name="y"):
+def _check_kind(holdings: Any, new: Array, name: str = "y") -> None:
     """Raise ValueError if labels are strings on one side and numbers on the other."""
     strings = [labels.dtype.kind in "UO" for labels in (holdings, new)]
     if strings[0] != strings[1]:
@@ -301,17 +321,20 @@ def _check_kind(holdings, new, name="y"):
         )
 
 
-def _shown(now: Fitted, outputs):
+def _shown(now: Fitted, outputs: Array) -> Array:
     """Copy the outputs in the dtype of the samples, one-dimensional for a single output."""
     flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
     return flat.astype(now.holdings.rows.dtype)
 
 
-def _labels(now: Fitted, outputs):
-    classes = now.holdings.classes
+def _labels(now: Fitted, outputs: Array) -> Array:
+    classes: Array = now.holdings.classes
+    found: Array
     if outputs.shape[1] == 1:
-        return classes[(outputs[:, 0] > 0).astype(int)]
-    return classes[np.argmax(outputs, axis=1)]
+        found = classes[(outputs[:, 0] > 0).astype(int)]
+    else:
+        found = classes[np.argmax(outputs, axis=1)]
+    return found
 
 
 def calibrated(now: Fitted) -> tuple[float, float]:

@@ -73,8 +73,10 @@ def cross_intervals(model: Any, X: Any, confidence_level: float) -> Array:
 def group_weight(holdings: Any) -> Array:
     """Counts of the samples; those of a group add up to one."""
     if holdings.codes is None:
-        return holdings.weight
-    return holdings.weight / np.bincount(holdings.codes, holdings.weight)[holdings.codes]
+        result: Array = holdings.weight
+        return result
+    result = holdings.weight / np.bincount(holdings.codes, holdings.weight)[holdings.codes]
+    return result
 
 
 def _read(model: Any, X: Any) -> tuple[Any, list[Array]]:

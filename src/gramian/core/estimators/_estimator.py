@@ -14,18 +14,19 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import RLock
-from typing import Any
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.core.arrays import Array, is_tensor, one_blas_thread, using_jobs
-from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
+from gramian.core.arrays import Array, ArrayLike, MatrixLike, is_tensor, one_blas_thread, using_jobs
+from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Spec, make_rows
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._nested import nested_score
+from gramian.core.estimators._nested import NestedScore, nested_score
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
@@ -36,7 +37,7 @@ from gramian.core.estimators._samples import (
     with_weight,
 )
 from gramian.core.estimators._tuning import tuning_mask
-from gramian.core.gram import NotPositiveDefiniteError
+from gramian.core.gram import NotPositiveDefiniteError, Rebuild
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Fitted:
     holdings: Holdings
     engine: Engine
     samples: VectorSamples | KernelSamples
-    names: Any = None
+    names: Array | None = None
     apart: tuple[Spec[Any], ...] | None = None
     cache: dict[str, Any] = field(default_factory=dict)
 
@@ -122,15 +123,18 @@ class Fitted:
         return self.moved(after, engine)
 
 
-def edits(method: Callable) -> Callable:
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def edits(method: Method) -> Method:
     """Decorate a method that changes the model: lock it, and name it in errors about samples.
 
     BLAS has one thread meanwhile, and `n_jobs` threads work side by side.
     """
 
     @wraps(method)
-    def locked(self, *args, **kwargs):
-        lock = vars(self).setdefault("_mutex", RLock())
+    def locked(self: LiveEstimator, *args: Any, **kwargs: Any) -> Any:
+        lock = self.__dict__.setdefault("_mutex", RLock())
         with lock, one_blas_thread(), using_jobs(self.n_jobs):
             try:
                 return method(self, *args, **kwargs)
@@ -138,15 +142,16 @@ def edits(method: Callable) -> Callable:
                 error.asked = error.asked or method.__name__
                 raise
 
-    return locked
+    return cast("Method", locked)
 
 
-def answered(now: Fitted, values: Any) -> Any:
+def answered(now: Fitted, values: Array) -> Array:
     """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
-    return now.holdings.rows.answer(values) if now.holdings.rows.answer else values
+    found: Array = now.holdings.rows.answer(values) if now.holdings.rows.answer else values
+    return found
 
 
-class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
+class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # it has no hints
     """Base class of estimators that learn and forget single samples by id.
 
     Subclasses implement `_spec`, which reads and checks the parameters.
@@ -166,7 +171,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
-    def fit(self, X, y, sample_weight=None, *, ids=None, groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn the samples from scratch, replacing all that was learned before.
 
         Parameters
@@ -191,7 +204,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def forget(self, ids=None, *, groups=None):
+    def forget(self, ids: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
         """Forget samples exactly: the model becomes the one that never saw them.
 
         Hyper-parameters that were chosen on the samples stay until `reselect` or `fit`;
@@ -227,7 +240,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def exchange(self, ids, X, y, new_ids=None, sample_weight=None, *, groups=None):
+    def exchange(
+        self,
+        ids: ArrayLike,
+        X: MatrixLike,
+        y: ArrayLike,
+        new_ids: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn samples and forget others, as one edit.
 
         The result is that of `partial_fit` and then `forget`, at less cost: the model is never in
@@ -262,7 +284,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def relabel(self, ids, y):
+    def relabel(self, ids: ArrayLike, y: ArrayLike) -> Self:
         """Give held samples other targets: forget them and learn them again, as one edit.
 
         Their ids and weights stay; they become the last in `ids_`. Hyper-parameters stay until
@@ -282,7 +304,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def settle(self):
+    def settle(self) -> Self:
         """Carry out updates that edits have deferred, O(n²). Returns self.
 
         `forget` defers its update of P and collects some of them, which is faster. Until they are
@@ -294,14 +316,14 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @edits
-    def rebuild(self):
+    def rebuild(self) -> Self:
         """Rebuild the updated state from the samples, at the cost of a fit. Returns self."""
         now = self._serving()
         self._now = now.moved(now.holdings, now.engine.rebuild(now.holdings, "asked for"))
         return self
 
     @edits
-    def reselect(self, *, fresh=False):
+    def reselect(self, *, fresh: bool = False) -> Self:
         """Choose the hyper-parameters again on the samples that the model holds.
 
         Parameters
@@ -331,12 +353,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- what the model holds -------------------------------------------------------------------
 
     @property
-    def ids_(self):
+    def ids_(self) -> Array:
         """Ids of the samples that the model holds, in order of arrival."""
         return self._fitted().holdings.ids.copy()
 
     @property
-    def X_fit_(self):
+    def X_fit_(self) -> Any:
         """The samples that the model holds, in the order of `ids_`.
 
         With ``kernel="precomputed"``, their kernel matrix.
@@ -346,28 +368,28 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             return answered(now, now.holdings.rows.shown())
 
     @property
-    def y_fit_(self):
+    def y_fit_(self) -> Array:
         """Labels or targets of the held samples, in the order of `ids_`."""
         return self._fitted().holdings.y.copy()
 
     @property
-    def sample_weight_(self):
+    def sample_weight_(self) -> Array:
         """Weights of the held samples, in the order of `ids_`."""
         return self._fitted().holdings.weight.copy()
 
     @property
-    def groups_(self):
+    def groups_(self) -> Array | None:
         """Groups of the held samples, in the order of `ids_`; None if they have none."""
         groups = self._fitted().holdings.groups
         return None if groups is None else groups.copy()
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of features; number of samples for a precomputed kernel."""
         return self._fitted().holdings.rows.width
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> Array:
         """Feature names, if all of them were strings."""
         names = self._fitted().names
         if names is None:
@@ -375,12 +397,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         return names
 
     @property
-    def rebuilds_(self):
+    def rebuilds_(self) -> list[Rebuild]:
         """Records of when and why something was rebuilt since the last fit."""
         return list(self._fitted().engine.history)
 
     @property
-    def chosen_on_data_(self):
+    def chosen_on_data_(self) -> tuple[str, ...]:
         """Names of values that were chosen on samples and stay when samples are forgotten.
 
         After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
@@ -388,13 +410,13 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         now = self._fitted()
         return (*now.spec.chosen_on_data, *self._serving().engine.chosen_on_data)
 
-    def drift(self):
+    def drift(self) -> float:
         """Measured relative residual of the present solution in the true system."""
         with self._lock, one_blas_thread():
             now = self._serving()
             return now.engine.drift(now.holdings)
 
-    def refitted(self):
+    def refitted(self) -> Self:
         """Return a model with the same hyper-parameters, rebuilt from the samples held now.
 
         Its decision values are the reference for this model's: `gramian.forget` compares them.
@@ -402,11 +424,11 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         with self._lock, one_blas_thread():
             now = self._serving()
             holdings = replace(now.holdings, rows=now.holdings.rows.copied())
-            twin = clone(self)
+            twin: Self = clone(self)
             twin._now = now.moved(holdings, now.engine.fresh(holdings))
         return twin
 
-    def snapshot(self, *, loo=False):
+    def snapshot(self, *, loo: bool = False) -> Self:
         """Return a copy that goes on predicting as this model does now, for readers beside edits.
 
         It shares the samples with this model until one of the two is edited, and has a lock of its
@@ -426,7 +448,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             twin._now.cache.update(now.cache)
         return twin
 
-    def nested_score(self, folds=None, *, n_jobs=None):
+    def nested_score(self, folds: int | None = None, *, n_jobs: int | None = None) -> NestedScore:
         """Score on samples that were not there, tuning included: what new samples can expect.
 
         Everything that `fit` chooses is chosen again without each fold, and judged on the fold.
@@ -448,18 +470,18 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         return nested_score(self, folds, n_jobs)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_now" in vars(self)
 
     # -- for classifiers and regressors ---------------------------------------------------------
 
     @abstractmethod
-    def _check_targets(self, y: Any, holdings: Holdings | None) -> Any:
+    def _check_targets(self, y: Any, holdings: Holdings | None) -> Array:
         """Return targets as an array like the held ones; raise ValueError if they do not match."""
 
     @abstractmethod
     def _classes_after_append(
-        self, before: Holdings | None, after: Holdings, classes: tuple
+        self, before: Holdings | None, after: Holdings, classes: tuple[Any, ...]
     ) -> Holdings:
         """Return holdings with updated classes after samples were added; ValueError if invalid."""
 
@@ -467,7 +489,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         """Return holdings with updated classes after a removal; ValueError if too few are left."""
 
-    def _begin(self, X, y, sample_weight, ids, classes, groups=None):
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, classes: Any, groups: Any = None
+    ) -> None:
         """Fit from scratch; hyper-parameters are chosen on a part that is set aside, if asked."""
         spec, tensors = self._spec(), is_tensor(X)
         kind = sample_kind(spec)
@@ -481,7 +505,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             X, y, weight, kept = with_weight(kind, X, y, sample_weight, np.arange(n))
             own, groups = own[kept], None if groups is None else groups[kept]
 
-        def hold(X, y, weight, own, groups):
+        def hold(X: Any, y: Any, weight: Any, own: Any, groups: Any) -> Holdings:
             rows = make_rows(X, precomputed=spec.precomputed, tensors=tensors)
             held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
             held = replace(held, groups=groups)
@@ -514,7 +538,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             return spec.resolve(holdings, start)
         return SearchProgress(type(self).__name__, self.verbose).resolve(spec, holdings, start)
 
-    def _learn(self, X, y, sample_weight, ids, classes=(), groups=None):
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, classes: Any = (), groups: Any = None
+    ) -> None:
         """Learn more samples; an unfitted model learns them from scratch."""
         if "_now" not in vars(self):
             self._begin(X, y, sample_weight, ids, classes, groups)
@@ -522,7 +548,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         now = self._editable()
         self._now = now.appended(self._enlarged(now, X, y, sample_weight, ids, classes, groups))
 
-    def _enlarged(self, now, X, y, sample_weight, ids, classes, groups=None) -> Holdings:
+    def _enlarged(
+        self,
+        now: Fitted,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        ids: Any,
+        classes: Any,
+        groups: Any = None,
+    ) -> Holdings:
         """Return the holdings with more samples, which are checked."""
         kind, before = now.samples, now.holdings
         X, y = kind.more(self, before, X, y)
@@ -576,7 +611,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 raise
             return self._now  # with other samples it may be possible to build it
 
-    def _reading(self) -> tuple[Fitted, Any]:
+    def _reading(self) -> tuple[Fitted, Predictor]:
         """Return one version of the model and the reader that computes its predictions."""
         with self._lock, one_blas_thread():
             now = vars(self).get("_now") or self._fitted()
@@ -594,24 +629,25 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 now.cache[name] = compute(now)
             return now.cache[name]
 
-    def _outputs(self, X) -> tuple[Fitted, Any]:
+    def _outputs(self, X: Any) -> tuple[Fitted, Array]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
         now, predictor = self._reading()
         return now, self._answers(now, predictor, X)
 
-    def _answers(self, now: Fitted, predictor: Any, X: Any) -> Any:
+    def _answers(self, now: Fitted, predictor: Predictor, X: Any) -> Array:
         """Return the outputs of a predictor for queries, of shape (n, t)."""
         X = now.samples.queries(self, now.holdings, X)
         with one_blas_thread(X.shape[0] * len(now.holdings)), using_jobs(self.n_jobs):
             return np.asarray(predictor.outputs(X))
 
-    def _loo_outputs(self) -> Any:
+    def _loo_outputs(self) -> Array:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
-        return self._derived("loo", lambda now: now.engine.loo(now.holdings))
+        found: Array = self._derived("loo", lambda now: now.engine.loo(now.holdings))
+        return found
 
     # -- state ----------------------------------------------------------------------------------
 
-    def _get_state(self):
+    def _get_state(self) -> dict[str, Any]:
         """Return the fitted model as plain values and arrays, for model files."""
         with self._lock:
             now = self._fitted()
@@ -619,7 +655,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             state = now.cache.get("state")
             if state is None:
                 state = (now if now.stored else self._serving()).engine.state(held)
-        public = {"n_features_in_": held.rows.width}
+        public: dict[str, Any] = {"n_features_in_": held.rows.width}
         public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
         if held.classes is not None:
             public["classes_"] = held.classes
@@ -630,7 +666,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             kept["_groups"] = held.groups
         return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
 
-    def _set_state(self, state):
+    def _set_state(self, state: dict[str, Any]) -> None:
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
         spec, kept, public = self._spec(), state["held"], state["public"]
         kind, X = sample_kind(spec), state["X"]
@@ -645,7 +681,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         engine = spec.load(held, spec.state_type.from_values(state))
         self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             state = dict(super().__getstate__())  # which may be our own `__dict__`
             state.pop("_mutex", None)
@@ -656,7 +692,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))
         return state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.__sklearn_is_fitted__():

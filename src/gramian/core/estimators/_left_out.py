@@ -53,31 +53,39 @@ class OutputLoss:
         """
         y = np.asarray(y)
         if self.classes is None:
-            return y.reshape(len(y), -1).astype(float)
+            result: Array = y.reshape(len(y), -1).astype(float)
+            return result
         unknown = ~np.isin(y, self.classes)
         if unknown.any():
             raise ValueError(
                 f"y has the label {y[unknown][0]!s}, which is none of the model's classes: "
                 f"{', '.join(map(str, self.classes))}."
             )
-        return np.searchsorted(self.classes, y)
+        result = np.searchsorted(self.classes, y)
+        return result
 
     def __call__(self, F: Array, targets: Array) -> Array:
         """Losses (...) of outputs (..., t), the targets broadcast against them."""
         if self.name == "squared":
-            return np.sum((F - targets) ** 2, axis=-1)
+            result: Array = np.sum((F - targets) ** 2, axis=-1)
+            return result
         if self.name == "absolute":
-            return np.sum(np.abs(F - targets), axis=-1)
+            result = np.sum(np.abs(F - targets), axis=-1)
+            return result
         if F.shape[-1] == 1:  # two classes share an output; 0 is the first
             second = targets == 1
             if self.name == "error":
-                return (second != (F[..., 0] > 0)).astype(float)
-            return np.logaddexp(0.0, np.where(second, -1.0, 1.0) * self._scaled(F[..., 0]))
+                result = (second != (F[..., 0] > 0)).astype(float)
+                return result
+            result = np.logaddexp(0.0, np.where(second, -1.0, 1.0) * self._scaled(F[..., 0]))
+            return result
         if self.name == "error":
-            return (np.argmax(F, axis=-1) != targets).astype(float)
+            result = (np.argmax(F, axis=-1) != targets).astype(float)
+            return result
         Z = self._scaled(F)
         own = np.take_along_axis(Z, np.broadcast_to(targets, Z.shape[:-1])[..., None], -1)
-        return np.logaddexp.reduce(Z, axis=-1) - own[..., 0]
+        result = np.logaddexp.reduce(Z, axis=-1) - own[..., 0]
+        return result
 
     def _scaled(self, F: Array) -> Array:
         return self.scale * np.nan_to_num(F, posinf=self.largest, neginf=-self.largest)
@@ -121,7 +129,10 @@ def outputs_without_each(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
     edited until the last block.
     """
     now = model._serving()
-    return now.engine.without_each(now.holdings, now.samples.queries(model, now.holdings, X))
+    result: Iterator[tuple[slice, Array]] = now.engine.without_each(
+        now.holdings, now.samples.queries(model, now.holdings, X)
+    )
+    return result
 
 
 def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
@@ -130,7 +141,10 @@ def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     See ``Engine.joined``. The model must not be edited until the last block.
     """
     now = model._serving()
-    return now.engine.added(now.holdings, now.samples.adding(model, now.holdings, X))
+    result: Iterator[tuple[slice, Any]] = now.engine.added(
+        now.holdings, now.samples.adding(model, now.holdings, X)
+    )
+    return result
 
 
 def output_variances(model: Any, X: Any) -> Array:
@@ -148,7 +162,8 @@ def output_variances(model: Any, X: Any) -> Array:
 
 def outputs(model: Any, X: Any) -> Array:
     """Outputs (m, t) at queries; one column for two classes."""
-    return model._outputs(X)[1]
+    result: Array = model._outputs(X)[1]
+    return result
 
 
 def free_copy(model: Any) -> Any:

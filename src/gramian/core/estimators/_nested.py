@@ -89,7 +89,8 @@ def out_of_fold_outputs_of(now: Any) -> Array:
     """The same of one version of a model, which knows what is chosen without each fold."""
     if "out of fold" not in now.cache:
         now.cache["out of fold"] = _read_apart(now)
-    return now.cache["out of fold"]
+    result: Array = now.cache["out of fold"]
+    return result
 
 
 def fold_predictors(model: Any) -> tuple[Any, list[tuple[Array, Any]]]:

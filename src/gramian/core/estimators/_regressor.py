@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
 
-from gramian.core.arrays import from_tensor
+from gramian.core.arrays import Array, ArrayLike, MatrixLike, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.estimators._conformal import intervals, regions
 from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
 
 
-class LiveRegressor(RegressorMixin, LiveEstimator):
+class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it has no hints
     """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
 
     @edits
-    def partial_fit(self, X, y, sample_weight=None, *, ids=None, groups=None):
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn more samples; the result equals one fit to all samples.
 
         The first call chooses the hyper-parameters; `reselect` chooses them again.
@@ -40,17 +51,19 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         self._learn(X, y, sample_weight, ids, groups=groups)
         return self
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Array:
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         now, outputs = self._outputs(X)
         return answered(now, _shown(now, outputs))
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R² of `predict`."""
         found = from_tensor(self.predict(X))
         return float(r2_score(from_tensor(y), found, sample_weight=sample_weight))
 
-    def predict_interval(self, X, confidence_level=0.9, method="auto"):
+    def predict_interval(
+        self, X: MatrixLike, confidence_level: float = 0.9, method: str = "auto"
+    ) -> Array:
         """Intervals that contain the true target with probability ≥ ``confidence_level``.
 
         The guarantee holds whatever the distribution, if held samples and query are exchangeable;
@@ -79,10 +92,10 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         ndarray of shape (n_samples, 2) or, for targets in columns, (n_samples, n_targets, 2)
             Low and high ends, infinite if too few samples are held for this confidence.
         """
-        found = intervals(self, X, confidence_level, method)
+        found: Array = intervals(self, X, confidence_level, method)
         return found[:, 0] if self._fitted().holdings.y.ndim == 1 else found
 
-    def predict_region(self, X, confidence_level=0.9):
+    def predict_region(self, X: MatrixLike, confidence_level: float = 0.9) -> list[Any]:
         """Regions that contain the true target with probability ≥ ``confidence_level``.
 
         All numbers y that have a p-value above 1 − confidence when the query is added with target
@@ -103,17 +116,17 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         found = regions(self, X, confidence_level)
         return [parts[0] for parts in found] if self._fitted().holdings.y.ndim == 1 else found
 
-    def loo_predict(self):
+    def loo_predict(self) -> Array:
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
             return answered(now, _shown(now, self._loo_outputs()))
 
-    def loo_decision_function(self):
+    def loo_decision_function(self) -> Array:
         """The same as `loo_predict`."""
         return self.loo_predict()
 
-    def loo_score(self):
+    def loo_score(self) -> float:
         """R² of `loo_predict`, weighted by the sample weights and averaged over the targets."""
         with self._lock:
             now = self._fitted()
@@ -122,19 +135,18 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _check_targets(self, y, holdings: Holdings | None):
+    def _check_targets(self, y: Any, holdings: Holdings | None) -> Array:
         if type(y) is not np.ndarray or y.dtype != np.float64 or not np.isfinite(y.sum()):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if holdings is not None and y.shape[1:] != holdings.y.shape[1:]:
             raise ValueError(
                 f"y must have {_described(holdings.y)}, as the targets of the samples that the "
-                f"model "
-                f"holds; got {_described(y)}."
+                f"model holds; got {_described(y)}."
             )
-        return y
+        return np.asarray(y)
 
     def _classes_after_append(
-        self, before: Holdings | None, after: Holdings, classes: tuple
+        self, before: Holdings | None, after: Holdings, classes: tuple[Any, ...]
     ) -> Holdings:
         return after
 
@@ -146,21 +158,21 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
             )
         return after
 
-    def _loo_outputs(self):
+    def _loo_outputs(self) -> Array:
         if len(self._fitted().holdings) == 1:
             raise ValueError("leave-one-out needs at least two samples, the model holds one.")
         return super()._loo_outputs()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
 
-def _shown(now: Fitted, outputs):
+def _shown(now: Fitted, outputs: Array) -> Array:
     flat = outputs[:, 0] if now.holdings.y.ndim == 1 else outputs
     return flat.astype(now.holdings.rows.dtype)
 
 
-def _described(y):
+def _described(y: Any) -> str:
     return "one dimension" if y.ndim == 1 else f"{y.shape[1]} columns"

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gramian.core.arrays import find_device, from_tensor, to_device
+from gramian.core.arrays import Array, find_device, from_tensor, to_device
 from gramian.core.engines import (
     HOST,
     DenseRows,
@@ -63,7 +63,7 @@ class VectorSamples:
     def __init__(self, device: Any = None, follows: bool = False) -> None:
         self.device, self.follows = device, follows
 
-    def first(self, model, X, y) -> tuple[Any, Any, Any]:
+    def first(self, model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """Return samples and targets of a fit, and the feature names or None."""
         names, device = _get_feature_names(X), self.device
         if type(X).__module__.startswith("torch"):  # on a device
@@ -83,7 +83,7 @@ class VectorSamples:
                 _warn_of_scales(names, spread, width)
         return X if device is None else placed(X, device), y, names
 
-    def more(self, model, holdings: Holdings, X, y) -> tuple[Any, Any]:
+    def more(self, model: Any, holdings: Holdings, X: Any, y: Any) -> tuple[Any, Any]:
         """Return more samples and targets, in the form of those held."""
         if _ready(model, holdings, X) and _plain(y) and len(X) == len(y):
             return X, y
@@ -95,7 +95,7 @@ class VectorSamples:
             raise ValueError(_TOO_LARGE) from error
         return holdings.rows.adopt(X), y
 
-    def queries(self, model, holdings: Holdings, X) -> Any:
+    def queries(self, model: Any, holdings: Holdings, X: Any) -> Any:
         """Return samples to predict for, in the form of those held."""
         if _ready(model, holdings, X):
             return X
@@ -108,7 +108,7 @@ class VectorSamples:
 
     adding = queries
 
-    def keep(self, X, some) -> Any:
+    def keep(self, X: Any, some: Array) -> Any:
         """Return the new samples that the mask ``some`` selects."""
         return X[some]
 
@@ -119,17 +119,17 @@ class KernelSamples:
     precomputed = True
     device: Any = None
 
-    def first(self, model, X, y) -> tuple[Any, Any, Any]:
+    def first(self, model: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """Return the square kernel matrix and the targets of a fit."""
         X = check_kernel_rows(X, 0, _FLOATS)
         return X, _paired_targets(X, y), None
 
-    def more(self, model, holdings: Holdings, X, y) -> tuple[Any, Any]:
+    def more(self, model: Any, holdings: Holdings, X: Any, y: Any) -> tuple[Any, Any]:
         """Return kernel values of new samples to the held ones, then to each other; and targets."""
         X = check_kernel_rows(X, len(holdings), holdings.rows.dtype)
         return X, _paired_targets(X, y)
 
-    def queries(self, model, holdings: Holdings, X) -> Any:
+    def queries(self, model: Any, holdings: Holdings, X: Any) -> Any:
         """Return kernel values of queries to the held samples, one row per query."""
         X = check_array(X, dtype=holdings.rows.dtype)
         if X.shape[1] != len(holdings):
@@ -139,7 +139,7 @@ class KernelSamples:
             )
         return X
 
-    def adding(self, model, holdings: Holdings, X) -> Any:
+    def adding(self, model: Any, holdings: Holdings, X: Any) -> Any:
         """Return kernel values of queries to the held samples and, last, of each with itself."""
         X = check_array(X, dtype=holdings.rows.dtype)
         if X.shape[1] != len(holdings) + 1:
@@ -151,7 +151,7 @@ class KernelSamples:
             )
         return X
 
-    def keep(self, X, some) -> Any:
+    def keep(self, X: Any, some: Array) -> Any:
         """Return the selected new samples, without their kernel values to the other new ones."""
         holdings = np.ones(X.shape[1] - len(X), dtype=bool)
         return X[np.ix_(some, np.concatenate([holdings, some]))]
@@ -226,7 +226,7 @@ def check_kernel_rows(X: Any, n_held: int, dtype: Any) -> Any:
     return X
 
 
-def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tuple:
+def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tuple[Any, ...]:
     """Return the samples of weight > 0; a weight of 0 means no copy, so the sample is dropped."""
     if not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")

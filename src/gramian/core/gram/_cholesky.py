@@ -88,13 +88,15 @@ class CholeskyFactor(SlotFactor):
 
     def diagonal(self) -> Array:
         """``diag(P)``, the squared row norms of R⁻¹: O(n³) and n² of memory."""
-        return np.einsum("ij,ij->i", *(2 * [self._inverse_root()]))[self._matrix.index]
+        result: Array = np.einsum("ij,ij->i", *(2 * [self._inverse_root()]))[self._matrix.index]
+        return result
 
     def square_diagonal(self, weights: Array) -> Array:
         """``diag(P diag(weights) P)`` from P, O(n³) and 2 n² of memory."""
         root = self._inverse_root()[self._matrix.index]
         P = root @ root.T
-        return np.einsum("ij,ij,i->j", P, P, weights)
+        result: Array = np.einsum("ij,ij,i->j", P, P, weights)
+        return result
 
     # -- inside ---------------------------------------------------------------------------------
 

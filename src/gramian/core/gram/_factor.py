@@ -153,7 +153,8 @@ class SlotFactor(Factor):
 
     @property
     def dtype(self) -> np.dtype:
-        return self._matrix.buffer.dtype
+        result: np.dtype = self._matrix.buffer.dtype
+        return result
 
     @property
     def matrix(self) -> SlotMatrix:

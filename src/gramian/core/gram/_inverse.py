@@ -38,7 +38,7 @@ PENDING, DEVICE_PENDING = 32, 128
 def schur_threshold(diagonal: Array, n: int) -> float:
     """Schur complements below this are rounding error: ``4 √n eps`` of the largest diagonal."""
     largest = float(np.abs(diagonal).max(initial=0.0))
-    return 4.0 * max(n, 1) ** 0.5 * float(np.finfo(diagonal.dtype).eps) * largest
+    return float(4.0 * max(n, 1) ** 0.5 * float(np.finfo(diagonal.dtype).eps) * largest)
 
 
 def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
@@ -143,7 +143,8 @@ class LiveInverse(SlotFactor):
 
     def diagonal(self) -> Array:
         W, signs = self._pending[:, : len(self._signs)], self._signs
-        return (self._diagonal + np.square(W) @ signs)[self._matrix.index]
+        result: Array = (self._diagonal + np.square(W) @ signs)[self._matrix.index]
+        return result
 
     def square_diagonal(self, weights: Array) -> Array:
         out = np.empty(self.n, dtype=self.dtype, like=self._diagonal)
@@ -253,8 +254,11 @@ class LiveInverse(SlotFactor):
         W, signs = self._pending[:, : len(self._signs)], self._signs
         if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
-            return buffer.through("factor_columns", self._diagonal, W, signs, slots.tolist())
-        out = W @ (signs[:, None] * W[slots].T)
+            columns: Array = buffer.through(
+                "factor_columns", self._diagonal, W, signs, slots.tolist()
+            )
+            return columns
+        out: Array = W @ (signs[:, None] * W[slots].T)
         out += triangle_rows(self._matrix.buffer, slots).T
         out[slots, np.arange(len(slots))] += self._diagonal[slots]
         return out

@@ -196,7 +196,8 @@ class LiveNormal:
     def scales(self) -> Array:
         """Size of the terms of V, ``√(M_aa Σ w y_t²)``, the unit for residuals of M B = V."""
         squares = np.abs(self._squares())
-        return np.sqrt(np.outer(squares[: self.d], squares[self.d :]))
+        result: Array = np.sqrt(np.outer(squares[: self.d], squares[self.d :]))
+        return result
 
     def drift(self) -> float:
         """Largest residual of the solution in ``M B = V``, relative to `scales`."""
@@ -270,7 +271,8 @@ class LiveNormal:
             return None
         W = scale_by_cholesky(U, L)
         change = W @ W.T
-        return (np.subtract if sign > 0 else np.add)(self._N, change, out=change)
+        result: Array | None = (np.subtract if sign > 0 else np.add)(self._N, change, out=change)
+        return result
 
     def _take(self, index: Array, factors: Array | None = None) -> None:
         factors = np.ones(len(index)) if factors is None else factors
@@ -300,7 +302,8 @@ def _invert(M: Array, advice: str, like: Array | None) -> Array:
         )
     invert_cholesky(N)
     N = to_host(np.triu(N) + np.triu(N, 1).T)
-    return scale[:, None] * N * scale
+    result: Array = scale[:, None] * N * scale
+    return result
 
 
 def _refine(M: Array, N: Array, V: Array) -> tuple[Array, float]:

@@ -99,7 +99,8 @@ class QRFactor(Factor):
     # -- the inverse ----------------------------------------------------------------------------
 
     def apply_inverse(self, B: Array) -> Array:
-        return solve_triangular(self._R, self._Q.T @ B)
+        result: Array = solve_triangular(self._R, self._Q.T @ B)
+        return result
 
     def diagonal(self) -> Array:
         """``diag(P)``, O(n³)."""
@@ -107,7 +108,9 @@ class QRFactor(Factor):
 
     def square_diagonal(self, weights: Array) -> Array:
         """``diag(P diag(weights) P)``, O(n³)."""
-        return np.einsum("ij,ij,i->j", *(2 * [self._inverse()]), weights)
+        result: Array = np.einsum("ij,ij,i->j", *(2 * [self._inverse()]), weights)
+        return result
 
     def _inverse(self) -> Array:
-        return solve_triangular(self._R, self._Q.T)
+        result: Array = solve_triangular(self._R, self._Q.T)
+        return result

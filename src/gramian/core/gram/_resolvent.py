@@ -33,7 +33,7 @@ class LiveResolvent(LiveInverse):
     def condition(self) -> float:
         """An upper bound of ‖A‖₂ ‖P‖₂, since ‖P‖₂ ≤ 1 / min Im diag(A)."""
         least = self.matrix_diagonal().imag.min(initial=np.inf)
-        return self.norm() / float(least)
+        return float(self.norm() / float(least))
 
     def spread(self) -> float:
         """The largest Im diag(A) over the smallest, as the largest weight over the smallest."""

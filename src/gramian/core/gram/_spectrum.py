@@ -40,7 +40,7 @@ class Spectrum:
     @property
     def n(self) -> int:
         """Number of samples."""
-        return self.values.shape[0]
+        return int(self.values.shape[0])
 
     def squared(self) -> Spectrum:
         """The spectrum of ``K D⁻¹ K``, a Gram matrix with the rows of K as features."""
@@ -87,7 +87,8 @@ class Spectrum:
                 f"kernel matrix has an eigenvalue of {self.values[0]:.3g}. Raise `ridge`, or use "
                 f"a positive semi-definite kernel."
             )
-        return 1.0 / sums
+        result: Array = 1.0 / sums
+        return result
 
 
 def decompose(K: Array, weight: Array | None = None) -> Spectrum:

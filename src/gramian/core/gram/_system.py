@@ -293,7 +293,7 @@ class LiveSystem:
         """
         before = self._largest or self.factor.largest()
         try:
-            W = getattr(self.factor, edit)(*args)
+            W: Array | None = getattr(self.factor, edit)(*args)
         except NotPositiveDefiniteError as error:
             if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
                 raise

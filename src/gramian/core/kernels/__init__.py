@@ -26,16 +26,24 @@ from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 from gramian.core.kernels._laplacian import Laplacian
 from gramian.core.kernels._precomputed import GramSamples, Precomputed
 from gramian.core.kernels._products import Linear, Polynomial
-from gramian.core.kernels._registry import KERNELS, make_kernel, register_kernel
+from gramian.core.kernels._registry import (
+    KERNELS,
+    GammaLike,
+    KernelLike,
+    make_kernel,
+    register_kernel,
+)
 
 __all__ = [
     "KERNELS",
     "RBF",
     "CallableKernel",
     "Exponential",
+    "GammaLike",
     "GramSamples",
     "Kernel",
     "KernelExpansion",
+    "KernelLike",
     "Laplacian",
     "Linear",
     "Polynomial",

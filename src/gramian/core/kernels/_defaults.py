@@ -26,7 +26,7 @@ def default_gamma(name: str, X: Any, weight: Array | None = None) -> float:
     X = to_host(X)
     n, d = X.shape
     if name == "auto":
-        return 1.0 / d
+        return float(1.0 / d)
     if weight is None:
         weight = np.ones(n)
     with np.errstate(all="ignore"):
@@ -60,4 +60,5 @@ def _variance(values: Array, weight: Array, zeros: float) -> np.float64:
     total = weight.sum() + zeros
     mean = (weight @ values - zeros * first) / total
     squares = weight @ np.square(values - mean) + zeros * (first + mean) ** 2
-    return squares / total * unit * unit
+    result: np.float64 = squares / total * unit * unit
+    return result

@@ -93,14 +93,15 @@ def dense_squares(X: Array, Y: Array, gamma: Any, doubtful: Doubtful = doubtful_
         if len(pairs[0]) > _MANY * values.size:
             return _direct(X[rows], Y[columns], gamma)
         values[pairs] = _pair_squares(X[rows], Y[columns], *pairs, gamma)
-        return np.minimum(values, 0.0, out=values)
+        result: Array = np.minimum(values, 0.0, out=values)
+        return result
 
     return exponents
 
 
 def within_range(
-    X: Any, Y: Any, gamma: Any, scaled: Callable = np.multiply, power: int = 2
-) -> tuple:
+    X: Any, Y: Any, gamma: Any, scaled: Callable[..., Any] = np.multiply, power: int = 2
+) -> tuple[Any, Any, Any]:
     """Samples and gamma such that squares neither overflow nor vanish where gamma is extreme.
 
     ``scaled(X, scale)`` multiplies each feature by a power of two, which is exact; gamma is divided
@@ -118,14 +119,17 @@ def within_range(
 def centre_of(X: Array) -> Array:
     """The median of each feature over up to 64 rows, so that a few outliers do not move it."""
     some = X[:: -(-X.shape[0] // _CENTRE_ROWS)]
-    return np.sort(some, axis=0)[len(some) // 2].astype(float)
+    result: Array = np.sort(some, axis=0)[len(some) // 2].astype(float)
+    return result
 
 
 def _squared_lengths(A: Array, gamma: Any) -> Array:
     """Σ_f gamma_f a_f² for each row."""
     if np.ndim(gamma):
-        return np.einsum("ij,ij,j->i", A, A, gamma)
-    return np.einsum("ij,ij->i", A, A) * gamma
+        result: Array = np.einsum("ij,ij,j->i", A, A, gamma)
+        return result
+    result = np.einsum("ij,ij->i", A, A) * gamma
+    return result
 
 
 def _direct(X: Array, Y: Array, gamma: Any) -> Array:
@@ -134,10 +138,12 @@ def _direct(X: Array, Y: Array, gamma: Any) -> Array:
         return _direct(Y, X, gamma).T
     if np.ndim(gamma):
         values = cdist(X, Y, "sqeuclidean", w=gamma)
-        return np.negative(values, out=values)
+        result: Array = np.negative(values, out=values)
+        return result
     values = cdist(X, Y, "sqeuclidean")
     values *= -gamma
-    return values
+    result = values
+    return result
 
 
 def _pair_squares(X: Array, Y: Array, first: Array, second: Array, gamma: Any) -> Array:

@@ -64,12 +64,14 @@ class DistanceKernel(Kernel):
                 f"gamma must have one number for each of the {X.shape[1]} features, got "
                 f"{len(self.gamma)}."
             )
-        return self.gamma > 0
+        result: Array = self.gamma > 0
+        return result
 
     def _values(self, X: Any, Y: Any) -> Array:
         if on_device(X):
             values = self._on_device(X, Y)
-            return np.exp(values, out=values)
+            result: Array = np.exp(values, out=values)
+            return result
         dtype, symmetric = float_type(X), X is Y
         if sparse.issparse(X) or sparse.issparse(Y):
             X = as_csr(X)

@@ -36,8 +36,10 @@ class EuclideanKernel(DistanceKernel):
         if np.ndim(gamma) or not 1e-100 < gamma < 1e100:
             return self._exponents(X, Y)(slice(None), slice(None))
         if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
-            return cdist(Y, X, self.metric).T * -gamma
-        return cdist(X, Y, self.metric) * -gamma
+            result: Array = cdist(Y, X, self.metric).T * -gamma
+            return result
+        result = cdist(X, Y, self.metric) * -gamma
+        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,8 @@ class RBF(EuclideanKernel):
 
     def _distances(self, X: Any) -> Array:
         if not sparse.issparse(X):
-            return pdist(X, self.metric)
+            result: Array = pdist(X, self.metric)
+            return result
         first, second = np.triu_indices(X.shape[0], 1)
         return sparse_pair_squares(X, X, first, second, 1.0)
 
@@ -81,7 +84,8 @@ class RBF(EuclideanKernel):
 
     def _feature_gradient(self, K: Array, G: Array, X: Array) -> Array:
         """``−γ_f Σ_ij M_ij (x_if − x_jf)²`` with M = G ∘ K."""
-        return -self.gamma * _square_sums(G * K, X)
+        result: Array = -self.gamma * _square_sums(G * K, X)
+        return result
 
     def slopes(self, K: Array, X: Array, Z: Array) -> Array:
         """∂k/∂x = −2 γ k (x − y)."""
@@ -132,13 +136,15 @@ class Exponential(EuclideanKernel):
 
     def _distances(self, X: Any) -> Array:
         if not sparse.issparse(X):
-            return pdist(X, self.metric)
+            result: Array = pdist(X, self.metric)
+            return result
         first, second = np.triu_indices(X.shape[0], 1)
         return np.sqrt(sparse_pair_squares(X, X, first, second, 1.0))
 
     def _feature_gradient(self, K: Array, G: Array, X: Array) -> Array:
         """``−γ_f² Σ_ij M_ij (x_if − x_jf)²`` with M = G ∘ K / D, and D = −log K."""
-        return self.gamma**2 * _square_sums(G * _over_log(K), X)
+        result: Array = self.gamma**2 * _square_sums(G * _over_log(K), X)
+        return result
 
     def slopes(self, K: Array, X: Array, Z: Array) -> Array:
         """∂k/∂x = −γ k (x − y) / ‖x − y‖."""
@@ -156,7 +162,8 @@ def _square_sums(M: Array, X: Array) -> Array:
     np.fill_diagonal(M, 0.0)
     X = np.subtract(X, centre_of(X), dtype=float)
     X[~M.any(axis=1)] = 0.0  # no neighbours, no part in the sum: even where x² overflows
-    return 2.0 * (M.sum(axis=1) @ X**2 - np.sum(X * (M @ X), axis=0))
+    result: Array = 2.0 * (M.sum(axis=1) @ X**2 - np.sum(X * (M @ X), axis=0))
+    return result
 
 
 def _slopes_along_differences(W: Array, X: Array, Z: Array) -> Array:
@@ -164,4 +171,7 @@ def _slopes_along_differences(W: Array, X: Array, Z: Array) -> Array:
     np.fill_diagonal(W, 0.0)
     X = np.subtract(X, centre_of(X), dtype=float)
     products = (X[:, :, None] * Z[:, None, :]).reshape(len(X), -1)
-    return X[:, :, None] * (W @ Z)[:, None, :] - (W @ products).reshape(*X.shape, Z.shape[1])
+    result: Array = X[:, :, None] * (W @ Z)[:, None, :] - (W @ products).reshape(
+        *X.shape, Z.shape[1]
+    )
+    return result

@@ -48,7 +48,8 @@ class KernelExpansion:
         """f(x) for each sample, of shape (len(X), t), in row blocks of bounded memory."""
         Z = self.coefficients
         if X.shape[0] * self.centres.shape[0] <= _FEW:
-            return self.kernel(X, self.centres) @ Z + self.intercept
+            result: Array = self.kernel(X, self.centres) @ Z + self.intercept
+            return result
         like = X if on_device(X) else None
         values = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype, like=like)
         for rows in row_blocks(X.shape[0], self.centres.shape[0], like=X):

@@ -42,7 +42,8 @@ class Laplacian(DistanceKernel):
     def _direct(self, X: Array, Y: Array) -> Array:
         if np.ndim(self.gamma):
             return -_weighted_manhattan(X, Y, self.gamma)
-        return _manhattan(X, Y) * -self.gamma
+        result: Array = _manhattan(X, Y) * -self.gamma
+        return result
 
     def _on_device(self, X: Any, Y: Any) -> Any:
         values = (X * self.gamma).through("distances", Y * self.gamma, 1.0)
@@ -53,7 +54,8 @@ class Laplacian(DistanceKernel):
 
     def _distances(self, X: Any) -> Array:
         if not sparse.issparse(X):
-            return pdist(X, "cityblock")
+            result: Array = pdist(X, "cityblock")
+            return result
         return _manhattan(X, X)[np.triu_indices(X.shape[0], 1)]
 
     def _feature_gradient(self, K: Array, G: Array, X: Array) -> Array:
@@ -61,27 +63,33 @@ class Laplacian(DistanceKernel):
         M = G * K
         linked = M.any(axis=1)
         M, X = M[np.ix_(linked, linked)], X[linked].astype(float)
-        return -self.gamma * np.array([np.sum(M * np.abs(x[:, None] - x)) for x in X.T])
+        result: Array = -self.gamma * np.array([np.sum(M * np.abs(x[:, None] - x)) for x in X.T])
+        return result
 
     def slopes(self, K: Array, X: Array, Z: Array) -> Array:
         """∂k/∂x_f = −γ k sign(x_f − y_f)."""
         found = [(np.sign(x[:, None] - x) * K) @ Z for x in X.T]
-        return -self.gamma * np.stack(found, axis=1)
+        result: Array = -self.gamma * np.stack(found, axis=1)
+        return result
 
 
 def _manhattan(X: Any, Y: Any) -> Array:
     """‖x − y‖₁ for all pairs, summed directly, in double precision."""
     if sparse.issparse(X):
-        return manhattan_distances(_int32_indices(X), _int32_indices(Y))
+        result: Array = manhattan_distances(_int32_indices(X), _int32_indices(Y))
+        return result
     if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
-        return cdist(Y, X, "cityblock").T
-    return cdist(X, Y, "cityblock")
+        result = cdist(Y, X, "cityblock").T
+        return result
+    result = cdist(X, Y, "cityblock")
+    return result
 
 
 def _weighted_manhattan(X: Any, Y: Any, gamma: Array) -> Array:
     """Σ_f gamma_f |x_f − y_f| for all pairs; sparse features are made dense, some at a time."""
     if not sparse.issparse(X):
-        return cdist(X, Y, "cityblock", w=gamma)
+        result: Array = cdist(X, Y, "cityblock", w=gamma)
+        return result
     total, X, Y = np.zeros((X.shape[0], Y.shape[0])), X.tocsc(), Y.tocsc()
     for some in row_blocks(len(gamma), X.shape[0] + Y.shape[0], budget=_DENSE_BYTES):
         part = X[:, some].toarray(), Y[:, some].toarray()

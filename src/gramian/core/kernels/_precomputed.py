@@ -99,7 +99,8 @@ class Precomputed(Kernel):
             raise ValueError(
                 "k(x, x) of new samples is not among the values of a precomputed kernel."
             )
-        return X.K[X.index, X.index]
+        result: Array = X.K[X.index, X.index]
+        return result
 
 
 def _as_slice(index: Array) -> slice | Array:
@@ -123,4 +124,5 @@ def _block(values: Array, rows: slice | Array, columns: slice | Array) -> Array:
         return view
     if isinstance(rows, slice) or isinstance(columns, slice):
         return values[rows, columns]
-    return values[np.ix_(rows, columns)]
+    result: Array = values[np.ix_(rows, columns)]
+    return result

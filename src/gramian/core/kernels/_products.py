@@ -93,7 +93,8 @@ def _products(X: Any, Y: Any) -> Array:
     with np.errstate(all="ignore"):
         product = X @ Y.T
     dense = product.toarray() if sparse.issparse(product) else product
-    return dense.astype(float_type(X), copy=False)
+    result: Array = dense.astype(float_type(X), copy=False)
+    return result
 
 
 def _squared_lengths(X: Any) -> Array:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
+from gramian.core.arrays import Array
 from gramian.core.kernels._base import Kernel
 from gramian.core.kernels._callable import CallableKernel
 from gramian.core.kernels._euclidean import RBF, Exponential
 from gramian.core.kernels._laplacian import Laplacian
 from gramian.core.kernels._precomputed import Precomputed
 from gramian.core.kernels._products import Linear, Polynomial
+
+KernelLike: TypeAlias = str | Callable[..., Any]
+"""The name of a kernel, or a function of two sets of samples."""
+GammaLike: TypeAlias = float | Array | str
+"""A width, one for each feature, or the word for a rule or a search."""
 
 KERNELS: dict[str, Any] = {
     kernel.name: kernel for kernel in (Linear, Polynomial, RBF, Laplacian, Exponential, Precomputed)
@@ -57,7 +63,7 @@ def register_kernel(cls: type[Kernel]) -> type[Kernel]:
 
 
 def make_kernel(
-    kernel: str | Callable[..., Any] = "rbf",
+    kernel: KernelLike = "rbf",
     *,
     gamma: Any = 1.0,
     degree: float = 3,
@@ -81,4 +87,5 @@ def make_kernel(
         )
     given = {"gamma": gamma, "degree": degree, "coef0": coef0}
     kind = KERNELS[kernel]
-    return kind(*map(given.__getitem__, kind.parameters))
+    result: Kernel = kind(*map(given.__getitem__, kind.parameters))
+    return result

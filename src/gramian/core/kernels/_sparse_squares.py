@@ -42,7 +42,8 @@ def sparse_squares(
             np.fill_diagonal(values[:, rows], -np.inf)  # not doubtful: known to be 0
         pairs = doubtful(values, x2, y2)
         values[pairs] = -sparse_pair_squares(A, Y[columns], *pairs, gamma)
-        return np.minimum(values, 0.0, out=values)
+        result: Array = np.minimum(values, 0.0, out=values)
+        return result
 
     return exponents
 
@@ -66,4 +67,5 @@ def scaled_features(X: sparse.csr_array, factor: Any) -> sparse.csr_array:
 def _squared_lengths(X: sparse.csr_array, gamma: Any) -> Array:
     """Σ_f gamma_f x_f² for each row."""
     squares = sparse.csr_array((np.square(X.data), X.indices, X.indptr), shape=X.shape)
-    return squares @ np.broadcast_to(gamma, X.shape[1])
+    result: Array = squares @ np.broadcast_to(gamma, X.shape[1])
+    return result

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -51,13 +52,13 @@ class Place:
     nats: float = np.inf
 
 
-def climb(rung: Rungs, n: int, start: tuple | None = None) -> Trial:
+def climb(rung: Rungs, n: int, start: tuple[Any, float] | None = None) -> Trial:
     """The best setting found for n samples, from a grid on few of them or from ``start``."""
     places = _starts(rung(FIRST), start)
     for size in rung_sizes(n) if start is None else [n]:
         effort = _BELOW if size < n else _AT_LAST
 
-        def descend(objective: Objective, place: Place, effort: tuple = effort) -> Place:
+        def descend(objective: Objective, place: Place, effort: tuple[Any, ...] = effort) -> Place:
             return _descend(objective, place, *effort)
 
         found = each_apart(rung(size), descend, places)
@@ -78,7 +79,7 @@ def rung_sizes(n: int) -> list[int]:
 # -- the grid -----------------------------------------------------------------------------------
 
 
-def _starts(part: Objective, start: tuple | None) -> list[Place]:
+def _starts(part: Objective, start: tuple[Any, float] | None) -> list[Place]:
     """The two best widths of a grid, or the start with the curvature of a grid around it."""
     assert part.prior is not None
     center = part.prior.center * WIDTHS if start is None else one_width(start[0]) * WIDTHS[3:6]
@@ -137,7 +138,8 @@ def _curvature(widths: list[float], ridges: Array, nats: Array, i: int, j: int) 
 def _definite(H: Array) -> Array:
     """H with the sizes of its eigenvalues in their place, and none below that of the prior."""
     values, vectors = np.linalg.eigh(H)
-    return (vectors * np.maximum(np.abs(values), _LEAST_CURVATURE)) @ vectors.T
+    result: Array = (vectors * np.maximum(np.abs(values), _LEAST_CURVATURE)) @ vectors.T
+    return result
 
 
 # -- a rung -------------------------------------------------------------------------------------
@@ -171,7 +173,8 @@ def _bounded_step(H: Array, slopes: Array, least: Array, most: float) -> Array:
     """The minimum of the quadratic ``slopesᵀp + ½ pᵀHp`` in a box around 0."""
     root = np.linalg.cholesky(H)
     bounds = (np.minimum(least, -1e-12), most)
-    return lsq_linear(root.T, -np.linalg.solve(root, slopes), bounds, method="bvls").x
+    result: Array = lsq_linear(root.T, -np.linalg.solve(root, slopes), bounds, method="bvls").x
+    return result
 
 
 def _updated(H: Array, step: Array, change: Array) -> Array:
@@ -181,4 +184,5 @@ def _updated(H: Array, step: Array, change: Array) -> Array:
     if bend < 0.2 * expected:
         share = 0.8 * expected / (expected - bend)
         change = share * change + (1.0 - share) * Hs
-    return H - np.outer(Hs, Hs) / expected + np.outer(change, change) / (step @ change)
+    result: Array = H - np.outer(Hs, Hs) / expected + np.outer(change, change) / (step @ change)
+    return result

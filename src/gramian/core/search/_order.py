@@ -18,7 +18,8 @@ _MIX = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 def repeatable(random_state: Any) -> np.random.RandomState:
     """The generator of a `random_state`; None gives the same one each time."""
-    return check_random_state(0 if random_state is None else random_state)
+    result: np.random.RandomState = check_random_state(0 if random_state is None else random_state)
+    return result
 
 
 def fixed_seed(random_state: Any) -> Any:

@@ -59,7 +59,10 @@ def descend(objective: Objective, gamma: Any, ridge: float, *, steps: int) -> Tr
 
 def _pack(objective: Objective, gamma: Any, ridge: float) -> Array:
     """The logarithms of what is tuned."""
-    return np.log(np.atleast_1d(gamma) if objective.ridge is not None else np.append(gamma, ridge))
+    result: Array = np.log(
+        np.atleast_1d(gamma) if objective.ridge is not None else np.append(gamma, ridge)
+    )
+    return result
 
 
 def _unpack(objective: Objective, x: Array, like: Any) -> tuple[Any, float]:

@@ -60,7 +60,7 @@ class Problem:
     @property
     def n(self) -> int:
         """Number of samples."""
-        return self.samples.shape[0]
+        return int(self.samples.shape[0])
 
     @property
     def home(self) -> Any:

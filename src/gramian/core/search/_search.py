@@ -96,7 +96,9 @@ def select(
     return trace.selection(best, rule.name)
 
 
-def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tuple | None) -> Trial:
+def _search(
+    rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tuple[Any, float] | None
+) -> Trial:
     whole = rung(n)
     if not isinstance(gamma, str):
         return whole.path(gamma)
@@ -112,7 +114,7 @@ def _search(rung: Rungs, n: int, most: int, gamma: Any, search: str, start: tupl
     return _POLISH[search](whole, _first_trials(whole, rung(SUBSAMPLE), start))
 
 
-def _climb(rung: Rungs, n: int, most: int, start: tuple | None) -> Trial:
+def _climb(rung: Rungs, n: int, most: int, start: tuple[Any, float] | None) -> Trial:
     """The ladder; where another machine guides, its width and the best ridge of a path for it."""
     whole = rung(n)
     guide = whole.problem.equations.guide
@@ -131,7 +133,9 @@ def _guided(rung: Rungs, guide: Equations) -> Rungs:
     return guided
 
 
-def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> list[Trial]:
+def _first_trials(
+    whole: Objective, part: Objective, start: tuple[Any, float] | None
+) -> list[Trial]:
     """Trials on all samples to go on from: a grid, or the best width of a subsample."""
     if start is not None:
         return [whole.path(one_width(start[0]))]
@@ -140,7 +144,7 @@ def _first_trials(whole: Objective, part: Objective, start: tuple | None) -> lis
     return grid if part.problem is whole.problem else [whole.path(refine(part, grid).gamma)]
 
 
-def _search_features(whole: Objective, part: Objective, start: tuple | None) -> Trial:
+def _search_features(whole: Objective, part: Objective, start: tuple[Any, float] | None) -> Trial:
     """One width per feature: from a common one on a subsample and then on all, or from ``start``.
 
     A start with one width stands for the search for the best common one.
