@@ -35,8 +35,8 @@ with tempfile.TemporaryDirectory() as folder:
 curl -s {model}/infer --json @{infer}
 curl -s {model}/learn --json @{learn}
 curl -s {model}/forget --json '{{"ids": [{len(X) - 1}]}}'
-curl -s {model}/receipts?after=2
-curl -s {model}/audit?refit=true
+curl -s {model}/receipts?after=1
+curl -s {model}/audit --json '{{"refit": true}}'
 """,
         file=sys.stderr,
     )

@@ -1,11 +1,15 @@
 """The page of a served store, in a real browser."""
 
 import json
+from urllib.request import Request, urlopen
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from gramian import LeastSquaresSVC
 from gramian.serve import add_token
+from gramian.store import Store
 from tests.browser.servers import serving
 from tests.browser.test_play import UNTITLED
 
@@ -86,3 +90,35 @@ def test_the_page_comes_back_after_the_server(stores, visit):
         server.start()
         expect(page.locator("#lost")).to_be_hidden()
         expect(page.locator("#n")).to_have_text("150")
+
+
+def test_ten_classes_have_ten_shapes_and_a_drift_its_place(tmp_path, visit):
+    rng = np.random.default_rng(0)
+    X, y = 0.1 * rng.standard_normal((60, 3)), np.arange(60) % 10
+    X[:, 0] += y
+    path = tmp_path / "ten.store"
+    Store.create(path, LeastSquaresSVC(gamma=0.3, C=10.0).fit(X, y)).close()
+    with serving("serve", str(path)) as server:
+        rows = {"name": "X", "shape": [20, 3], "datatype": "FP64", "data": X[:20].ravel().tolist()}
+        body = {"inputs": [rows], "targets": ((y[:20] + 5) % 10).tolist()}
+        asked = Request(f"{server.url}v2/models/ten/learn", json.dumps(body).encode())
+        urlopen(asked, timeout=30).close()
+        page = visit(server.url, width=360)
+        expect(page.locator("#drift-alarm")).to_be_visible()
+        expect(page.locator("#legend li")).to_have_count(10)
+        shapes = page.eval_on_selector_all(
+            "#legend polygon",
+            "all => all.map(one => one.points.length + one.outerHTML.split('fill')[0])",
+        )
+        assert len(set(shapes)) == 10
+        boxes = page.eval_on_selector_all(
+            "#drift, #residual",
+            "all => all.map(one => one.getBoundingClientRect()).map(box => [box.left, box.right])",
+        )
+        assert boxes[0][1] <= boxes[1][0]
+        expect(page.locator("#receipts tr")).to_have_count(2)
+        ends = page.eval_on_selector_all(
+            "#receipts a", "all => all.map(one => one.getBoundingClientRect().right)"
+        )
+        assert max(ends) <= 360
+        assert page.locator("#receipts").inner_text().count("closed") == 2

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from gramian.serve import SCOPES, Limits, Tokens, _tokens, add_token, create_app
 from gramian.serve._edits import Learn, blocks
-from tests.serve.conftest import MODEL, samples, tensor
+from tests.serve.conftest import MODEL, TestClient, samples, tensor
 
 X, Y = samples(2, seed=3)
 FREE = {"/v2/health/live", "/v2/health/ready"}
@@ -255,3 +255,12 @@ def test_a_page_stops_watching_when_its_token_is_withdrawn(serving, tmp_path, mo
 def test_names_that_would_not_fit_into_a_path():
     with pytest.raises(ValueError, match="letters, digits"):
         create_app({"a/b": None})
+
+
+@pytest.mark.parametrize("path", ["/a/v2/health/ready", "/a/a/v2/health/ready"])
+def test_a_proxy_may_take_its_path_away_or_leave_it(serving, path):
+    """The server puts the path of the proxy in front of what comes."""
+    with serving() as client:
+        below = TestClient(client.app, "http://localhost", root_path="/a")
+        assert below.get(path).json()["ready"]
+        assert below.get("/b/v2/health/ready").status_code == 404

@@ -143,6 +143,7 @@ def test_receipts_after_a_number(client, post):
     assert numbers("?after=1") == [2, 3]
     assert numbers("?after=3") == numbers("?after=39") == []
     assert numbers("?after=-1&limit=2") == [0, 1]
+    assert client.get(f"{MODEL}/receipts").json()["open"] == []
 
 
 def test_several_stores_in_one_service(tmp_path):

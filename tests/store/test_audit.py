@@ -3,13 +3,14 @@
 import hashlib
 import hmac
 import json
+import secrets
 import sqlite3
 
 import numpy as np
 import pytest
 
 from gramian.store import Store, StoreError, audit
-from tests.store.conftest import fitted, make_rows
+from tests.store.conftest import Place, fitted, make_rows
 
 
 def test_receipts_are_a_chain(store):
@@ -112,6 +113,42 @@ def test_an_audit_says_what_is_wrong(store, path, statement, name):
             Store.open(path)
 
 
+SERVER = [
+    ("UPDATE rows SET content = '\\x00' WHERE place = 3", "rows"),
+    ("UPDATE rows SET content = sha256(content) WHERE place = 3", "file"),
+    (
+        "UPDATE rows SET content = r.content FROM rows r WHERE r.place = 4 AND rows.place = 3",
+        "rows",
+    ),
+    ("DELETE FROM rows WHERE place = 3", "rows"),
+    ("UPDATE settings SET content = sha256(content)", "file"),
+    ("UPDATE meta SET id_key = sha256(id_key)", "file"),
+    ("UPDATE meta SET sums = sha256(sums)", "rows"),
+    ("UPDATE meta SET format = 7", "file"),
+    ("UPDATE snapshot SET content = sha256(content)", "snapshot"),
+    ("DELETE FROM keys", "file"),
+    ("UPDATE keys SET content = content || content", "file"),
+    ("DELETE FROM receipts", "file"),
+    ("UPDATE receipts SET content = '{}'", "receipts"),
+    ("DROP TABLE leases", "file"),
+]
+
+
+@pytest.mark.parametrize(("statement", "name"), SERVER)
+def test_an_audit_says_what_is_wrong_on_a_server(statement, name, server, tmp_path):
+    place = Place(f"{server.url}#t{secrets.token_hex(6)}", keyring=tmp_path / "keyring")
+    X, y = make_rows()
+    place.create(fitted(X[:30], y[:30])).close()
+    place.tamper(statement)
+    report = place.audit()
+    assert name in [check.name for check in report.checks if not check.passed]
+    if name == "snapshot" or "sums" in statement:  # the rows rebuild it
+        place.open(readonly=True).close()
+        return
+    with pytest.raises(StoreError):
+        place.open(readonly=True)
+
+
 # -- signatures ---------------------------------------------------------------------------------
 
 
@@ -120,7 +157,7 @@ def ed25519():
     return pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 
-def test_signed_receipts(path, tmp_path, ed25519):
+def test_signed_receipts(place, tmp_path, ed25519):
     serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
     key, other = (ed25519.Ed25519PrivateKey.generate() for _ in range(2))
     pem = key.private_bytes(
@@ -133,8 +170,8 @@ def test_signed_receipts(path, tmp_path, ed25519):
     )
     (tmp_path / "key.pem").write_bytes(pem)
     X, y = make_rows()
-    Store.create(path, fitted(X[:30], y[:30]), key=pem).close()
-    with Store.open(path, key=tmp_path / "key.pem") as store:
+    place.create(fitted(X[:30], y[:30]), key=pem).close()
+    with place.open(key=tmp_path / "key.pem") as store:
         receipt = store.forget(3)
         key.public_key().verify(bytes.fromhex(receipt.signature), bytes.fromhex(receipt.hash))
         assert store.audit().passed
@@ -144,18 +181,18 @@ def test_signed_receipts(path, tmp_path, ed25519):
         failed = [c for c in store.audit(other.public_key()).checks if not c.passed]
         assert [check.name for check in failed] == ["signatures"]
     with pytest.raises(StoreError, match="no key was given"):
-        Store.open(path)
+        place.open()
     with pytest.raises(StoreError, match="the key given is that of"):
-        Store.open(path, key=other)
+        place.open(key=other)
     with pytest.raises(StoreError, match="no unencrypted private key"):
-        Store.open(path, key=b"nothing")
+        place.open(key=b"nothing")
     with pytest.raises(StoreError, match="no key in PEM form"):
-        audit(path, b"nothing")
+        place.audit(b"nothing")
 
 
-def test_a_store_that_does_not_sign(store, path, ed25519):
+def test_a_store_that_does_not_sign(store, place, ed25519):
     store.close()
     key = ed25519.Ed25519PrivateKey.generate()
     with pytest.raises(StoreError, match="does not sign"):
-        Store.open(path, key=key)
-    assert not audit(path, key.public_key()).passed
+        place.open(key=key)
+    assert not place.audit(key.public_key()).passed

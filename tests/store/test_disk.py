@@ -37,16 +37,16 @@ def files_with(folder, content):
 # -- what is acknowledged can be opened ---------------------------------------------------------
 
 
-def test_a_basis_without_vectors_is_opened_again(path):
+def test_a_basis_without_vectors_is_opened_again(place):
     """A linear kernel, and a class of one row of zeros: its space has no dimension."""
     X, y = make_rows()
     model = EllipsoidalFuzzyClassifier(kernel="linear", tune=False).fit(X, y)
-    with Store.create(path, model) as store:
+    with place.create(model) as store:
         store.learn(np.zeros((1, 3)), ["nothing"])
         expected = store.decision_function(X)
-    with Store.open(path) as store:
+    with place.open() as store:
         np.testing.assert_allclose(store.decision_function(X), expected, atol=1e-12)
-    assert audit(path).passed
+    assert place.audit().passed
 
 
 def test_an_edit_that_could_not_be_opened_again_is_refused(store, monkeypatch):
@@ -63,10 +63,10 @@ def test_an_edit_that_could_not_be_opened_again_is_refused(store, monkeypatch):
     assert store.audit(refit=True).passed
 
 
-def test_derived_state_that_does_not_fit_is_built_from_the_rows(path):
+def test_derived_state_that_does_not_fit_is_built_from_the_rows(place):
     X, y = make_rows()
     model = EllipsoidalFuzzyClassifier(kernel="linear", tune=False).fit(X, y)
-    with Store.create(path, model) as store:
+    with place.create(model) as store:
         parts = store._parts
         parts._state["kept"] = {"yes": ()}
         built = parts.model(store._backend and _held(store), 40)

@@ -33,6 +33,7 @@ def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any
 
 def _drawn(estimator: Any, titles: list[str]) -> Iterator[str]:
     """The figures; their titles are added to the list."""
+    step("influence of each row")
     for figure in drawings(estimator):
         step(f"drawing: {figure.title}")
         titles.append(figure.title)

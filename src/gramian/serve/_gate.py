@@ -72,7 +72,7 @@ class Gate:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
+        scope, headers = _below_root(scope), dict(scope["headers"])
         start, status, body = perf_counter(), 500, Body(receive, self._limits, self._bodies)
 
         async def measured(message: Any) -> None:
@@ -133,6 +133,17 @@ class Body:
     def release(self) -> None:
         """It was answered."""
         self._bodies.give_back(self._held)
+
+
+def _below_root(scope: Any) -> Any:
+    """The scope of a request through a proxy that leaves its own path in front of ours.
+
+    The server has already put that path there, for proxies that take it away.
+    """
+    root = scope.get("root_path", "")
+    if not root or not scope["path"].startswith(f"{root}{root}/"):
+        return scope
+    return {**scope, "path": scope["path"].removeprefix(root)}
 
 
 def _too_large(limits: Limits) -> Problem:

@@ -138,7 +138,8 @@ class Routes:
                 "Whether the rows that arrive are like those that are held.",
             ),
             Route(
-                "GET", f"{MODEL}/receipts", "forget", self.receipts, "The receipts of all edits.",
+                "GET", f"{MODEL}/receipts", "forget", self.receipts,
+                "The receipts of all edits, and which of them are open.",
                 query=(AFTER, LIMIT),
             ),
             Route(
@@ -183,11 +184,12 @@ class Routes:
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
         if not _answers.NEED_ENGINE.isdisjoint(names):
-            level = (body.parameters or _bodies.PLAIN).confidence_level
+            asked = body.parameters or _bodies.PLAIN
+            level, width = asked.confidence_level, asked.width
 
             def answer() -> Response:
                 made, version = live.apart(
-                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds)
+                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds, width)
                 )
                 return _inferred(live.name, version, body, made)
 
@@ -273,7 +275,8 @@ class Routes:
         def read() -> dict[str, Any]:
             every = live.store.receipts()
             part = [receipt.as_dict() for receipt in every if receipt.number > after][:limit]
-            return {"total": len(every), "after": after, "receipts": part}
+            unconfirmed = sorted(live.store.open_receipts())
+            return {"total": len(every), "after": after, "receipts": part, "open": unconfirmed}
 
         return await self._computed(read)
 

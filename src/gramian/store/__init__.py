@@ -4,8 +4,10 @@ from gramian.store._anchor import OldCopyError
 from gramian.store._audit import AuditReport, Check, audit
 from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreBusyError, StoreError
+from gramian.store._following import Following, NoLeaseError
 from gramian.store._keyring import FileKeyring, Keyring
-from gramian.store._open import is_store
+from gramian.store._move import convert, restore
+from gramian.store._open import is_address, is_store
 from gramian.store._store import Store
 
 __all__ = [
@@ -13,11 +15,16 @@ __all__ = [
     "Check",
     "Commitment",
     "FileKeyring",
+    "Following",
     "Keyring",
+    "NoLeaseError",
     "OldCopyError",
     "Store",
     "StoreBusyError",
     "StoreError",
     "audit",
+    "convert",
+    "is_address",
     "is_store",
+    "restore",
 ]

@@ -6,11 +6,14 @@ others can follow. Edits are transactions: on disk as a whole when the block end
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from gramian.store._errors import StoreError
+
+_LOOK = 0.05  # seconds between two looks at a place that tells of nothing
 
 Settings = tuple[bytes, bytes]
 """Salt and content."""
@@ -63,6 +66,8 @@ class Backend(ABC):
     """Keeps the contents of a store. One thread at a time may use it."""
 
     address: str
+    remote = False
+    """Whether it may be out of reach for a while, and come back."""
 
     @abstractmethod
     def create(self, contents: Contents) -> None:
@@ -156,6 +161,20 @@ class Backend(ABC):
         """Write everything anew, without free places."""
         raise StoreError(f"{self.address} needs no compacting: its database does that by itself.")
 
+    def check_turn(self) -> None:  # noqa: B027 - a file has one writer
+        """Raise StoreError if the transaction that is open has ended without our doing."""
+
     def leases(self) -> list[Lease]:
-        """Other processes that answer for this store; none where there can be none."""
+        """The processes that answer for this store; none where there can be none."""
         return []
+
+    def lease(self, name: str, version: int, seconds: float) -> int:
+        """Answer for this store with a version for some time; returns the newest version."""
+        raise StoreError(f"{self.address} is a file: processes that answer for it hold no leases.")
+
+    def release(self, name: str) -> None:  # noqa: B027 - a file has no leases
+        """End a lease."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there may be an edit of another process, and at most so long."""
+        time.sleep(min(seconds, _LOOK))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -71,6 +72,27 @@ class Book:
         del self.ids[place.number]
         self.free.setdefault(place.size, set()).add(place.number)
         return place
+
+    def leave(self, changed: Iterable[int]) -> list[Id]:
+        """What was in these places has left; returns the rows that were not withheld.
+
+        All leave before any arrives: a row may have moved to the place of another.
+        """
+        names = [self.ids[place] for place in changed if place in self.ids]
+        held = [name for name in names if name not in self.withheld]
+        for name in names:
+            self.drop(name)
+        return held
+
+    def arrive(self, changed: dict[int, bytes]) -> list[Row]:
+        """What others have put into places; returns the rows in order of arrival."""
+        rows = []
+        for place, content in changed.items():
+            self.end = max(self.end, place + 1)
+            if not is_free(content):
+                rows.append(unpack(content))
+                self.add(place, content, rows[-1])
+        return sorted(rows, key=lambda row: row.arrival)
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from gramian.core.estimators._ids import next_ids
 from gramian.files.parts import Held, rows_of
 from gramian.store._rows import Row, rows_from
 from gramian.tables import TableModel, column_names, read_cells
 
 
-def learn(model: Any, X: Any, y: Any, ids: Any) -> None:
-    """Learn rows; of a table, ``y`` and ``ids`` may be among its columns."""
+def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int) -> None:
+    """Learn rows; of a table, ``y`` and ``ids`` may be among its columns.
+
+    Numbers start from ``next_id``: a model that follows the edits of others does not know which
+    numbers they have given to rows that are gone.
+    """
     if not isinstance(model, TableModel):
         if y is None:
             raise ValueError("learn needs the targets `y` of the rows.")
+        if ids is None:
+            ids, _ = next_ids(model.ids_, next_id, len(np.atleast_1d(np.asarray(y))))
         model.partial_fit(X, y, ids=ids)
         return
     table = {name: read_cells(X, name) for name in column_names(X)}

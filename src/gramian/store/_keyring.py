@@ -16,10 +16,12 @@ from __future__ import annotations
 import os
 import stat
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from gramian.files import StrPath, locked, sync_folder
-from gramian.store._errors import StoreError
+from gramian.files import FileInUseError, StrPath, locked, sync_folder
+from gramian.store._errors import StoreBusyError, StoreError
 
 KEY = 32
 _MAGIC = b"gramian keyring 1".ljust(32, b"\0")
@@ -34,7 +36,7 @@ Pages = dict[int, bytes]
 class Keyring(ABC):
     """Where the epoch keys of one store are. A key management service is another implementation.
 
-    Whoever calls `start` holds the writer's lock of the store.
+    Whoever calls `start` holds the writer's lock of the store, and is within `turn`.
     """
 
     @property
@@ -49,6 +51,10 @@ class Keyring(ABC):
     @abstractmethod
     def table(self) -> Pages:
         """The row keys as of the start of the last epoch, wrapped by its key."""
+
+    @abstractmethod
+    def turn(self) -> AbstractContextManager[None]:
+        """One process at a time starts and ends an epoch; StoreBusyError if another one is."""
 
     @abstractmethod
     def start(self, epoch: int, key: bytes, table: Pages) -> None:
@@ -66,6 +72,8 @@ class FileKeyring(Keyring):
     destroyed is overwritten in place. Both are forced to disk. What a file system with copies of
     its own (snapshots, copy-on-write) keeps of old blocks is out of reach: use another place.
     """
+
+    path: str
 
     def __init__(self, path: StrPath) -> None:
         self.path = os.path.abspath(path)
@@ -90,6 +98,15 @@ class FileKeyring(Keyring):
 
     def table(self) -> Pages:
         return _unpack_pages(self._content()[_HEAD:], self.path)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(self.path))
+            except FileInUseError as error:
+                raise StoreBusyError(str(error)) from error
+            yield
 
     def start(self, epoch: int, key: bytes, table: Pages) -> None:
         with locked(self.path):

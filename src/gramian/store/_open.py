@@ -28,16 +28,18 @@ def is_store(address: StrPath) -> bool:
 def backend_of(address: StrPath, keyring: Any = None, wait: float | None = None) -> Backend:
     """The backend of an address; nothing is opened yet."""
     if is_address(address):
-        from gramian.store._postgres import (  # type: ignore[import-not-found, unused-ignore]
-            Postgres,  # needs psycopg
-        )
-
+        try:
+            from gramian.store._postgres import Postgres
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                'a store on a server needs psycopg: pip install "gramian[postgres]".'
+            ) from error
         if keyring is None:
             raise StoreError(
                 "a store on a server needs a keyring, so that rows, ids and labels reach the "
                 "server encrypted: give keyring=FILE (on the command line --keyring FILE)."
             )
-        return Sealed(Postgres(os.fspath(address)), as_keyring(keyring))
+        return Sealed(Postgres(os.fspath(address), wait=wait), as_keyring(keyring))
     inner = SQLiteFile(address, wait=wait)
     return inner if keyring is None else Sealed(inner, as_keyring(keyring))
 

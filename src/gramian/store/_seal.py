@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,6 +44,7 @@ class Sealed(Backend):
     def __init__(self, inner: Backend, keyring: Keyring) -> None:
         self._inner, self._keyring, self.address = inner, keyring, inner.address
         self._aead, self._invalid = _cipher()
+        self.remote = inner.remote
         self.epoch = 0
         self._keys: dict[int, bytes] = {}
         self._next = 1
@@ -82,8 +83,20 @@ class Sealed(Backend):
     def backup(self, path: str) -> None:
         self._inner.backup(path)
 
+    def check_turn(self) -> None:
+        self._inner.check_turn()
+
     def leases(self) -> list[Lease]:
         return self._inner.leases()
+
+    def lease(self, name: str, version: int, seconds: float) -> int:
+        return self._inner.lease(name, version, seconds)
+
+    def release(self, name: str) -> None:
+        self._inner.release(name)
+
+    def wait(self, seconds: float) -> None:
+        self._inner.wait(seconds)
 
     def rewrite(self, contents: Contents) -> None:
         stored, _ = self._inner.read()
@@ -115,8 +128,8 @@ class Sealed(Backend):
         }
         settings = self._must(self._opened(stored.settings[1]), "its settings")
         id_key = self._must(self._opened(stored.id_key), "the key of its ids")
-        known = None if stored.snapshot is None else self._opened(stored.snapshot[1])
-        snapshot = None if known is None else (known[:32], known[32:])
+        known = None if stored.snapshot is None else self._opened(stored.snapshot[1]) or b""
+        snapshot = None if known is None else (known[:32], known[32:])  # of no use if it is closed
         self._remember(stored)
         parts = settings[:32], settings[32:]
         erased = len(closed) if old else None
@@ -147,19 +160,29 @@ class Sealed(Backend):
 
     @contextmanager
     def transaction(self, *, erases: bool = False) -> Iterator[int]:
+        """See `Backend`.
+
+        The keyring is held from the start of a new epoch to its end, and the database is asked
+        after it was taken whether it is still our turn: a process that slept while another one
+        edited cannot overwrite the key of that edit.
+        """
         self._edit = edit = _Edit()
-        try:
-            with self._inner.transaction(erases=erases) as version:
-                if version != self._version and self._load(self._inner.keys(), version):
-                    raise StoreError(f"{self.address} is a copy from before an erasure.")
-                yield version
-                self._write_keys(new_epoch=erases)
-        except BaseException:
-            self._version = -1  # the keys are read again
-            raise
-        self._version = version + edit.receipts
-        if erases:
-            self._keyring.finish(self.epoch)
+        with ExitStack() as turn:
+            try:
+                with self._inner.transaction(erases=erases) as version:
+                    if version != self._version and self._load(self._inner.keys(), version):
+                        raise StoreError(f"{self.address} is a copy from before an erasure.")
+                    yield version
+                    if erases:
+                        turn.enter_context(self._keyring.turn())
+                        self._inner.check_turn()
+                    self._write_keys(new_epoch=erases)
+            except BaseException:
+                self._version = -1  # the keys are read again
+                raise
+            self._version = version + edit.receipts
+            if erases:
+                self._keyring.finish(self.epoch)
 
     def put(self, place: int, content: bytes, *, new: bool) -> None:
         self._inner.put(place, self._seal(content), new=new)

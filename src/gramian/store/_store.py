@@ -23,9 +23,10 @@ from gramian.store._book import Opened, hashed_id, open_contents
 from gramian.store._commitment import Commitment
 from gramian.store._create import first_contents
 from gramian.store._errors import StoreError, StoreReplacedError
+from gramian.store._following import LEASE, Following
 from gramian.store._keys import Signer
 from gramian.store._open import backend_of, is_address, new_keyring
-from gramian.store._rows import Row, held_from, unpack
+from gramian.store._rows import held_from, unpack
 from gramian.store._seal import Sealed
 from gramian.store._writer import Edit, Writer
 
@@ -61,6 +62,9 @@ class Store:
     >>> folder.cleanup()
     """
 
+    path: str
+    readonly: bool
+
     def __init__(
         self,
         backend: Backend,
@@ -72,6 +76,7 @@ class Store:
         self.path, self.readonly = backend.address, readonly
         self._backend, self._anchor, self._lock = backend, anchor, RLock()
         self._model: Any = None
+        self._lost = False  # whether the model is to be read again when the server answers
         self._view: tuple[int, Any] | None = None
         self._writer = None if readonly else Writer(backend, signer, self._epoch)
         self._load()
@@ -184,6 +189,7 @@ class Store:
         with self._lock:
             writer, model = self._writer, self._model
             self._writer = self._model = self._view = None
+            self._lost = False
             try:
                 if writer is not None and model is not None:
                     writer.close(model)
@@ -221,7 +227,7 @@ class Store:
         """
 
         def change(model: Any) -> Edit:
-            _edits.learn(model, X, y, ids)
+            _edits.learn(model, X, y, ids, self._last.next_id or 0)
             came = model.ids_[self._last.n_after :].tolist()
             waiting = [name for name in came if name in self._book.withheld]
             if waiting:
@@ -370,15 +376,41 @@ class Store:
         """The labels that cannot be excluded, as the model says."""
         return self.read(lambda model: model.predict_set(X, confidence_level))
 
-    def predict_interval(self, X: Any, confidence_level: float) -> Any:
+    def predict_interval(self, X: Any, confidence_level: float, width: str = "auto") -> Any:
         """The interval of each row's target, as the model says."""
-        return self.read(lambda model: model.predict_interval(X, confidence_level))
+        return self.read(lambda model: model.predict_interval(X, confidence_level, width=width))
 
     def refresh(self) -> bool:
         """Bring the store up to date with edits of other processes; returns whether it changed."""
         with self._lock:
             self._present()
             return self._follow()
+
+    def follow(
+        self,
+        *,
+        name: str | None = None,
+        seconds: float = LEASE,
+        on_change: Callable[[int], None] | None = None,
+    ) -> Following:
+        """Apply the edits of other processes as they are made, from now on, in the background.
+
+        On a server, this process gets a lease as one that answers: receipts of erasures are open
+        until it has confirmed their version. Close what this returns before the store.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the lease; by default machine, process and a random number.
+        seconds : float
+            How long a lease lasts. If the server is out of reach for so long, this process must
+            not answer: `Following.answering` is False.
+        on_change : callable, optional
+            Called with each new version before it is confirmed, edits of this process included:
+            when it returns, readers see that version.
+        """
+        twins = (self._backend.twin(), self._backend.twin()) if self._backend.remote else None
+        return Following(self, twins, name, seconds, on_change)
 
     def receipts(self) -> list[Receipt]:
         """All receipts up to the present version, the oldest first."""
@@ -479,6 +511,7 @@ class Store:
                 f"makes a store of the others."
             )
         opened = open_contents(contents, self.path)
+        self._check_history(contents.receipts)
         if self._anchor is not None:
             hashes = [Receipt.read(content).hash for content in contents.receipts]
             self._anchor.check(hashes, self.path)
@@ -487,11 +520,23 @@ class Store:
             self._writer.start(model, opened)
         self._take(model, opened)
 
+    def _check_history(self, contents: list[bytes]) -> None:
+        """Raise OldCopyError if the last receipt that was seen is not among these."""
+        seen = self.__dict__.get("_last")
+        if seen is not None and contents[seen.number : seen.number + 1] != [seen.content()]:
+            raise OldCopyError(
+                f"{self.path} is an old copy, or has another history: receipt {seen.number} was "
+                f"there before, and is not now."
+            )
+
     def _take(self, model: Any, opened: Opened) -> None:
         self._book, self._parts = opened.book, opened.parts
         self._last, self._ids, self._model, self._view = self._book.last, model.ids_, model, None
+        self._lost = False
 
     def _present(self) -> Any:
+        if self._lost:
+            self._load()
         if self._model is None:
             raise StoreError(f"the store {self.path} is closed.")
         return self._model
@@ -524,11 +569,14 @@ class Store:
         """
         with self._lock:
             writer, before, refused = self._writable(), self._last, False
+            begun = not self._backend.remote  # a file may have been replaced, or be in doubt
             try:
                 with writer.transaction(erases=erases) as version:
+                    begun = True
                     if version != self.version:
                         self._follow()
                         before = self._last
+                        self._check_version(version)
                     try:
                         edit = change(self._model)
                     except ValueError:
@@ -540,10 +588,18 @@ class Store:
                 self._note(receipt)
                 return receipt
             except BaseException as error:
-                if refused or self._last is not before:
+                if refused or self._last is not before or isinstance(error, OldCopyError):
                     raise
+                if not begun and isinstance(error, StoreError):
+                    raise type(error)(f"{error} Nothing was changed.") from error
                 self._recover(error, before)
                 raise
+
+    def _check_version(self, found: int) -> None:
+        if found != self.version:
+            raise OldCopyError(
+                f"{self.path} is an old copy: it is at version {found}, and was at {self.version}."
+            )
 
     def _recover(self, error: BaseException, before: Receipt) -> None:
         """Go on from what is on disk after an edit failed, and say what became of it."""
@@ -556,9 +612,10 @@ class Store:
             self._backend.settle()
             self._load()
         except StoreError as worse:
+            self._lost = self._backend.remote
             raise type(worse)(
                 f"{error} Whether the edit was made shows when the store is opened anew; this one "
-                f"is closed, since {worse}"
+                f"is closed{' until then' if self._lost else ''}, since {worse}"
             ) from error
         if not isinstance(error, StoreError):
             return
@@ -575,14 +632,21 @@ class Store:
             return False
         try:
             followed = self._apply(found)
+        except OldCopyError:
+            raise
+        except (ValueError, ArithmeticError):  # the model refuses what is between two versions
+            followed = False
         except BaseException:
-            self._model = None
-            self._load()
+            self._reload()
             raise
         if not followed:
-            self._model = None
-            self._load()
+            self._reload()
         return True
+
+    def _reload(self) -> None:
+        """Read everything anew; where that fails, later, if the place may come back."""
+        self._model, self._lost = None, self._backend.remote
+        self._load()
 
     def _apply(self, found: Changes) -> bool:
         """Make the same edits; False if the store has to be read anew."""
@@ -594,21 +658,11 @@ class Store:
             previous = receipt.hash
         if last.settings != book.settings_digest or not follows_from_rows(model):
             return False
-        gone, came = [], list[Row]()
-        for place, content in sorted(found.rows.items()):
-            if place in book.ids:
-                name = book.ids[place]
-                gone += [] if name in book.withheld else [name]
-                book.drop(name)
-            book.end = max(book.end, place + 1)
-            if content and any(content):
-                row = unpack(content)
-                book.add(place, content, row)
-                came += [row] if row.due is None else []
+        gone = book.leave(found.rows)
+        came = [row for row in book.arrive(found.rows) if row.due is None]
         if gone:
             model.forget(gone)
             model.settle()
-        came.sort(key=lambda row: row.arrival)
         if came and not _edits.learn_again(model, came, held_from(came, self._parts)):
             return False
         book.commitment = Commitment.from_sums(found.sums)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -18,9 +17,10 @@ from gramian.core.equations import accepted, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
 from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
 from gramian.core.estimators._nested import out_of_fold_outputs_of
+from gramian.core.estimators._scikit_learn import ClassifierMixin
 
 
-class LiveClassifier(ClassifierMixin, LiveEstimator):  # type: ignore[misc]  # it has no hints
+class LiveClassifier(ClassifierMixin, LiveEstimator):
     """Classifier with one output per class, or a single output for two classes."""
 
     @property

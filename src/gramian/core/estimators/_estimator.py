@@ -11,13 +11,13 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from threading import RLock
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +26,7 @@ from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Sp
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._nested import NestedScore, nested_score
+from gramian.core.estimators._nested import NestedScore, chosen_apart_values, nested_score
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
@@ -36,6 +36,7 @@ from gramian.core.estimators._samples import (
     sample_kind,
     with_weight,
 )
+from gramian.core.estimators._scikit_learn import BaseEstimator
 from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild
 
@@ -151,7 +152,7 @@ def answered(now: Fitted, values: Array) -> Array:
     return found
 
 
-class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # it has no hints
+class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
     Subclasses implement `_spec`, which reads and checks the parameters.
@@ -664,7 +665,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # 
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
         if held.groups is not None:
             kept["_groups"] = held.groups
-        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
+        apart = {} if now.apart is None else {"apart": chosen_apart_values(now)}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values(), **apart}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
@@ -678,8 +680,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # 
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
             held = replace(held, classes=public["classes_"], declared=declared)
         spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
-        engine = spec.load(held, spec.state_type.from_values(state))
-        self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
+        engine: Engine = DeferredEngine(spec)
+        if any(own.name in state for own in fields(spec.state_type)):
+            engine = spec.load(held, spec.state_type.from_values(state))
+        apart = None
+        if "apart" in state:
+            asked = self._spec()
+            apart = tuple(asked.with_chosen(values) for values in state["apart"]["chosen"])
+            held = replace(held, folds=state["apart"]["folds"])
+        names = public.get("feature_names_in_")
+        self._now = Fitted(spec, held, engine, kind, names, apart)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -38,6 +38,8 @@ class NestedScore:
     values : ndarray
         Decision values, or predictions, of each held sample by the model that was tuned and
         trained without its fold, in the order of `ids_`.
+    fold : ndarray
+        Number of each held sample's fold.
     classifies : bool
         Whether the score is an accuracy.
     """
@@ -46,6 +48,7 @@ class NestedScore:
     standard_error: float
     folds: int
     values: Array = field(repr=False, compare=False)
+    fold: Array = field(repr=False, compare=False)
     classifies: bool = True
 
     def __str__(self) -> str:
@@ -71,7 +74,8 @@ def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
         spread = shares @ (Y - shares @ Y) ** 2
         score, error = _averaged(1.0 - (Y - F) ** 2 / np.where(spread > 0, spread, 1.0), holdings)
         values = F.reshape(holdings.y.shape)
-    return NestedScore(score, error, len(now.apart), values.copy(), is_classifier(model))
+    fold = holdings.folds.copy()
+    return NestedScore(score, error, len(now.apart), values.copy(), fold, is_classifier(model))
 
 
 def class_of(F: Array) -> Array:
@@ -131,6 +135,18 @@ def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
         now, holdings=replace(holdings, folds=fold), apart=tuple(specs), cache={}
     )
     return now
+
+
+def chosen_apart_values(now: Any) -> dict[str, Any]:
+    """What was chosen without each fold, and each sample's fold, for model files."""
+    chosen = [_without_paths(spec.choices()) for spec in now.apart]
+    return {"folds": now.holdings.folds, "chosen": chosen}
+
+
+def _without_paths(values: dict[str, Any]) -> dict[str, Any]:
+    """The choices without the settings that their search tried."""
+    parts = {"parts": [_without_paths(p) for p in values["parts"]]} if "parts" in values else {}
+    return {**values, **({"selection": None} if "selection" in values else {}), **parts}
 
 
 def _predictors(now: Any) -> Any:

@@ -9,7 +9,15 @@ const polygon = (corners, turn, radius = 1) => Array.from({ length: corners }, (
   const angle = turn + (2 * Math.PI * i) / corners;
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
 });
-const SHAPES = [polygon(24, 0, 0.95), polygon(4, Math.PI / 4, 1.12), polygon(3, -Math.PI / 2, 1.22), polygon(4, 0, 1.22), polygon(5, -Math.PI / 2, 1.12)];
+// A polygon whose corners are by turns far and near.
+const star = (rays, inner, turn, radius = 1.3) => polygon(2 * rays, turn).map(([x, y], i) => [x * (i % 2 ? inner : radius), y * (i % 2 ? inner : radius)]);
+const plus = (turn) => [[1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4], [-0.4, -1.2], [0.4, -1.2], [0.4, -0.4]]
+  .map(([x, y]) => [x * Math.cos(turn) - y * Math.sin(turn), x * Math.sin(turn) + y * Math.cos(turn)]);
+const SHAPES = [
+  polygon(24, 0, 0.95), polygon(4, Math.PI / 4, 1.12), polygon(3, -Math.PI / 2, 1.22), polygon(4, 0, 1.22), polygon(5, -Math.PI / 2, 1.12),
+  plus(0), polygon(3, Math.PI / 2, 1.22), star(5, 0.5, -Math.PI / 2), plus(Math.PI / 4), star(3, 0.42, -Math.PI / 2, 1.35),
+];
+export const SHAPED = SHAPES.length;
 export const outline = (label, scale) => SHAPES[label].map(([x, y]) => [x * scale, y * scale]);
 
 const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.trim().slice(at, at + 2), 16));

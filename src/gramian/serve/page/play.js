@@ -110,13 +110,13 @@ let resting = 0;
 function ask_details(rest = 140) {
   clearTimeout(resting);
   const wanted = ["sets", "influence", "membership"].filter((name) => layers.has(name));
-  const slow = picture.values && (!picture.margin || (layers.has("sets") && picture.progress < 1));
-  if (!picture.values || !(slow || wanted.length)) return;
+  const slow = picture?.values && (!picture.margin || (layers.has("sets") && picture.progress < 1));
+  if (!picture?.values || !(slow || wanted.length)) return; // other data may be on their way
   resting = setTimeout(() => {
     if (!socket.idle) return ask_details(rest);
     socket.ask({ do: "details", layers: wanted }, (answer) => {
       if (answer?.kind !== "picture" || !socket.idle) return;
-      const more = answer.progress < 1, first = !picture.margin;
+      const more = answer.progress < 1, first = !picture?.margin;
       picture = answer;
       draw();
       $("progress").textContent = more ? `Sets: ${Math.round(100 * answer.progress)} % of the points so far` : "";

@@ -1,17 +1,18 @@
 // Watch: a served store, live. Readings come over a web socket, all else from the routes of the service.
 
 import { drawClaims, drawTrace } from "./charts.js";
-import { outline } from "./plane.js";
+import { SHAPED, outline } from "./plane.js";
 
 const $ = (id) => document.getElementById(id);
 const COLOURS = ["a", "b", "c", "d", "e"];
-// Shape and colour of a class: five shapes in five colours, so that 25 classes differ.
-const mark = (label) => ({ shape: label % 5, colour: COLOURS[(label + Math.floor(label / 5)) % 5] });
+// Shape and colour of a class: ten shapes in five colours, so that 50 classes differ.
+const mark = (label) => ({ shape: label % SHAPED, colour: COLOURS[(label + Math.floor(label / SHAPED)) % 5] });
 let name = "", readonly = false, token = sessionStorage.getItem("token"), scopes = [], classes = null, numbered = true;
 let readings = [], chosen = null, cloud = null, receipt = null, pause = 200;
 
 const element = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
 const shown = (value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)).toString() : String(value));
+const odds = (power) => (power < 6 ? shown(Number((10 ** power).toPrecision(2))) : `over 10${[...String(Math.floor(power))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`);
 const may = (scope) => scopes.includes(scope);
 
 async function ask(path, body) {
@@ -94,7 +95,7 @@ function read({ n, error, numerical_error: residual, data_drift: drift }) {
   $("n").textContent = n;
   $("error").textContent = classes ? `${(100 * error).toFixed(2)} %` : shown(error);
   $("residual").textContent = residual.toExponential(1);
-  $("drift").innerHTML = drift.rows ? `${shown(Number((10 ** drift.log10_martingale).toPrecision(2)))} <small>alarm at ${10 ** drift.alarm_at}</small>` : "<small>no new rows yet</small>";
+  $("drift").innerHTML = drift.rows ? `${odds(drift.log10_martingale)} <small>alarm at ${10 ** drift.alarm_at}</small>` : "<small>no new rows yet</small>";
   $("drift").classList.toggle("alarm", drift.alarm);
   $("drift-alarm").hidden = !drift.alarm;
   const traces = { n: (one) => one.n, error: (one) => one.error, residual: (one) => Math.max(0, 17 + Math.log10(one.numerical_error || 1e-17)), drift: (one) => Math.max(0, one.data_drift.log10_martingale) };
@@ -156,7 +157,7 @@ function drawCloud() {
     if (id === chosen) { brush.strokeStyle = colour("ink"); brush.lineWidth = 2.2; brush.beginPath(); brush.arc(x, y, 9, 0, 7); brush.stroke(); }
   });
   $("axes").textContent = `Across: ${cloud.axes[0]}. Up: ${cloud.axes[1]}.` + (cloud.n > cloud.ids.length ? ` ${cloud.ids.length} of ${cloud.n} samples.` : "");
-  $("legend").replaceChildren(...(classes ?? []).slice(0, 12).map((label, i) => {
+  $("legend").replaceChildren(...(classes ?? []).slice(0, 50).map((label, i) => {
     const entry = element("li", shown(label)), { shape, colour: name } = mark(i);
     const points = outline(shape, 7).map((point) => point.map((value) => value.toFixed(2)).join(",")).join(" ");
     entry.insertAdjacentHTML("afterbegin", `<svg viewBox="-9 -9 18 18" aria-hidden="true"><polygon points="${points}" fill="var(--${name})"/></svg>`);
@@ -236,14 +237,19 @@ function download(record, text) {
 // ---- receipts and audit -----------------------------------------------------------------------------------
 
 async function list() {
-  const { total } = await ask("receipts?limit=0"), { receipts } = await ask(`receipts?after=${Math.max(-1, total - 21)}`);
+  const { total } = await ask("receipts?limit=0"), { receipts, open: unconfirmed } = await ask(`receipts?after=${Math.max(-1, total - 21)}`);
+  const state = (record) => (unconfirmed.includes(record.number) ? "open" : "closed");
   $("receipts").replaceChildren(...receipts.reverse().map((record) => {
     const row = element("tr"), last = element("td");
     last.append(download(record, "JSON"));
-    row.append(element("th", record.number, { scope: "row" }), ...[record.time.slice(0, 19).replace("T", " "), record.user, record.action, record.count, record.n_after, record.drift === null ? "" : record.drift.toExponential(1)].map((text) => element("td", text)), last);
+    row.append(element("th", record.number, { scope: "row" }), ...[record.time.slice(0, 19).replace("T", " "), record.user, record.action, record.count, record.n_after, record.drift === null ? "" : record.drift.toExponential(1), state(record)].map((text) => element("td", text)), last);
     return row;
   }));
+  // What is open closes when the other processes have confirmed it, which is no new version.
+  clearTimeout(closing);
+  if (unconfirmed.length) closing = setTimeout(() => attempt(list), 1000);
 }
+let closing = 0;
 
 $("audit").addEventListener("click", () => attempt(async () => {
   $("verdict").textContent = "Checking…";

@@ -1,0 +1,167 @@
+"""Following the edits of other processes, with a lease that says how far one has come.
+
+A process that answers holds a lease of some seconds and renews it. The lease names the version that
+it answers with: an erasure is *closed* when every lease that has not ended names its version or a
+later one. A process whose lease has ended must not answer, since nobody waits for it any more.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from threading import Condition, Event, Lock, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+from gramian.store._anchor import OldCopyError
+from gramian.store._backend import Backend
+from gramian.store._errors import StoreError
+
+if TYPE_CHECKING:
+    from gramian.store._store import Store
+
+LEASE = 10.0
+"""Seconds of a lease."""
+
+_POLL = 1.0  # seconds after which one looks, told of an edit or not
+_AGAIN = 0.2  # seconds until the next attempt after an error
+
+
+class NoLeaseError(StoreError):
+    """This process has lost sight of the store and must not answer for it."""
+
+
+class Following:
+    """Two threads: one applies the edits of others, one renews the lease.
+
+    Made by `Store.follow`; a context manager.
+
+    Attributes
+    ----------
+    name : str
+        Of the lease.
+    error : Exception or None
+        What went wrong at the last attempt to follow; attempts go on.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        backends: tuple[Backend, Backend] | None,
+        name: str | None,
+        seconds: float,
+        on_change: Callable[[int], None] | None,
+    ) -> None:
+        self.name = name or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.error: Exception | None = None
+        self._store, self._seconds, self._on_change = store, seconds, on_change
+        self._listener: Backend | None = backends[0] if backends else None
+        self._leaser: Backend | None = backends[1] if backends else None
+        self._shown = store.version  # the version that readers see
+        self._needed = 0  # the version from which on this process may answer
+        self._ends = -1.0 if backends else float("inf")
+        self._renewing, self._ended, self._moved = Lock(), Event(), Condition()
+        if backends:
+            self._renew()
+            self._step()
+        work = [self._follow, self._hold] if backends else [self._follow]
+        self._threads = [Thread(target=f, name=f"gramian{f.__name__}", daemon=True) for f in work]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def version(self) -> int:
+        """The version that readers see, and that the lease has confirmed or soon will."""
+        return self._shown
+
+    @property
+    def answering(self) -> bool:
+        """Whether this process may answer: it has a lease, and was up to date since it got it."""
+        return monotonic() < self._ends and self._shown >= self._needed
+
+    def check(self) -> None:
+        """Raise NoLeaseError unless this process may answer."""
+        if not self.answering:
+            why = f": {self.error}" if self.error else "."
+            raise NoLeaseError(
+                f"{self._store.path} is out of sight, or this process is not up to date yet; it "
+                f"must not answer{why}"
+            )
+
+    def wait(self, version: int, timeout: float) -> bool:
+        """Wait until readers see this version or a later one; False if that takes too long."""
+        with self._moved:
+            return self._moved.wait_for(lambda: self._shown >= version, timeout)
+
+    def close(self) -> None:
+        """Follow no longer, and end the lease."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+        self._ends = -1.0
+        if self._leaser is None or self._listener is None:
+            return
+        try:
+            self._leaser.release(self.name)
+        except StoreError:  # out of reach: the lease ends by itself
+            pass
+        finally:
+            self._leaser.close()
+            self._listener.close()
+
+    # -- threads --------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        look = self._listener or self._store._backend
+        while not self._ended.is_set():
+            try:
+                look.wait(_POLL)
+                self._step()
+                self.error = None
+            except Exception as error:  # the last version stays, and the next attempt may succeed
+                self.error = error
+                self._ended.wait(_AGAIN)
+
+    def _hold(self) -> None:
+        while not self._ended.wait(self._seconds / 3):
+            try:
+                self._renew()
+            except Exception as error:  # the lease ends by itself if this goes on
+                self.error = error
+
+    def _step(self) -> None:
+        """Apply what others have done, let readers see it, and confirm it."""
+        self._store.refresh()
+        version = self._store.version
+        if version == self._shown:
+            return
+        if self._on_change is not None:
+            self._on_change(version)
+        with self._moved:
+            self._shown = version
+            self._moved.notify_all()
+        if self._leaser is not None:
+            self._renew()
+
+    def _renew(self) -> None:
+        assert self._leaser is not None
+        with self._renewing:
+            asked = monotonic()  # before the server counts: our end comes before its
+            newest = self._leaser.lease(self.name, self._shown, self._seconds)
+            if asked >= self._ends:
+                self._needed = newest  # while we had none, erasures were closed without us
+            self._ends = asked + self._seconds
+            if newest < self._shown:
+                self._ends = -1.0
+                raise OldCopyError(
+                    f"{self._store.path} is an old copy: it is at version {newest}, and was at "
+                    f"{self._shown} before."
+                )
