@@ -211,6 +211,10 @@ def fit(**options: Any) -> None:
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--confidence", type=NumberOr(), metavar="NUMBER",
               help="Add sets or intervals that hold the truth this often.")  # fmt: skip
+@click.option("--width", type=click.Choice(["auto", "local", "constant", "density"]),
+              default="auto", show_default=True,
+              help="With --confidence, of numbers: intervals that follow the noise, or not.",
+              )  # fmt: skip
 @click.option("--fast", is_flag=True,
               help="With --confidence: by leave-one-out errors alone, an approximation.",
               )  # fmt: skip

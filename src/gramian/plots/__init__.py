@@ -13,6 +13,7 @@ from gramian.plots._martingale import MartingaleDisplay
 from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
+from gramian.plots._widths import WidthDisplay
 
 __all__ = [
     "CalibrationDisplay",
@@ -29,6 +30,7 @@ __all__ = [
     "MembershipDisplay",
     "PrequentialDisplay",
     "SelectionPathDisplay",
+    "WidthDisplay",
     "coverage_of",
     "loo_losses",
     "sample_influence",

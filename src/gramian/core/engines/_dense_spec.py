@@ -297,6 +297,10 @@ class DenseSpec(Spec[DenseState]):
         metric = () if self.metric is None else ("metric",)
         return (*self.kernel.chosen_on_data, *ridge, *metric) or self.chosen_on_data
 
+    def fitted_numbers(self, width: int) -> int:
+        by_feature = self.metric is not None or np.ndim(self.gamma) > 0
+        return width if by_feature and self.chosen_on_data else len(self.chosen_on_data)
+
     @property
     def found(self) -> Selection:
         """What the search found."""
