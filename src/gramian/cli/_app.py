@@ -44,6 +44,18 @@ class OutputPath(click.Path):
 OUTPUT = OutputPath(dir_okay=False, writable=True)
 
 
+class StorePath(click.Path):
+    """A store in a file, or the address of one on a server."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if str(value).startswith(("postgresql://", "postgres://")):
+            return value
+        return super().convert(value, param, ctx)
+
+
+STORE = StorePath(exists=True, dir_okay=False)
+
+
 class NumberOr(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new ones
     """A number > 0, or one of some words."""
 
@@ -385,13 +397,16 @@ def export_store(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("stores", metavar="STORE...", type=MODEL, nargs=-1, required=True)
+@click.argument("stores", metavar="STORE...", type=STORE, nargs=-1, required=True)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
+@click.option("--keyring", type=MODEL, help="Keyring that opens the rows; a server needs one.")
+@click.option("--anchor", type=click.Path(dir_okay=False),
+              help="File of the last receipt, by which an old copy is recognised.")  # fmt: skip
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
 @click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
 @click.option("--readonly", is_flag=True,
@@ -411,7 +426,11 @@ def export_store(**options: Any) -> None:
 @click.option("--rate", type=NumberOr(), metavar="NUMBER",
               help="Requests a second of one client.  [any number]")  # fmt: skip
 def serve(**options: Any) -> None:
-    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
+    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts.
+
+    A STORE is a file, or the address of one on a server, postgresql://…, which any number of
+    processes may serve.
+    """
     _run("serve", {**options, "as_json": False})
 
 

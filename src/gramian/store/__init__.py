@@ -6,7 +6,7 @@ from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._following import Following, NoLeaseError
 from gramian.store._keyring import FileKeyring, Keyring
-from gramian.store._open import is_store
+from gramian.store._open import is_address, is_store
 from gramian.store._store import Store
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "audit",
+    "is_address",
     "is_store",
 ]
