@@ -37,6 +37,7 @@ lint: $(VENV)/test.stamp ## check style, types and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	.ci/types $(BIN)
 	$(BIN)/lint-imports
 
 doctest: $(VENV)/test.stamp ## run the examples in docstrings and documentation

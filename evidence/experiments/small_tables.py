@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import log_loss
 
-from evidence._compare import column, grouped, signed
+from evidence._compare import grouped
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
 from evidence.experiments.libraries import installed
 from evidence.shared.data import SEED
 from evidence.shared.kernel_peers import FOR_NUMBERS, PACKAGES, kernel_peer
+from evidence.shared.pairs import against, mean_of
 from evidence.shared.tables import CLASSES, MADE, NUMBERS, PACKED, fold
 from evidence.shared.trees import FOLDS, TRIALS, trees
 from evidence.shared.trees import PACKAGES as TREES
@@ -138,8 +139,8 @@ def report(records: list[Record], *, classes: bool) -> list[Part]:
             f"Pairs of the same partitions, means over sets ± standard error of that mean. A {how} "
             "below zero is in favour of the machine on the left."
         ),
-        *(_against(records, machines, other, classes) for other in (DEFAULT, STACK)),
-        _against(new, machines, STACK, classes, ", on the sets without a star"),
+        *(against(records, machines, other, classes) for other in (DEFAULT, STACK)),
+        against(new, machines, STACK, classes, ", on the sets without a star"),
     ]
 
 
@@ -148,67 +149,16 @@ def _means(records: list[Record], machines: list[str], measure: str) -> Table:
     rows = [
         [
             f"{name} *" if name in SEEN else name,
-            *(_mean(found.get((name, machine), []), "error") for machine in machines),
+            *(mean_of(found.get((name, machine), []), "error") for machine in machines),
         ]
         for name in grouped(records, "table")
     ]
-    seconds = [_mean([r for r in records if r["machine"] == m], "seconds") for m in machines]
+    seconds = [mean_of([r for r in records if r["machine"] == m], "seconds") for m in machines]
     splits = [
         len(grouped([r for r in records if r["machine"] == m], "partition")) for m in machines
     ]
     last = [["seconds", *seconds], ["partitions, at most", *splits]]
     return Table(["set", *machines], [*rows, *last], f"Mean test {measure}")
-
-
-def _mean(records: list[Record], name: str) -> float | None:
-    return round(float(np.mean(column(records, name))), 3) if records else None
-
-
-def _against(
-    records: list[Record], machines: list[str], other: str, classes: bool, where: str = ""
-) -> Table:
-    columns = ["machine", "sets", "won", "lost", "error (points)" if classes else "error"]
-    names = ("error", "log_loss") if classes else ("error",)
-    rows = []
-    for machine in machines:
-        pairs = {name: _differences(records, machine, other, name, not classes) for name in names}
-        if machine == other or len(pairs["error"]) < 2:
-            continue
-        error = pairs["error"]
-        won, lost = int(np.sum(error < 0)), int(np.sum(error > 0))
-        shown = [_shown(pairs[name], 2 if name == "error" else 3, not classes) for name in names]
-        rows.append([machine, len(error), won, lost, *shown])
-    return Table(
-        [*columns, *(["log-loss"] if classes else [])], rows, f"Against the {other}{where}"
-    )
-
-
-def _differences(
-    records: list[Record], machine: str, other: str, name: str, relative: bool
-) -> np.ndarray:
-    """Of each set, on the partitions that both have: a difference, or a difference of logs."""
-    found = grouped(records, "table", "machine")
-    values = []
-    for table in grouped(records, "table"):
-        ours, theirs = (
-            {r["partition"]: r[name] for r in found.get((table, m), []) if name in r}
-            for m in (machine, other)
-        )
-        both = sorted(ours.keys() & theirs.keys())
-        if both:
-            a, b = (float(np.mean([side[k] for k in both])) for side in (ours, theirs))
-            values.append(np.log(a / b) if relative else a - b)
-    return np.array(values)
-
-
-def _shown(values: np.ndarray, digits: int, relative: bool) -> str:
-    if len(values) < 2:
-        return ""
-    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
-    if relative:
-        mean, error, digits = 100.0 * np.expm1(mean), 100.0 * np.exp(mean) * error, 1
-    unit = " %" if relative else ""
-    return f"{signed(float(mean), digits)}{unit} ± {error:.{digits}f}"
 
 
 def _experiment(file: str, title: str, tables: Sequence[str], machines: Sequence[str]) -> Any:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evidence._experiment import Record
-from gramian.datasets import FILES, Dataset, Partition, load
+from evidence.datasets import FILES, Dataset, Partition, load
 
 SEED = 0
 

@@ -20,7 +20,12 @@ from sklearn.svm import SVC
 
 from evidence.shared.data import SEED, split
 from evidence.shared.learning import best_time
-from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVC
+from gramian import (
+    KernelDiscriminant,
+    KernelFisherDiscriminant,
+    LeastSquaresSVC,
+    StackedKernelClassifier,
+)
 
 GRID = {"C": 10.0 ** np.arange(-1, 5), "gamma": 10.0 ** np.arange(-4, 2)}
 BINS = 15
@@ -50,6 +55,7 @@ _PAPER = {"search": "nelder-mead", "criterion": "error", "random_state": SEED}
 MACHINES: dict[str, BaseEstimator] = {
     "KernelDiscriminant": KernelDiscriminant(random_state=SEED),
     "LeastSquaresSVC": LeastSquaresSVC(random_state=SEED),
+    "StackedKernelClassifier": StackedKernelClassifier(random_state=SEED),
     "KernelFisherDiscriminant": KernelFisherDiscriminant(random_state=SEED),
     "saadi2004": KernelFisherDiscriminant(targets="fisher", **_PAPER),
     "saadi2004, ±1": KernelFisherDiscriminant(**_PAPER),

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gramian.cli._tables import naming, read_table, to_csv, write_table
+from gramian.cli._tables import Asked, naming, read_table, to_csv, write_table
 from gramian.tables import TableError
 
 
@@ -50,6 +50,12 @@ def test_cells_with_separators_and_line_breaks(tmp_path):
     assert read_table(str(path)) == {"a": ['1, or "2"'], "b": ["one\ntwo"]}
 
 
+def test_empty_lines_before_the_names(tmp_path, monkeypatch):
+    monkeypatch.setattr("gramian.cli._tables.asked", lambda: Asked(skip=1))
+    (tmp_path / "t.csv").write_text("Sales of 2024\n\na;b\n1,5;2\n")
+    assert read_table(str(tmp_path / "t.csv")) == {"a": ["1,5"], "b": ["2"]}
+
+
 def test_marks_within_quotes_separate_nothing(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b'"a;b;c|d|e","f"\r\n"x\ry","z\nz"\r\n')
@@ -75,6 +81,7 @@ def test_standard_input(monkeypatch):
         (b"a,b\n1,2,3\n", "t.csv: row 1: 3 cells, but there are 2 columns"),
         (b"a,,c\n1,2,3\n", "t.csv: column 2 has no name"),
         (b"Patients of 2024\n\na,b\n1,2\n", r"in 1 cell\(s\), and lines below have 2 cells"),
+        (b"Sales;;\n\nof 2024;;\na;b;c\n1;2;3\n", "If it is a title: --skip-lines 3"),
         (b"Patients of 2024,,\na,b,c\n1,2,3\n", "If it is a title: --skip-lines 1"),
         (b"a,b,\n1,2,\n1,2,3\n", "t.csv: column 3 has no name"),
         ("a,b\n1,ü\n".encode("utf-16-le"), "it looks like --encoding utf-16-le"),
@@ -152,9 +159,9 @@ def test_title_missing_targets_and_the_notation_of_the_input(gramian, as_json, f
     (folder / "de.csv").write_bytes("\r\n".join([*title, *cells]).encode("utf-16"))
     words = ("fit", "de.csv", "--target", "wert", "--decimal", ",", "-o", "m.gram")
     given = (*words, "--gamma", "0.3", "--ridge", "0.1", "--skip-lines", "2")
-    assert "--skip-lines 1" in gramian(*words, code=1).stderr
+    assert "--skip-lines 2" in gramian(*words, code=1).stderr
     error = gramian(*given, code=1).stderr
-    assert "row 4, 9, column 'wert': the target is missing. 2 of 40 rows have none" in error
+    assert "rows 4, 9, column 'wert': the target is missing. 2 of 40 rows have none" in error
     assert as_json(*given, "--drop-missing-target")["rows"] == 38
     assert "Left out: 2 rows without a target." in gramian(*given, "--drop-missing-target").stdout
     gramian("predict", "m.gram", "de.csv", "--skip-lines", "2", "-o", "out.csv")

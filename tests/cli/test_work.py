@@ -6,10 +6,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
-from gramian.cli import _work
-from gramian.cli._work import remaining
+from gramian.cli import _batches, _work
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fork")
 
@@ -23,7 +23,7 @@ class Module:
     @staticmethod
     def run(quiet):
         print("started", flush=True)
-        _work.step("working hard", 0.25, "one of four")
+        _work.step("working hard", 0.25, "one of four", 60.0)
         ({work})()
         return {{}}
     @staticmethod
@@ -58,7 +58,7 @@ def start(work, folder, *words):
 def test_lines_now_and_then_without_a_terminal(tmp_path):
     out, error = start("lambda: time.sleep(0.9)", tmp_path).communicate(timeout=60)
     assert out.split() == ["started", "shown"]
-    assert "working hard: 0 s, about 1 s left, one of four" in error
+    assert "working hard: 0 s, about 60 s left, one of four" in error
 
 
 def test_json_is_silent(tmp_path):
@@ -92,10 +92,38 @@ def test_who_kills_the_one_kills_the_other(tmp_path):
         pytest.fail("the child goes on")
 
 
-def test_what_is_left_follows_from_what_is_done():
-    assert remaining(5.0, 0.5) == 5.0
-    assert remaining(5.0, 1.0) == 0.0
-    assert remaining(5.0, None) is None
+def test_time_left_counts_down_and_is_not_shown_when_it_is_over(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(_work, "monotonic", lambda: now[0])
+    display = _work.Display("fitting")
+    display.set(0.5, None, "8 of 16 rows")
+    assert display._clock(3.0) == "3 s, 8 of 16 rows"
+    display.set(0.5, 20.0, "8 of 16 rows")
+    now[0] += 5.0
+    assert display._clock(8.0) == "8 s, about 15 s left, 8 of 16 rows"
+    now[0] += 20.0
+    assert display._clock(28.0) == "28 s, 8 of 16 rows"
+
+
+@pytest.mark.parametrize(("call", "each"), [(1.0, 0.003), (0.0, 0.2), (20.0, 0.001), (4.0, 0.0)])
+def test_announced_seconds_are_those_that_it_takes(call, each, monkeypatch):
+    clock, announced = [0.0], []
+    monkeypatch.setattr(_batches, "perf_counter", lambda: clock[0])
+
+    def step(what, done=None, detail="", left=None):
+        announced.append((clock[0], left))
+
+    def compute(X):
+        clock[0] += call + each * len(X)
+        return X
+
+    monkeypatch.setattr(_batches, "step", step)
+    X = np.arange(10_000.0)
+    assert (_batches.in_batches("sets", compute, X) == X).all()
+    assert [left for _, left in announced[:2]] == [None, None]  # one batch tells nothing
+    for passed, left in announced[2:]:
+        assert left == pytest.approx(clock[0] - passed, rel=1.0, abs=2 * call)
+    assert clock[0] <= 1.5 * 10_000 * each + 12 * call
 
 
 def test_bar_on_a_terminal(monkeypatch, capsys):
@@ -103,7 +131,7 @@ def test_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(_work, "_PATIENCE", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     display = _work.Display("fitting")
-    display.done = 0.5
+    display.set(0.5, 9.0, "")
     display.tick()
     assert isinstance(display._bar, _work.Bar)
     display.stop()

@@ -173,7 +173,7 @@ def test_jackknife_plus_is_that_of_refits_without_each_sample(name, targets, wei
     X, y, w = model.X_fit_, model.y_fit_, model.sample_weight_
     queries, Y = np.array([X[0], [3.0, -2.0]]), y.reshape(len(y), -1)
     stay, most = ~np.eye(len(y), dtype=bool), 0.3 * (1.0 + w.sum())
-    found = model.predict_interval(queries, 0.7, method="jackknife+").reshape(2, -1, 2)
+    found = model.predict_interval(queries, 0.7, "jackknife+", "constant").reshape(2, -1, 2)
     both = [
         refitted_values(model, X[s], y[s], w[s], np.vstack([queries, X[i]]), None)
         for i, s in enumerate(stay)

@@ -15,7 +15,7 @@ def no_data(tmp_path, monkeypatch):
 
     monkeypatch.delenv("GRAMIAN_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("gramian.datasets._load.download", unreachable)
+    monkeypatch.setattr("evidence.datasets._load.download", unreachable)
 
 
 def test_a_split_is_a_partition():

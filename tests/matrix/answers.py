@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from gramian.data import label_issues, sample_values, suggest
+from gramian import ChoiceWarning
+from gramian.data import label_issues, leave_two_out, sample_values, suggest
 from gramian.plots import sample_influence
 from tests.matrix.capabilities import capability
 from tests.matrix.cases import Array, Case, as_array
@@ -82,6 +84,69 @@ def _most_probable(P: Array, predicted: Array) -> None:
     np.testing.assert_allclose(P[np.arange(len(P)), predicted], P.max(axis=1), rtol=1e-6)
 
 
+def nonconformity(F: Array, own: Array) -> Array:
+    """The best other output minus that of the own class."""
+    F = np.asarray(F, dtype=float).reshape(len(own), -1)
+    if F.shape[1] == 1:
+        return np.where(own == 1, -F[:, 0], F[:, 0])
+    rest = F.copy()
+    rest[np.arange(len(F)), own] = -np.inf
+    return rest.max(axis=1) - F[np.arange(len(F)), own]
+
+
+def without_folds(case: Case, model: Any) -> tuple[Array, list[Any]]:
+    """Each sample's fold, and for each fold a model that was tuned and fitted without it."""
+    fold = model.nested_score(folds=5 + case.takes_several).fold  # not those that a stack knows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChoiceWarning)  # without a fold, a metric may be dropped
+        return fold, [case.fit(case.held[fold != k]) for k in range(fold.max() + 1)]
+
+
+def p_values_by_folds(case: Case, model: Any, query: int) -> Array:
+    """The share of samples that fit no better than the query by the model without their fold."""
+    fold, models = without_folds(case, model)
+    rows, labels = np.array([query]), np.unique(case.y[case.held])
+    own = np.searchsorted(labels, case.y[case.held])
+    scores = np.empty(len(fold))
+    for k, one in enumerate(models):
+        left = np.flatnonzero(fold == k)
+        scores[left] = nonconformity(case.values(one, case.held[left]), own[left])
+    found = []
+    for label in range(len(labels)):
+        at = np.array([nonconformity(case.values(one, rows), rows * 0 + label) for one in models])
+        reached = scores >= at[fold, 0] - 1e-6 * np.maximum(1.0, np.abs(at[fold, 0]))
+        weight = case.weight[case.held]
+        found.append((1.0 + weight @ reached) / (1.0 + weight.sum()))
+    return np.array(found)
+
+
+def intervals_by_folds(case: Case, model: Any, confidence_level: float) -> Array:
+    """Ends (m, t, 2): order statistics of predictions without a fold, and residuals there."""
+    fold, models = without_folds(case, model)
+    n, m = len(fold), len(case.asked)
+    at = np.stack([case.values(one).reshape(m, -1) for one in models])
+    y = case.y[case.held].reshape(n, -1)
+    R = np.empty(y.shape)
+    for k, one in enumerate(models):
+        left = np.flatnonzero(fold == k)
+        R[left] = np.abs(y[left] - case.values(one, case.held[left]).reshape(len(left), -1))
+    weight = case.weight[case.held]
+    most = (1.0 - confidence_level) * (1.0 + weight.sum()) * (1.0 + 1e-9)
+    ends = np.empty((m, y.shape[1], 2))
+    for sign, end in ((-1.0, 0), (1.0, 1)):
+        reach = sign * (at[fold] + sign * R[:, None])  # the last of those that may be left outside
+        order = np.argsort(-reach, axis=0)
+        few = np.cumsum(weight[order], axis=0) <= most
+        last = np.where(few, np.take_along_axis(reach, order, axis=0), np.inf).min(axis=0)
+        ends[..., end] = sign * last
+    return ends
+
+
+def judged_by_folds(model: Any) -> bool:
+    """As documented: 20 samples or more, and something was chosen on them."""
+    return bool(model.chosen_on_data_) and len(model.ids_) >= 20
+
+
 def brute_p_values(case: Case, query: int) -> Array:
     """The share of samples that fit no better than the query with each label, all left out."""
     found = []
@@ -91,13 +156,7 @@ def brute_p_values(case: Case, query: int) -> Array:
         twin.partial_fit(case.to_learn(twin, rows), [label], ids=rows)
         F = as_array(twin.loo_decision_function()).astype(float).reshape(len(twin.ids_), -1)
         F = np.clip(F, -30.0, 30.0)
-        own = np.searchsorted(twin.classes_, twin.y_fit_)
-        if F.shape[1] == 1:
-            scores = np.where(own == 1, -F[:, 0], F[:, 0])
-        else:
-            rest = F.copy()
-            rest[np.arange(len(F)), own] = -np.inf
-            scores = rest.max(axis=1) - F[np.arange(len(F)), own]
+        scores = nonconformity(F, np.searchsorted(twin.classes_, twin.y_fit_))
         least = scores[-1] - 1e-6 * max(1.0, abs(scores[-1]))
         found.append(np.average(scores >= least, weights=twin.sample_weight_))
     return np.array(found)
@@ -105,9 +164,10 @@ def brute_p_values(case: Case, query: int) -> Array:
 
 @sure("p_values", needs="p_values")
 def p_values(case: Case, folder: Path) -> None:
-    model = case.model()
+    model, query = case.model(), int(case.asked[0])
+    by_folds = judged_by_folds(model)
+    expected = p_values_by_folds(case, model, query) if by_folds else brute_p_values(case, query)
     found = model.p_values(case.queries_to_add(model))
-    expected = brute_p_values(case, int(case.asked[0]))
     np.testing.assert_allclose(found[0], expected, atol=1e-9)
 
 
@@ -147,12 +207,46 @@ def _fit_of(case: Case, column: int, number: float) -> float:
 def intervals(case: Case, folder: Path) -> None:
     model = case.model()
     X = case.queries_to_add(model)
-    found = as_array(model.predict_interval(X, confidence_level=0.8)).reshape(
-        len(case.asked), -1, 2
-    )
+    by_folds = intervals_by_folds(case, model, 0.8) if judged_by_folds(model) else None
+    found = model.predict_interval(X, confidence_level=0.8, width="constant")
+    found = as_array(found).reshape(len(case.asked), -1, 2)
+    if by_folds is not None:
+        case.close(found, by_folds)
+        return
     for query, parts in enumerate(model.predict_region(X, confidence_level=0.8)):
         for column, part in enumerate(parts if case.how.targets else [parts]):
             case.close(found[query, column], [part.min(), part.max()])
+
+
+@sure("predict_interval, local", needs="predict_interval")
+def local_intervals(case: Case, folder: Path) -> None:
+    """Finite, and the same after a sample has come and gone; tests/estimators has refits."""
+    model = case.model()
+    X = case.queries(model)
+    found = as_array(model.predict_interval(X, 0.8, "jackknife+", "local"))
+    centre = as_array(model.predict(X)).reshape(len(case.asked), -1)
+    ends = found.reshape(*centre.shape, 2)
+    assert np.isfinite(ends).all()
+    assert (ends[..., 0] < ends[..., 1]).all()
+    again = model.partial_fit(
+        case.to_learn(model, case.asked[:1]), case.y[case.asked[:1]], ids=[999]
+    )
+    X = case.queries(again.forget([999]))
+    case.close(as_array(again.predict_interval(X, 0.8, "jackknife+", "local")), found, 1e-6)
+
+
+@data("leave_two_out")
+def pairs(case: Case, folder: Path) -> None:
+    """Without a sample, the leave-one-out values of the others."""
+    model = case.model()
+    found = leave_two_out(model)
+    assert found.ids.tolist() == case.held.tolist()
+    for k in judged(case, model):
+        twin = case.without(k)
+        left_out = as_array(twin.loo_decision_function()).reshape(len(twin.ids_), -1)
+        others = [j for j in judged(case, model) if j != k]
+        for j in others:
+            case.close(found.values[k, j], left_out[j - (j > k)], 1e-6)
 
 
 @data("sample_values")
@@ -180,8 +274,12 @@ def _squares(case: Case, model: Any) -> Array:
 def issues(case: Case, folder: Path) -> None:
     model = case.model()
     found = label_issues(model)
-    P, own = as_array(model.loo_predict_proba()), np.searchsorted(model.classes_, model.y_fit_)
-    wrong = np.flatnonzero(P.argmax(axis=1) != own)
+    own = np.searchsorted(model.classes_, model.y_fit_)
+    F = as_array(model.loo_decision_function())
+    if case.takes_several and "weights" in case.how.chosen:  # it knows values out of fold
+        F = as_array(model.nested_score().values)
+    best = (F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)
+    wrong = np.flatnonzero(best != own)
     assert sorted(found.ids.tolist()) == model.ids_[wrong].tolist()
 
 

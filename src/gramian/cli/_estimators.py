@@ -66,9 +66,9 @@ def make_estimator(
     if estimator not in ESTIMATOR_NAMES:
         names = ", ".join(("auto", "stack", *sorted(ESTIMATOR_NAMES)))
         raise click.BadParameter(f"must be {names}; got {estimator}.", param_hint="--estimator")
-    unfitted = (
-        ESTIMATOR_NAMES[estimator]() if kernel is None else ESTIMATOR_NAMES[estimator](kernel)
-    )
+    unfitted = ESTIMATOR_NAMES[estimator]()
+    if kernel is not None:
+        unfitted.set_params(kernel=kernel)
     known = unfitted.get_params()
     strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
     if "C" in known and not isinstance(ridge, str | None):

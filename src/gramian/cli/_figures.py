@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sklearn.base import is_classifier
 from sklearn.metrics import PredictionErrorDisplay
 
+from gramian.core.estimators import Influence, sample_influence
 from gramian.plots import (
     CalibrationDisplay,
     CoverageDisplay,
@@ -15,7 +16,6 @@ from gramian.plots import (
     LeaveOneOutBoundaryDisplay,
     SelectionPathDisplay,
     draw_svg,
-    sample_influence,
 )
 
 # Samples up to which a hundred are left out and asked for: in closed form, and by edits.
@@ -46,6 +46,7 @@ def drawings(estimator: Any) -> list[Figure]:
 
 
 def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
+    influence = _influence(estimator)
     if is_classifier(estimator):
         if estimator.n_features_in_ == 2:
             yield (
@@ -66,7 +67,7 @@ def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]
                 y_true=estimator.y_fit_, y_pred=estimator.loo_predict()
             ).plot(ax=ax, kind="actual_vs_predicted"),
         )
-    if _has_coverage(estimator):
+    if _has_coverage(estimator, _SOME if influence is None else _MANY):
         yield (
             "Coverage",
             "How often prediction sets hold the truth, asked of the model without the sample, and "
@@ -79,30 +80,36 @@ def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]
             "The leave-one-out criterion of every setting that was tried.",
             lambda ax: SelectionPathDisplay.from_estimator(estimator, ax=ax),
         )
-    if _has_influence(estimator):
+    if influence is not None:
         yield (
             "Influence",
             "How far the decision values of all samples would move if one were forgotten.",
-            lambda ax: InfluenceDisplay.from_estimator(estimator, ax=ax),
+            lambda ax: _draw_influence(estimator, influence, ax),
         )
 
 
-def _has_coverage(estimator: Any) -> bool:
-    """Whether samples can be left out one by one, learned again, and asked for."""
+def _has_coverage(estimator: Any, most: int) -> bool:
+    """Whether samples can be left out, learned again, and asked for, of at most so many."""
     if estimator.kernel == "precomputed" or getattr(estimator, "ridge_", None) == 0:
         return False  # no samples to ask for; as many fits as samples for each
     if not is_classifier(estimator) and estimator.y_fit_.ndim > 1:
         return False
-    return 20 <= len(estimator.ids_) <= (_MANY if _has_influence(estimator) else _SOME)
+    return 20 <= len(estimator.ids_) <= most
 
 
-def _has_influence(estimator: Any) -> bool:
-    """Whether the influence of samples is known in closed form."""
+def _influence(estimator: Any) -> Influence | None:
+    """The influence of samples, where it is known in closed form."""
     try:
-        sample_influence(estimator)
+        return sample_influence(estimator)
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def _draw_influence(estimator: Any, influence: Influence, ax: Any) -> None:
+    """As `InfluenceDisplay.from_estimator`, without computing it again."""
+    classes = is_classifier(estimator)
+    wrong = estimator.loo_predict() != estimator.y_fit_ if classes else None
+    InfluenceDisplay(estimator.ids_, influence.rms, wrong).plot(ax=ax)
 
 
 def _svg(draw: Callable[[Any], Any]) -> bytes:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
 from sklearn.base import is_classifier
 
+from gramian.cli._batches import in_batches
 from gramian.cli._errors import errors
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import reading
@@ -18,12 +18,10 @@ from gramian.cli._sets import fast_intervals, fast_sets
 from gramian.cli._show import number, say
 from gramian.cli._tables import Notation, naming, read_table, to_csv, write_table
 from gramian.cli._work import step
-from gramian.core.arrays import Array
 from gramian.core.text import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
 
 SEPARATOR = "; "  # between the classes of a set
-_FIRST, _SECONDS, _FASTER = 32, 3.0, 8  # rows of the first batch, time and growth of the next ones
 
 
 def run(
@@ -33,29 +31,34 @@ def run(
     proba: bool,
     confidence: float | None,
     fast: bool,
+    width: str,
     output: str | None,
     quiet: bool,
 ) -> dict[str, Any]:
     """Predictions, and how good they are where the table tells."""
     if fast and confidence is None:
         raise click.UsageError("--fast is for the sets or intervals of --confidence.")
+    if width != "auto" and (confidence is None or fast):
+        raise click.UsageError("--width is for the intervals of --confidence, without --fast.")
     if confidence is not None and confidence >= 1.0:
         raise click.UsageError(f"--confidence is a number between 0 and 1, got {confidence:g}.")
     with reading(model) as opened:
         fitted = opened.table_model
     if proba and not is_classifier(fitted.estimator_):
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
+    if width != "auto" and is_classifier(fitted.estimator_):
+        raise click.UsageError(f"--width is for intervals of numbers, {model} predicts classes.")
     step("reading")
     columns = read_table(table, fitted)
     with naming(table):
         X = fitted.transform(columns)
-        predicted = _batches("predicting", fitted.estimator_.predict, X).tolist()
+        predicted = in_batches("predicting", fitted.estimator_.predict, X).tolist()
         out = {**_names(fitted, columns, len(predicted)), "prediction": predicted}
         if proba:
-            P = _batches("probabilities", fitted.estimator_.predict_proba, X)
+            P = in_batches("probabilities", fitted.estimator_.predict_proba, X)
             labels = fitted.estimator_.classes_.tolist()
             out |= {f"probability {c}": P[:, j].tolist() for j, c in enumerate(labels)}
-        found = _conformal(fitted.estimator_, X, confidence, fast)
+        found = _conformal(fitted.estimator_, X, confidence, fast, width)
         unknown = unknown_texts(fitted, columns)
     out |= found.columns
     if output:
@@ -72,27 +75,6 @@ def run(
     }
 
 
-def _batches(what: str, compute: Callable[[Any], Array], X: Any) -> Array:
-    """What ``compute`` gives for all rows, some at a time, so that it can be shown how far it is.
-
-    A batch takes about three seconds; the first one is small.
-    """
-    parts, n = [], X.shape[0]
-    for rows in _sizes(n):
-        parts.append(compute(X[rows]))
-        step(what, rows.stop / n, f"{rows.stop:,} of {n:,} rows")
-    return np.concatenate(parts) if parts else compute(X)
-
-
-def _sizes(n: int) -> Iterator[slice]:
-    start, size = 0, _FIRST
-    while start < n:
-        begun = perf_counter()
-        yield slice(start, min(n, start + size))
-        start += size
-        size = max(1, int(size * min(_FASTER, _SECONDS / max(1e-9, perf_counter() - begun))))
-
-
 class Conformal(NamedTuple):
     """Sets or intervals of all rows: columns to write, and whether a cell of the target is held."""
 
@@ -100,17 +82,17 @@ class Conformal(NamedTuple):
     holds: Any = None
 
 
-def _conformal(estimator: Any, X: Any, level: float | None, fast: bool) -> Conformal:
+def _conformal(estimator: Any, X: Any, level: float | None, fast: bool, width: str) -> Conformal:
     if level is None:
         return Conformal({})
     if is_classifier(estimator):
         full = partial(estimator.predict_set, confidence_level=level)
-        sets = _batches("sets", fast_sets(estimator, level) if fast else full, X)
+        sets = in_batches("sets", fast_sets(estimator, level) if fast else full, X)
         names = [text(label) for label in estimator.classes_.tolist()]
         held = [[name for name, inside in zip(names, row, strict=True) if inside] for row in sets]
         return Conformal({"set": [SEPARATOR.join(row) for row in held]}, lambda i, y: y in held[i])
-    full = partial(estimator.predict_interval, confidence_level=level)
-    ends = _batches("intervals", fast_intervals(estimator, level) if fast else full, X)
+    full = partial(estimator.predict_interval, confidence_level=level, width=width)
+    ends = in_batches("intervals", fast_intervals(estimator, level) if fast else full, X)
     low, high = ([v if np.isfinite(v) else None for v in side.tolist()] for side in ends.T)
     return Conformal({"low": low, "high": high}, lambda i, y: ends[i, 0] <= y <= ends[i, 1])
 

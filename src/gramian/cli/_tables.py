@@ -151,8 +151,9 @@ def parse_csv(text: str, skip: int = 0) -> Table:
     text = text.removeprefix("\ufeff")
     for _ in range(skip):
         text = text.partition("\n")[2]
-    names_alone = _QUOTED.sub("", text[:_LONGEST]).splitlines()  # a quoted name may have any mark
-    delimiter = max(_DELIMITERS, key=names_alone[0].count) if names_alone else ","
+    unquoted = _QUOTED.sub("", text[:_LONGEST]).splitlines()  # a quoted name may have any mark
+    first = next(filter(str.strip, unquoted), "")
+    delimiter = max(_DELIMITERS, key=first.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         rows = [line for line in lines if line]
@@ -161,7 +162,7 @@ def parse_csv(text: str, skip: int = 0) -> Table:
     if not rows:
         raise TableError("the file is empty.")
     rows = _without_last(rows)
-    _check_title(rows, names_alone)
+    _check_title(rows, unquoted, skip)
     names = _check_names([name.strip() for name in rows[0]])
     for i, row in enumerate(rows[1:]):
         if len(row) != len(names):
@@ -181,15 +182,24 @@ def _without_last(rows: list[list[str]]) -> list[list[str]]:
     return rows
 
 
-def _check_title(rows: list[list[str]], lines: Sequence[str]) -> None:
+def _check_title(rows: list[list[str]], lines: Sequence[str], skipped: int) -> None:
     """Raise TableError if the first line is the title of a table rather than its names."""
-    widest = max((max(map(line.count, _DELIMITERS)) for line in lines[1:50]), default=0)
+    widths = [max(map(line.count, _DELIMITERS)) for line in lines[:50]]
+    widest = max(widths[1:], default=0)
     filled = sum(bool(cell.strip()) for cell in rows[0])
-    if widest > 0 and filled <= 1 < len(rows):
-        raise TableError(
-            f"the first line has text in {filled} cell(s), and lines below have {widest + 1} "
-            f"cells. If it is a title: --skip-lines 1."
-        )
+    if widest == 0 or filled > 1 or len(rows) == 1:
+        return
+    # The names are in the first line that is as wide as the table and has text throughout.
+    full = (i for i, line in enumerate(lines[:50]) if widths[i] == widest and _is_filled(line))
+    raise TableError(
+        f"the first line has text in {filled} cell(s), and lines below have {widest + 1} cells. If "
+        f"it is a title: --skip-lines {skipped + next(full, 1)}."
+    )
+
+
+def _is_filled(line: str) -> bool:
+    """Whether a line has text in more than one cell."""
+    return sum(bool(cell.strip()) for cell in re.split(f"[{re.escape(_DELIMITERS)}]", line)) > 1
 
 
 def _check_names(names: Sequence[str]) -> Sequence[str]:

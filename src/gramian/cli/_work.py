@@ -29,12 +29,14 @@ _PAUSE = "-"  # what is sent to stop the display until the next step
 _parent: int | None = None  # the pipe to the process that watches, in the one that works
 
 
-def step(what: str, done: float | None = None, detail: str = "") -> None:
+def step(what: str, done: float | None = None, detail: str = "", left: float | None = None) -> None:
     """Say what goes on; the process that watches shows it if it takes long.
 
-    From ``done``, the share of the step that is done, the time that is left is estimated.
+    ``done`` is the share of the step that is done, ``left`` the seconds that the rest will take,
+    where they are known.
     """
-    _send(f"{what}\t{'' if done is None else done}\t{detail}")
+    numbers = ("" if value is None else str(value) for value in (done, left))
+    _send("\t".join([what, *numbers, detail]))
 
 
 def pause() -> None:
@@ -108,12 +110,11 @@ class Watch:
         found = os.read(self._pipe, 4096)
         *lines, self._rest = (self._rest + found).split(b"\n")
         for line in lines:
-            what, done, detail = line.decode().split("\t", 2)
+            what, done, left, detail = line.decode().split("\t", 3)
             if what != self._display.what:
                 self._display.stop()
                 self._display = Display(what)
-            self._display.done = float(done) if done else None
-            self._display.detail = detail
+            self._display.set(float(done) if done else None, float(left) if left else None, detail)
         return bool(found)
 
     def _stop(self) -> int:
@@ -138,9 +139,15 @@ class Display:
     def __init__(self, what: str) -> None:
         self.what = what
         self.done: float | None = None  # the share of the step that is done, where it is known
+        self.end: float | None = None  # when it will be done, where that is known
         self.detail = ""
         self._start, self._next = monotonic(), _PATIENCE
         self._bar: Bar | None = None
+
+    def set(self, done: float | None, left: float | None, detail: str) -> None:
+        """How far the step is now."""
+        self.done, self.detail = done, detail
+        self.end = None if left is None else monotonic() + left
 
     def tick(self) -> None:
         passed = monotonic() - self._start
@@ -155,8 +162,8 @@ class Display:
 
     def _clock(self, passed: float) -> str:
         """The time that has passed, what is left where that is known, and the detail."""
-        left = remaining(passed, self.done)
-        words = [f"{passed:.0f} s", "" if left is None else f"about {left:.0f} s left", self.detail]
+        left = 0.0 if self.end is None else self.end - monotonic()
+        words = [f"{passed:.0f} s", f"about {left:.0f} s left" if left >= 1.0 else "", self.detail]
         return ", ".join(filter(None, words))
 
     def stop(self) -> None:
@@ -185,11 +192,6 @@ class Bar:
 
     def stop(self) -> None:
         self._bar.stop()
-
-
-def remaining(passed: float, done: float | None) -> float | None:
-    """Seconds that are left if the rest goes on as what is done; None if that is not known."""
-    return None if not done else passed * (1.0 - done) / done
 
 
 def _send(line: str) -> None:

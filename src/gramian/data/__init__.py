@@ -6,18 +6,21 @@ refit. A `TableModel` is accepted wherever an estimator is.
 
 from gramian.data._curves import Curve, forgetting_curve, labelling_curve
 from gramian.data._labels import LabelIssues, doubtful, label_issues
+from gramian.data._pairs import LeftOutPairs, leave_two_out
 from gramian.data._suggest import Suggestions, suggest
 from gramian.data._values import SampleValues, sample_values
 
 __all__ = [
     "Curve",
     "LabelIssues",
+    "LeftOutPairs",
     "SampleValues",
     "Suggestions",
     "doubtful",
     "forgetting_curve",
     "label_issues",
     "labelling_curve",
+    "leave_two_out",
     "sample_values",
     "suggest",
 ]

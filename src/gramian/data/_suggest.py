@@ -172,7 +172,8 @@ def _expected_squares(estimator: Any, X: Any, predicted: Array) -> Array:
     noise = np.average((Y - estimator.loo_predict().reshape(Y.shape)) ** 2, axis=0, weights=weight)
     out = np.empty(len(predicted))
     for rows, block in added_queries(estimator, X):
-        values, slope = (part[:, :-1] for part in block.lines())
+        added = block.lines()
+        values, slope = added.values[:, :-1], added.slope[:, :-1]
         residuals = Y - values - slope * predicted[rows, None, :]
         out[rows] = np.sum(residuals**2 + slope**2 * noise, axis=2) @ weight
     result: Array = out / weight.sum()

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from gramian.core.arrays import Array, Device, MatrixLike, RandomSource
 from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import LiveClassifier, RidgeAttribute
+from gramian.core.estimators._scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from gramian.core.kernels import GammaLike, KernelLike
 from gramian.core.search import Trial
 from gramian.fisher._equations import KFD, KFD_PENALIZED
@@ -21,8 +21,8 @@ SEARCHES = ("ladder", "path", "nelder-mead", "gradient")
 
 
 class KernelFisherDiscriminant(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # it has no hints
-    TransformerMixin,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     RidgeAttribute,
     LiveClassifier,
 ):

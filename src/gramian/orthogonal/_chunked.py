@@ -191,7 +191,7 @@ class ChunkedRows(BasisAttributes):
             array with the value of each row by the model without it.
         """
         if X is None:
-            return super().loo_decision_function()
+            return super().loo_decision_function()  # type: ignore[misc]  # of the class after it
         now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
         dtype, width = now.holdings.rows.dtype, width_of(now)
         return chunks.map_rows(

@@ -56,6 +56,14 @@ class BasisQueries:
             parts = [q.without_each(_features(b, X[rows]), codes) for b, q in self.bases]
             yield rows, np.concatenate(parts, axis=2)[..., self.order]
 
+    def without_pairs(self) -> Iterator[tuple[Array, Array]]:
+        """Yield positions (k,) with the outputs (k, n, t) at all held samples without two."""
+        codes = self.holdings.codes
+        for blocks in zip(*(queries.pairs(codes) for _, queries in self.bases), strict=True):
+            pairs = zip(self.bases, blocks, strict=True)
+            parts = [queries.Y - found.residuals for (_, queries), (_, found) in pairs]
+            yield blocks[0][0], np.concatenate(parts, axis=2)[..., self.order]
+
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, the largest of all bases."""
         for rows in self._blocks(X):
@@ -82,8 +90,8 @@ class AddedBases(AddedBlock):
 
     def decisions(self, label: int) -> Array:
         y = np.where(self.outputs == self.holdings.classes[label], 1.0, -1.0)
-        values, slope = self._all()
-        result: Array = (values + slope * y)[..., self.order]
+        every = self._all()
+        result: Array = (every.values + every.slope * y)[..., self.order]
         return result
 
     def lines(self) -> Added:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 _LEFT_OUT = 100  # samples that are left out and asked for
+_AT_ONCE = 20  # a share of one in so many leaves together
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,9 @@ def coverage_of(
     model : fitted estimator
         A regressor must have one target.
     X, y : array-like, optional
-        Test samples. By default up to 100 held samples are drawn; each is forgotten by a copy of
-        the model, asked for, and learned again.
+        Test samples. By default up to 100 held samples are drawn. A copy of the model forgets
+        some of them, at most a twentieth of all, is asked for them by ``method="full"``, learns
+        them again, and goes on with the next ones. The hyper-parameters stay.
     confidences : sequence of float
     random_state : int, RandomState or None
         Draws the held samples.
@@ -74,28 +76,40 @@ def coverage_of(
     return Coverage(levels, own.mean(axis=0), np.median(high - low, axis=0), {}, len(truth))
 
 
-def _asked(model: Any, X: Any, confidences: Array) -> Array:
+def _asked(model: Any, X: Any, confidences: Array, method: str = "auto") -> Array:
     """p-values of all classes (m, c), or intervals at all confidences (m, k, 2)."""
     if is_classifier(model):
-        result: Array = model.p_values(X)
+        result: Array = model.p_values(X, method=method)
         return result
-    return np.stack([model.predict_interval(X, c) for c in confidences], axis=1)
+    return np.stack([model.predict_interval(X, c, method) for c in confidences], axis=1)
 
 
 def _left_out(model: Any, confidences: Array, random_state: RandomSource) -> tuple[Array, Array]:
     twin, ids, X, y = model.refitted(), model.ids_, model.X_fit_, model.y_fit_
     if getattr(model, "kernel", None) == "precomputed":
         raise ValueError("leaving samples out and asking for them needs samples; give X and y.")
-    some = check_random_state(random_state).permutation(len(ids))[:_LEFT_OUT]
-    weight, found = model.sample_weight_, []
-    if is_classifier(model):  # a class must stay while its only sample is left out
-        alone = np.isin(y[some], [c for c in model.classes_ if np.sum(y == c) == 1])
-        some = some[~alone]
-    for i in some:
-        twin.forget(ids[[i]])
-        found.append(_asked(twin, X[[i]], confidences)[0])
-        twin.partial_fit(X[[i]], y[[i]], ids=ids[[i]], sample_weight=weight[[i]])
-    return np.array(found), y[some]
+    order = check_random_state(random_state).permutation(len(ids))[:_LEFT_OUT]
+    weight, found, asked = model.sample_weight_, [], []
+    for some in _rounds(order, len(ids), model.y_fit_ if is_classifier(model) else None):
+        twin.forget(ids[some])
+        # Folds would be tuned anew after every edit: many searches for a figure.
+        found.append(_asked(twin, X[some], confidences, "full"))
+        twin.partial_fit(X[some], y[some], ids=ids[some], sample_weight=weight[some])
+        asked.append(some)
+    return np.concatenate(found), y[np.concatenate(asked)]
+
+
+def _rounds(order: Array, n: int, labels: Array | None) -> Iterator[Array]:
+    """Samples that leave together: at most a twentieth of all, and never all of a class."""
+    size = max(1, n // _AT_ONCE)
+    for start in range(0, len(order), size):
+        some = order[start : start + size]
+        if labels is not None:
+            names, first, leaving = np.unique(labels[some], return_index=True, return_counts=True)
+            held = np.array([np.sum(labels == name) for name in names])
+            some = np.delete(some, first[leaving == held])
+        if len(some):
+            yield some
 
 
 class CoverageDisplay(Display):
@@ -206,7 +220,8 @@ class IntervalDisplay(Display):
         *,
         feature: int = 0,
         confidence_level: float = 0.9,
-        method: str = "full",
+        method: str = "auto",
+        width: str = "auto",
         resolution: int = 200,
         ax: Axes | None = None,
     ) -> Self:
@@ -219,7 +234,8 @@ class IntervalDisplay(Display):
             Queries. By default ``resolution`` steps across the held samples and a fifth beyond.
         feature : int
         confidence_level : float
-        method : {"full", "jackknife+"}
+        method, width : str
+            As for ``predict_interval``; ``width="local"`` shows where the noise is.
         resolution : int
         ax : matplotlib Axes, optional
         """
@@ -231,7 +247,7 @@ class IntervalDisplay(Display):
                 low - 0.2 * (high - low), high + 0.2 * (high - low), resolution
             )
         X = np.asarray(X)[np.argsort(np.asarray(X)[:, feature])]
-        ends = model.predict_interval(X, confidence_level, method)
+        ends = model.predict_interval(X, confidence_level, method, width)
         names = getattr(model, "feature_names_in_", None)
         name = f"feature {feature}" if names is None else str(names[feature])
         pairs = holdings[:, feature], model.y_fit_

@@ -69,7 +69,8 @@ def _discriminants(estimator: Any, some: Array) -> Array:
         kernel, X = "precomputed", estimator.kernel_(X, X)
     else:
         kernel = "rbf"
-    model = ESTIMATORS["KernelFisherDiscriminant"](kernel=kernel, gamma="scale", ridge="loo")
+    model: Any = ESTIMATORS["KernelFisherDiscriminant"]()
+    model.set_params(kernel=kernel, gamma="scale", ridge="loo")
     return np.asarray(model.fit(X, y).transform(X))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     State,
+    Stored,
     each_beside,
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
 from gramian.core.kernels import KernelExpansion, SumOfExpansions
+from gramian.core.validation import check_keys, check_sequence
 
 if TYPE_CHECKING:
     from gramian.stack._spec import StackSpec
@@ -35,7 +37,14 @@ MANY = 1000
 class StackState(State):
     """The states of the parts."""
 
+    follows_from_rows: ClassVar[bool] = True
+
     parts: tuple[DenseState, ...]
+
+    @classmethod
+    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
+        for part in check_sequence(values["parts"], "the parts"):
+            DenseState.validate(check_keys(part, "a part", ("coefficients",)), stored)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
@@ -162,6 +171,12 @@ class StackEngine(Engine):
             outputs = [values for _, values in blocks]
             yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without both: sums over parts."""
+        for blocks in zip(*(part.without_pairs(holdings) for part in self.parts), strict=True):
+            outputs = [values for _, values in blocks]
+            yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
+
     def drift(self, holdings: Holdings) -> float:
         """The largest drift of a part."""
         return max(part.drift(holdings) for part in self.parts)
@@ -196,10 +211,12 @@ class AddedStack(AddedBlock):
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
-        values, slopes = zip(*(part.lines() for part in self.parts), strict=True)
+        values, slopes, spreads = zip(*(part.lines() for part in self.parts), strict=True)
         weights = self.spec.shares
         return Added(
-            weighted_sum(values, weights, self.spec.offset), weighted_sum(slopes, weights, 0.0)
+            weighted_sum(values, weights, self.spec.offset),
+            weighted_sum(slopes, weights, 0.0),
+            weighted_sum(spreads, weights if weights.any() else weights + 1.0, 0.0),
         )
 
 

@@ -31,6 +31,8 @@ class Mark(NamedTuple):
 class Anchor:
     """The file of an anchor; it need not be there yet."""
 
+    path: str
+
     def __init__(self, path: StrPath) -> None:
         self.path = os.path.abspath(path)
 

@@ -73,6 +73,8 @@ class FileKeyring(Keyring):
     its own (snapshots, copy-on-write) keeps of old blocks is out of reach: use another place.
     """
 
+    path: str
+
     def __init__(self, path: StrPath) -> None:
         self.path = os.path.abspath(path)
         self._read_head()

@@ -14,6 +14,8 @@ from gramian.store._errors import StoreError
 class Signer:
     """A private key, given as such, as the bytes of a PEM file, or as the path of one."""
 
+    public: str
+
     def __init__(self, key: Any) -> None:
         self._key = _private(key)
         self.public = self._key.public_key().public_bytes_raw().hex()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import (
@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from gramian.core.arrays import Array, ArrayLike, MatrixLike
 from gramian.core.estimators import positions_of
 from gramian.core.estimators._delegation import if_estimator_has
+from gramian.core.estimators._scikit_learn import BaseEstimator, MetaEstimatorMixin
 from gramian.stream._alarm import LOOKS, Alarm
 from gramian.stream._holdings import Held, check_age, check_times
 
@@ -43,7 +44,7 @@ class _Window(NamedTuple):
     looked_at: int = 0
 
 
-class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no hints
+class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     """Estimator fitted to the latest samples of a stream, limited by number or by age.
 
     New samples are learned and samples that leave the window are forgotten, each by an exact
@@ -191,11 +192,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     @if_estimator_has("predict_interval")
     def predict_interval(
-        self, X: MatrixLike, confidence_level: float = 0.9, method: str = "full"
+        self,
+        X: MatrixLike,
+        confidence_level: float = 0.9,
+        method: str = "auto",
+        width: str = "auto",
     ) -> Array:
         """Intervals by the window's model; see `LiveRegressor.predict_interval`."""
         model, queries = self._model(), self._check_queries(X)
-        found: Array = model.predict_interval(queries, confidence_level, method)
+        found: Array = model.predict_interval(queries, confidence_level, method, width)
         return found
 
     def score(self, X: MatrixLike, y: ArrayLike) -> float:

@@ -48,12 +48,16 @@ class TableAnswers:
         found: Array = estimator.predict(X)
         return found
 
-    predict_proba = _asks("predict_proba", "Class probabilities of each row.")
-    decision_function = _asks("decision_function", "Decision values of each row.")
-    predict_interval = _asks("predict_interval", "Intervals of numbers, with a guarantee.")
-    predict_set = _asks("predict_set", "Sets of labels, with a guarantee.")
-    p_values = _asks("p_values", "p-value of each label for each row.")
-    novelty = _asks("novelty", "How unlike the held rows each row is.")
+    predict_proba: Callable[..., Any] = _asks("predict_proba", "Class probabilities of each row.")
+    decision_function: Callable[..., Any] = _asks(
+        "decision_function", "Decision values of each row."
+    )
+    predict_interval: Callable[..., Any] = _asks(
+        "predict_interval", "Intervals of numbers, with a guarantee."
+    )
+    predict_set: Callable[..., Any] = _asks("predict_set", "Sets of labels, with a guarantee.")
+    p_values: Callable[..., Any] = _asks("p_values", "p-value of each label for each row.")
+    novelty: Callable[..., Any] = _asks("novelty", "How unlike the held rows each row is.")
 
     def score(self, table: Any, y: ArrayLike | None = None) -> float:
         """Accuracy, or R² of numbers, on a table that has the target, or with ``y``."""
@@ -62,17 +66,19 @@ class TableAnswers:
         estimator, X = self._encoded(table)
         return float(estimator.score(X, holdings.target.read(cells)))
 
-    loo_predict = _tells(
+    loo_predict: Callable[..., Any] = _tells(
         "loo_predict", "Prediction for each held row by the model without it, in order of `ids_`."
     )
-    loo_decision_function = _tells(
+    loo_decision_function: Callable[..., Any] = _tells(
         "loo_decision_function", "Exact leave-one-out decision values, in the order of `ids_`."
     )
-    loo_predict_proba = _tells(
+    loo_predict_proba: Callable[..., Any] = _tells(
         "loo_predict_proba", "Class probabilities by the model without the row, as `ids_` has them."
     )
-    loo_score = _tells("loo_score", "Score of `loo_predict`.")
-    drift = _tells("drift", "Measured relative residual of the present solution.")
+    loo_score: Callable[..., Any] = _tells("loo_score", "Score of `loo_predict`.")
+    drift: Callable[..., Any] = _tells(
+        "drift", "Measured relative residual of the present solution."
+    )
 
     def transform(self, table: Any) -> Array:
         """The features of each row, as the estimator takes them."""

@@ -9,12 +9,13 @@ from numbers import Integral
 from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.utils import Tags, TransformerTags, assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from gramian.core.arrays import Array, ArrayLike
+from gramian.core.estimators._scikit_learn import BaseEstimator, MetaEstimatorMixin
 from gramian.tables._answers import TableAnswers
 from gramian.tables._cells import (
     TableError,
@@ -40,7 +41,7 @@ _TRIES = 100
 _TARGET = "y"  # what a target is called that came beside the table
 
 
-class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     """An estimator together with the encoding of a table's columns.
 
     Numbers are scaled, a date becomes its year, season, weekday and time of day, and a text column

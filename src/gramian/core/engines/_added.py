@@ -75,7 +75,8 @@ class AddedQueries(AddedBlock):
             return super().scores(label)
         weight = self._weight(label)
         if ("rivals", weight) not in self.cache:
-            self.cache["rivals", weight] = Rivals.of(*self._joined(weight), self.labels)
+            added = self._joined(weight)
+            self.cache["rivals", weight] = Rivals.of(added.values, added.slope, self.labels)
         result: Array = self.cache["rivals", weight].scores(label)
         return result
 
@@ -167,6 +168,11 @@ def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
     """
     row = 8 * (n + 1) * (t + 1)
     return row_blocks(m, row, itemsize=1, budget=min(max(2**23, 16 * row), 2**26))
+
+
+def pair_blocks(n: int, t: int) -> Iterator[slice]:
+    """Cut n samples into blocks, whose numbers (samples, n, t) stay near the processor."""
+    return row_blocks(n, n * (2 + t), budget=2**22)
 
 
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:

@@ -8,9 +8,10 @@ from typing import Any
 
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._spec import Spec
+from gramian.core.engines._state import State
 from gramian.core.gram import Rebuild
 
 
@@ -61,6 +62,9 @@ class DeferredEngine(Engine):
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         return self.fresh(holdings).without_each(holdings, X)
+
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        return self.fresh(holdings).without_pairs(holdings)
 
     def drift(self, holdings: Holdings) -> float:
         return self.fresh(holdings).drift(holdings)

@@ -15,12 +15,21 @@ from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense_queries import DenseQueries
-from gramian.core.engines._doubt import doubtful, fit_again, fit_each_again
-from gramian.core.engines._engine import Engine, State
+from gramian.core.engines._doubt import (
+    PAIR_DIGITS,
+    doubtful,
+    fit_again,
+    fit_each_again,
+    fit_pairs_again,
+)
+from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
+from gramian.core.engines._state import State, Stored
+from gramian.core.equations import PAIRS_REFUSED
 from gramian.core.gram import SINGLE, LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
 from gramian.core.kernels import KernelExpansion, Precomputed
+from gramian.core.validation import check_array, check_sequence
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
@@ -43,6 +52,19 @@ class DenseState(State):
         weights = values.get("weights")
         return cls((intercept, Z), None if weights is None else (weights[0], weights[1]))
 
+    @classmethod
+    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
+        _validate_pair(values["coefficients"], "coefficients", stored.n, stored.outputs)
+        if values.get("weights") is not None:
+            _validate_pair(values["weights"], "weights", stored.d, stored.outputs)
+
+
+def _validate_pair(pair: Any, where: str, rows: int, outputs: int) -> None:
+    """An intercept for each output, and a column of coefficients."""
+    intercept, Z = check_sequence(pair, where, 2)
+    check_array(intercept, where, (outputs,), "f")
+    check_array(Z, where, (rows, outputs), "f")
+
 
 class DenseEngine(Engine):
     """Solves with ``A = K + shift``: a `LiveSystem` for a column of ones and the target columns.
@@ -50,6 +72,10 @@ class DenseEngine(Engine):
     The columns of a classifier are the class indicators. Targets are linear combinations of them
     with weights that follow the class sizes, so Fisher targets stay correct after every edit.
     """
+
+    spec: DenseSpec
+    past: tuple[Rebuild, ...]
+    system: LiveSystem
 
     serves: object = None
 
@@ -204,6 +230,28 @@ class DenseEngine(Engine):
             return queries.without_each(X)
         some = self._doubtful(queries.Y, queries.moments)
         return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
+
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n t).
+
+        Where rounding would decide, they are those of a fit without i.
+        """
+        if isinstance(self.spec.class_weight, str):
+            raise ValueError(PAIRS_REFUSED)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        single = holdings.codes is None
+        some = self._doubtful(queries.Y, queries.moments) if single else np.empty(0, dtype=int)
+        rounding = self._reading(lambda: self.system.rounding(queries.moments(1).p))
+
+        def rows_of(at: Array) -> Array:
+            return np.asarray(self._reading(lambda: self.system.inverse_columns(at))).T.astype(
+                float
+            )
+
+        for at, found in queries.pairs(rows_of):
+            F = targets.combine_left_out(queries.Y - found.residuals)
+            again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
+            yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""

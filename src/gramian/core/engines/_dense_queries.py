@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines._added import AddedQueries, meet, query_blocks
+from gramian.core.engines._added import AddedQueries, meet, pair_blocks, query_blocks
 from gramian.core.equations import (
     Added,
     Equations,
     MomentsOf,
+    Pairs,
     Queries,
     Removals,
     Targets,
+    group_pair_residuals,
+    groups_by_size,
+    pair_residuals,
     values_without_each,
 )
 from gramian.core.equations._groups import SquaresOf
@@ -87,6 +91,34 @@ class DenseQueries:
             values = combine((k @ Z + b)[:, None, :])
             moved = values_without_each(leaving, values, self.apply(k), k @ first.s, codes)
             yield rows, moved
+
+    def pairs(self, rows_of: Callable[[Array], Array]) -> Iterator[tuple[Array, Pairs]]:
+        """Yield positions (k,) with the residuals of all samples without two, for the columns.
+
+        ``rows_of`` returns rows (k, n) of P.
+        """
+        first, n = self.moments(1), len(self.Y)
+        border = self.equations.pair_border(first)
+        _, alpha = self.equations.coefficients(first.R, first.s, 1.0 / self.weight, self.ridge)
+
+        def bordered(at: Array) -> Array:
+            return np.asarray(rows_of(at) - border * first.s[at, None] * first.s)
+
+        if self.targets.groups is None:
+            m = first.p - border * first.s**2
+            for rows in pair_blocks(*self.Y.shape):
+                at = np.arange(n)[rows]
+                yield at, pair_residuals(bordered(at), m, alpha, at)
+            return
+        blocks = []
+        for members in groups_by_size(self.targets.groups):
+            s = first.s[members]
+            squares = self.squares(members, 1) - border * s[:, :, None] * s[:, None, :]
+            blocks.append((members, squares))
+        for members, _ in blocks:
+            for at in members:
+                found = group_pair_residuals(bordered(at), blocks, alpha, at)
+                yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
 
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of f(x), see `Machine.variances`."""

@@ -24,6 +24,8 @@ from gramian.core.kernels import GramSamples
 FEW = 64
 # Of more samples, those are fitted again in which rounding errors grow by this factor.
 GROWTH = 1e2
+# Relative errors of values without pairs of samples are below this, or they are fitted again.
+PAIR_DIGITS = 1e-4
 
 
 def doubtful(
@@ -95,3 +97,17 @@ def fit_each_again(
             with suppress(np.linalg.LinAlgError):
                 F[:, i] = outputs_without(spec, holdings, i, X[rows])
         yield rows, F
+
+
+def fit_pairs_again(F: Array, at: Array, again: Array, spec: Any, holdings: Holdings) -> Array:
+    """Outputs (k, n, t) without pairs, those of some samples i by leave-one-out of a fit without i.
+
+    Where a fit without the sample is refused, the closed form is all there is.
+    """
+    for a in np.flatnonzero(again):
+        i = int(at[a])
+        with suppress(np.linalg.LinAlgError):
+            rest = holdings.without(np.array([i]))
+            F[a, np.arange(len(holdings)) != i] = spec.build(rest).loo(rest)
+            F[a, i] = outputs_without(spec, holdings, i)[0]
+    return F

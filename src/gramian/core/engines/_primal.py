@@ -21,11 +21,18 @@ from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._dense import DenseEngine, DenseState
-from gramian.core.engines._doubt import FEW, GROWTH, fit_again, fit_each_again
+from gramian.core.engines._doubt import (
+    FEW,
+    GROWTH,
+    PAIR_DIGITS,
+    fit_again,
+    fit_each_again,
+    fit_pairs_again,
+)
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
-from gramian.core.equations import Targets
+from gramian.core.equations import PAIRS_REFUSED, Targets
 from gramian.core.gram import LOST, LiveNormal, Rebuild
 from gramian.core.kernels import KernelExpansion, Linear
 
@@ -82,6 +89,10 @@ class PrimalEngine(Engine):
 
     An edit returns a new engine in O(d²); the sums of this one do not change.
     """
+
+    spec: DenseSpec
+    past: tuple[Rebuild, ...]
+    edits: int
 
     factor = PRIMAL
     serves: object = None
@@ -201,6 +212,18 @@ class PrimalEngine(Engine):
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift), targets.groups)
             yield rows, targets.combine_left_out(F)
+
+    def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
+        """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n d)."""
+        if isinstance(self.spec.class_weight, str):
+            raise ValueError(PAIRS_REFUSED)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        single, rounding = targets.groups is None, self._normal.rounding()
+        some = self._doubtful(queries) if single else np.empty(0, dtype=int)
+        for at, found in queries.pairs(targets.groups):
+            F = targets.combine_left_out(queries.Y - found.residuals)
+            again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
+            yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, O(d²) each."""

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.equations import Added, added_rows, row_residuals, rows_without_each
+from gramian.core.engines._added import pair_blocks
+from gramian.core.equations import (
+    Added,
+    Pairs,
+    added_rows,
+    group_pair_residuals,
+    groups_by_size,
+    pair_residuals,
+    row_residuals,
+    rows_without_each,
+)
 from gramian.core.equations._influence import by_group
 
 
@@ -70,6 +80,34 @@ class RowQueries:
             return (features @ self.B)[:, None] - moved
         holdings = self.residuals, self.clearance, self.weight
         return rows_without_each(*holdings, self._crossed(features), features @ self.B)
+
+    def pairs(self, codes: Array | None = None) -> Iterator[tuple[Array, Pairs]]:
+        """Yield positions (k,) with the residuals of all rows without two, or two groups."""
+        features, w = np.concatenate([held for _, held in self.blocks()]), self.weight
+        solved, alpha = w[:, None] * (features @ self.N), w[:, None] * self.residuals
+
+        def rows_of(at: Array) -> Array:
+            M: Array = -(solved[at] @ features.T) * w
+            M[np.arange(len(at)), at] += w[at]
+            return M
+
+        if codes is None:
+            for rows in pair_blocks(*self.Y.shape):
+                at = np.arange(len(w))[rows]
+                yield at, pair_residuals(rows_of(at), w * self.clearance, alpha, at)
+            return
+        blocks = []
+        for members in groups_by_size(codes):
+            squares = -solved[members] @ np.swapaxes(
+                w[members][..., None] * features[members], 1, 2
+            )
+            place = np.arange(members.shape[1])
+            squares[:, place, place] += w[members]
+            blocks.append((members, squares))
+        for members, _ in blocks:
+            for at in members:
+                found = group_pair_residuals(rows_of(at), blocks, alpha, at)
+                yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
 
     def variances(self, features: Array) -> Array:
         """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""

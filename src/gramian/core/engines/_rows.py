@@ -80,6 +80,9 @@ class DenseRows:
     removal from it copies the remaining samples.
     """
 
+    dtype: np.dtype[Any]
+    width: int
+
     answer: Any = None
 
     def __init__(self, buffer: Any, places: Array | None, end: int) -> None:
@@ -190,6 +193,9 @@ class TensorRows(DeviceRows):  # on a device
 class SparseRows:
     """CSR samples; O(nnz) to append and to remove."""
 
+    dtype: np.dtype[Any]
+    width: int
+
     answer: Any = None
 
     def __init__(self, X: Any) -> None:
@@ -231,6 +237,9 @@ class GramRows:
     A new sample comes as a row of kernel values to the held samples and then to the new ones.
     O(n k) to append within the spare room, O(n) to remove; reading with gaps copies the matrix.
     """
+
+    dtype: np.dtype[Any]
+    width: int
 
     answer: Any = None
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._state import State, Stored
 from gramian.core.gram import Rebuild
+from gramian.core.kernels import Kernel
 from gramian.core.search import Trial
 
 HOST = "numpy"
@@ -48,6 +50,10 @@ class Spec(ABC, Generic[S]):
     def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose on these holdings what is to be chosen, perhaps from the values of ``start``."""
 
+    def fitted_numbers(self, width: int) -> int:
+        """How many numbers were chosen on samples with so many features."""
+        return len(self.chosen_on_data)
+
     @abstractmethod
     def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         """Build an engine for these holdings from scratch."""
@@ -55,6 +61,13 @@ class Spec(ABC, Generic[S]):
     def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
         """Build an engine whose every choice was made on other holdings."""
         return self.build(holdings)
+
+    def near(self) -> tuple[tuple[float, Kernel], ...]:
+        """Kernels that say which samples are near each other, each with a weight."""
+        raise ValueError(
+            "widths that follow x need a kernel that says which samples are near each other, which "
+            'this estimator does not have. Take width="constant".'
+        )
 
     def unseen(self) -> Self:
         """Return the spec of a model that holds none of the samples it was resolved on."""
@@ -69,6 +82,17 @@ class Spec(ABC, Generic[S]):
     @abstractmethod
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
         """Return the resolved spec with values that `chosen` gave."""
+
+    def choices(self) -> dict[str, Any]:
+        """All that `build` needs of what `resolve` chose, for `with_chosen`."""
+        return self.chosen()
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        """Raise `ModelFileError` unless `resolve` could have chosen these values from a file."""
+
+    def validate_state(self, values: Mapping[str, Any], stored: Stored) -> None:
+        """Raise `ModelFileError` unless an engine of this spec could have this state."""
+        self.state_type.validate(values, stored)
 
     @abstractmethod
     def load(self, holdings: Holdings, state: S) -> Engine:

@@ -11,7 +11,7 @@ from gramian.core.equations._conformal import (
     p_values,
 )
 from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
-from gramian.core.equations._equations import Equations, MomentsOf, Removals
+from gramian.core.equations._equations import PAIRS_REFUSED, Equations, MomentsOf, Removals
 from gramian.core.equations._gradients import Derivatives, differentiate
 from gramian.core.equations._groups import BlocksOf, groups_by_size, row_residuals
 from gramian.core.equations._independent import (
@@ -22,7 +22,14 @@ from gramian.core.equations._independent import (
 )
 from gramian.core.equations._influence import decision_changes, values_without_each
 from gramian.core.equations._least_squares import KERNEL_RIDGE, LS_SVM, LeastSquares, loo_bordered
+from gramian.core.equations._local_scale import (
+    Neighbourhood,
+    finite_sizes,
+    local_scales,
+    neighbours,
+)
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
+from gramian.core.equations._pairs import Pairs, group_pair_residuals, pair_residuals
 from gramian.core.equations._relevance import feature_scales
 from gramian.core.equations._targets import TARGETS, ClassTargets, Responses, Targets
 
@@ -30,6 +37,7 @@ __all__ = [
     "CRITERIA",
     "KERNEL_RIDGE",
     "LS_SVM",
+    "PAIRS_REFUSED",
     "TARGETS",
     "Added",
     "BlocksOf",
@@ -40,6 +48,8 @@ __all__ = [
     "Independent",
     "LeastSquares",
     "MomentsOf",
+    "Neighbourhood",
+    "Pairs",
     "Queries",
     "Removals",
     "Responses",
@@ -52,17 +62,22 @@ __all__ = [
     "decision_changes",
     "differentiate",
     "feature_scales",
+    "finite_sizes",
     "fit_calibration",
+    "group_pair_residuals",
     "groups_by_size",
     "independent_append",
     "independent_remove",
     "independent_select",
     "jackknife_plus",
+    "local_scales",
     "loo_bordered",
     "minimum_norm",
     "minimum_norm_loo",
+    "neighbours",
     "nonconformity",
     "p_values",
+    "pair_residuals",
     "probabilities",
     "row_residuals",
     "rows_without_each",

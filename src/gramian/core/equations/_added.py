@@ -33,6 +33,9 @@ class Added(NamedTuple):
     """For a query with target 0, of shape (m, n + 1, t)."""
     slope: Array
     """What a unit of the query's target adds, (m, n + 1, t), or (m, n + 1, 1) for all columns."""
+    spread: Array | None = None
+    """Deviation of each left-out target as a Gaussian process has it, (m, n + 1), in units of that
+    of the noise; None if the equations do not know it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +146,14 @@ def added_rows(
     values = Y - (residuals + steps * outputs[:, None, :]) * left
     values[left[..., 0] == 0.0] = -np.inf  # as `leave_out` has it
     zero = np.zeros((len(own), 1, 1))
+    alone = 1.0 / (1.0 / query_weight + own)[:, None]  # ω (1 − h) of the query itself
+    spread = 1.0 / np.sqrt(
+        np.concatenate([weight * room.clip(np.finfo(float).tiny), alone], axis=1)
+    )
     return Added(
         np.concatenate([values, outputs[:, None, :]], axis=1),
         np.concatenate([steps * left, zero], axis=1),
+        spread,
     )
 
 

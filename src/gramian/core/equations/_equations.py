@@ -43,6 +43,15 @@ Pull = tuple[Array, Callable[[Array], Array]]
 """Leave-one-out values F, and the function that maps ∂E/∂F to ∂E/∂A."""
 
 
+PAIRS_REFUSED = (
+    "values without two samples are known in closed form for least squares (LeastSquaresSVC, "
+    "LeastSquaresSVR, StackedKernelClassifier, StackedKernelRegressor, OrthogonalKernelClassifier "
+    "and OrthogonalKernelRegressor) with fixed class weights, not for this estimator. Take one of "
+    "these, or forget both samples."
+)
+"""What other estimators say."""
+
+
 class Removals(NamedTuple):
     """The effect of removing each sample."""
 
@@ -113,6 +122,13 @@ class Equations(ABC):
         """Leave-one-out values of all samples and of a query that joins them, O(n t) per query."""
         F = self.loo(queries.targets(Y), queries.moments(moments), ridge)
         return Added(F[..., :-1], F[..., -1:])
+
+    def pair_border(self, first: Moments) -> float:
+        """ρ of ``M = P − ρ s sᵀ``, by which leave-two-out is known; ``M Y`` are the coefficients.
+
+        See `gramian.core.equations._pairs`.
+        """
+        raise ValueError(PAIRS_REFUSED)
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """Variance of f(x) at m queries, in the unit in which that of the noise is λ; O(m n).

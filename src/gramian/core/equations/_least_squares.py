@@ -11,10 +11,12 @@ With ``P = (K + λD)⁻¹``, ``R = P Y`` and ``s = P 1`` all results have closed
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from gramian.core.arrays import Array, add_cross, mirror_upper, to_host, weighted_square
+from gramian.core.equations._added import Added, Queries
 from gramian.core.equations._equations import Equations, MomentsOf, Pull, Removals
 from gramian.core.equations._groups import BlocksOf, bordered_residuals, pull_bordered_groups
 from gramian.core.gram import Moments
@@ -48,6 +50,17 @@ class LeastSquares(Equations):
         theta = bordered_residuals(first, self.penalty)
         change = np.sum(first.s * theta, axis=-2, keepdims=True)
         return Removals(theta, -change / (self.penalty + first.s_sum))
+
+    def added(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Added:
+        """With the deviations ``1 / √(λ M_ii)`` of left-out targets."""
+        known = cache(queries.moments(moments))
+        F, (_, s, p) = self.loo(queries.targets(Y), known, ridge), known(1)
+        m = p - s**2 / (self.penalty + s.sum(axis=-1, keepdims=True))
+        return Added(F[..., :-1], F[..., -1:], 1.0 / np.sqrt(ridge * m))
+
+    def pair_border(self, first: Moments) -> float:
+        """``1 / (c + 1ᵀs)``."""
+        return float(1.0 / (self.penalty + first.s.sum()))
 
     def variances(self, own: Array, cross: Array, solved: Array, s: Array, ridge: float) -> Array:
         """That of a process whose mean b is estimated, too: ``… + (1 − kᵀs)² / (c + 1ᵀs)``."""

@@ -45,7 +45,8 @@ class Responses:
         """Right-hand sides that an engine solves for, of shape (n, t)."""
         return self.values
 
-    fitted = own = columns
+    fitted = columns
+    own = columns
 
     def combine(self, V: Array) -> Array:
         """Convert a quantity that is linear in the targets from its values for the `columns`."""

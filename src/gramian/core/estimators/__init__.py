@@ -20,6 +20,7 @@ from gramian.core.estimators._left_out import (
     output_variances,
     outputs,
     outputs_without_each,
+    outputs_without_pairs,
 )
 from gramian.core.estimators._regressor import LiveRegressor
 from gramian.core.estimators._samples import ScaleWarning, is_chunked, sample_kind, with_weight
@@ -48,6 +49,7 @@ __all__ = [
     "output_variances",
     "outputs",
     "outputs_without_each",
+    "outputs_without_pairs",
     "positions_of",
     "sample_influence",
     "sample_kind",

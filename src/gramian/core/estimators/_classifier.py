@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -18,9 +17,10 @@ from gramian.core.equations import accepted, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
 from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
 from gramian.core.estimators._nested import out_of_fold_outputs_of
+from gramian.core.estimators._scikit_learn import ClassifierMixin
 
 
-class LiveClassifier(ClassifierMixin, LiveEstimator):  # type: ignore[misc]  # it has no hints
+class LiveClassifier(ClassifierMixin, LiveEstimator):
     """Classifier with one output per class, or a single output for two classes."""
 
     @property
@@ -198,6 +198,16 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):  # type: ignore[misc]  # i
             largest, scale = self._calibration()
             F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
             return answered(self._fitted(), probabilities(F, scale))
+
+    def _judged_proba(self) -> Array:
+        """Probabilities of the held samples: out of fold where that is known, else left out."""
+        with self._lock:
+            now = self._serving()
+            if now.apart is None:
+                return np.asarray(self.loo_predict_proba())
+            largest, scale = self._calibration()
+            F = np.nan_to_num(out_of_fold_outputs_of(now), posinf=largest, neginf=-largest)
+            return probabilities(F, scale)
 
     def loo_score(self) -> float:
         """Accuracy of `loo_predict`, weighted by the sample weights."""

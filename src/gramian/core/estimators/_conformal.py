@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from gramian.core.arrays import one_blas_thread
+from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.engines import check_choice, is_number
 from gramian.core.equations import conformal_regions, jackknife_plus, p_values
 from gramian.core.estimators._cross_conformal import (
@@ -17,7 +18,9 @@ from gramian.core.estimators._cross_conformal import (
     group_weight,
     judged_by_folds,
 )
+from gramian.core.estimators._local_widths import query_scales
 
+WIDTHS = ("auto", "constant", "local", "density")
 METHODS = ("auto", "full", "jackknife+", "cv+")
 SET_METHODS = ("auto", "full", "cv+")
 
@@ -49,7 +52,13 @@ def label_p_values(
 
 
 def answer_p_values(
-    model: Any, X: Any, y: Any, *, smoothed: bool = False, random_state: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    smoothed: bool = False,
+    random_state: Any = None,
+    width: str = "constant",
 ) -> Any:
     """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
 
@@ -65,7 +74,11 @@ def answer_p_values(
     smoothed : bool
         Break ties by random numbers, which makes the p-values uniform.
     random_state : int, RandomState or None
+    width : {"constant", "density", "local"}
+        For a regressor, how residuals are scaled. "local" counts the held samples whose scaled
+        residuals are at least that of the query in the model without them, as jackknife+ does.
     """
+    check_choice("width", width, ("constant", "density", "local"))
     random = check_random_state(random_state)
     if is_classifier(model):
         with model._lock, one_blas_thread():
@@ -78,38 +91,53 @@ def answer_p_values(
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
-        X = now.samples.adding(model, holdings, X)
+        read = now.samples.queries if width == "local" else now.samples.adding
+        X = read(model, holdings, X)
         Y, wanted = holdings.y.reshape(len(holdings), -1), np.asarray(y, dtype=float)
         wanted = wanted.reshape(X.shape[0], Y.shape[1])
         out = np.empty(wanted.shape)
         ties = random.uniform(size=len(out)) if smoothed else None
+        if width == "local":
+            for rows, values, scores, scales in _judged(model, X, local=True):
+                drawn = None if ties is None else ties[rows]
+                reached = np.abs(wanted[rows, None] - values) / scales
+                for j, apart in enumerate(np.moveaxis(scores - reached, 2, 0)):
+                    both = np.pad(apart, ((0, 0), (0, 1)))
+                    out[rows, j] = p_values(both, group_weight(holdings), drawn)
+            return out[:, 0] if holdings.y.ndim == 1 else out
         for rows, block in now.engine.added(holdings, X):
-            values, slope = block.lines()
+            values, slope, spread = block.lines()
             reached = values + slope * wanted[rows, None, :]
             goal = np.concatenate(
                 [np.broadcast_to(Y, reached[:, :-1].shape), wanted[rows, None]], axis=1
             )
             drawn = None if ties is None else ties[rows]
+            scale = spread if width == "density" else 1.0
             for j, sizes in enumerate(np.moveaxis(np.abs(goal - reached), 2, 0)):
-                out[rows, j] = p_values(sizes, holdings.weight, drawn)
+                out[rows, j] = p_values(sizes / scale, holdings.weight, drawn)
     return out[:, 0] if holdings.y.ndim == 1 else out
 
 
-def regions(model: Any, X: Any, confidence_level: Any) -> list[list[Any]]:
-    """Intervals (r, 2) that make up the conformal region, for each query and target."""
-    confidence_level = check_confidence(confidence_level)
+def regions(model: Any, X: Any, confidence_level: Any, width: str = "auto") -> list[list[Any]]:
+    """Intervals (r, 2) that make up the conformal region, for each query and target.
+
+    With width "density", residuals are divided by the deviations of left-out targets.
+    """
+    confidence_level, width = check_confidence(confidence_level), width_for("full", width)
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings, out = now.holdings, []
         X = now.samples.adding(model, holdings, X)
         Y = holdings.y.reshape(len(holdings), -1)
         for _, block in now.engine.added(holdings, X):
-            values, slope = block.lines()
+            values, slope, spread = block.lines()
             slope = np.broadcast_to(slope, values.shape)
+            ratio = np.ones(values.shape[:2]) if width == "constant" else spread[:, -1:] / spread
+            ratio = ratio[:, :-1]
             each = [
                 conformal_regions(
-                    Y[:, j] - values[:, :-1, j],
-                    slope[:, :-1, j],
+                    (Y[:, j] - values[:, :-1, j]) * ratio,
+                    slope[:, :-1, j] * ratio,
                     values[:, -1, j],
                     holdings.weight,
                     confidence_level,
@@ -120,30 +148,86 @@ def regions(model: Any, X: Any, confidence_level: Any) -> list[list[Any]]:
         return out
 
 
-def intervals(model: Any, X: Any, confidence_level: Any, method: str) -> Any:
+def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str) -> Any:
     """Low and high ends for each query and target, of shape (m, t, 2)."""
     check_choice("method", method, METHODS)
+    check_choice("width", width, WIDTHS)
     if method == "auto":
-        method = "cv+" if judged_by_folds(model._serving()) else "full"
+        method = _method_for(model._serving(), width)
+    width = width_for(method, width)
     if method == "cv+":
         with model._lock:
-            return cross_intervals(model, X, check_confidence(confidence_level))
+            confidence_level = check_confidence(confidence_level)
+            return cross_intervals(model, X, confidence_level, width == "local")
     if method == "full":
-        found = regions(model, X, confidence_level)
+        found = regions(model, X, confidence_level, width)
         return np.array([[(part[0, 0], part[-1, 1]) for part in parts] for parts in found])
     confidence_level = check_confidence(confidence_level)
     with model._lock, one_blas_thread():
-        residuals, now = model._loo_outputs(), model._serving()
-        holdings = now.holdings
-        X = now.samples.queries(model, holdings, X)
-        residuals = holdings.y.reshape(residuals.shape) - residuals
-        out = np.empty((X.shape[0], residuals.shape[1], 2))
-        for rows, values in now.engine.without_each(holdings, X):
-            for j, left_out in enumerate(residuals.T):
-                counts = group_weight(holdings)
-                ends = jackknife_plus(values[..., j], left_out, counts, confidence_level)
-                out[rows, j] = np.stack(ends, axis=1)
-        return out
+        return _jackknife_ends(model, X, confidence_level, width == "local")
+
+
+def _jackknife_ends(model: Any, X: Any, confidence_level: float, local: bool) -> Array:
+    """Ends (m, t, 2) of jackknife+ intervals."""
+    X, now = _queries_of(model, X), model._serving()
+    counts, t = group_weight(now.holdings), now.holdings.y.reshape(len(now.holdings), -1).shape[1]
+    out = np.empty((X.shape[0], t, 2))
+    for rows, values, scores, scales in _judged(model, X, local):
+        reach = scores * scales
+        for j in range(t):
+            ends = jackknife_plus(values[..., j], reach[..., j], counts, confidence_level)
+            out[rows, j] = np.stack(ends, axis=1)
+    return out
+
+
+def _queries_of(model: Any, X: Any) -> Any:
+    now = model._serving()
+    return now.samples.queries(model, now.holdings, X)
+
+
+def _judged(model: Any, X: Any, local: bool) -> Iterator[tuple[slice, Array, Array, Array]]:
+    """Yield queries with their values (m, n, t) without each sample, scores (n, t) and scales.
+
+    Scores are the left-out residuals of the samples over their scales ``s₋ᵢ(x_i)``; scales those
+    of the queries, ``s₋ᵢ(x)`` (m, n, t). All scales are 1 unless they are local.
+    """
+    left_out, now = model._loo_outputs(), model._serving()
+    holdings = now.holdings
+    sizes = np.abs(holdings.y.reshape(left_out.shape) - left_out)
+    everyone, alike = slice(0, X.shape[0]), np.broadcast_to(1.0, (X.shape[0], *sizes.shape))
+    parts = query_scales(now, X) if local else iter([(everyone, alike, np.ones_like(sizes))])
+    for block, scales, own in parts:
+        for rows, values in now.engine.without_each(holdings, X[block]):
+            some = slice(block.start + rows.start, block.start + rows.stop)
+            yield some, values, sizes / own, scales[rows]
+
+
+def _method_for(now: Any, width: str) -> str:
+    """The method that "auto" stands for."""
+    if width == "density":
+        return "full"
+    if judged_by_folds(now):
+        return "cv+"
+    return "jackknife+" if width == "local" else "full"
+
+
+def width_for(method: str, width: str) -> str:
+    """The width that is meant, "local" by default where the method has it.
+
+    Raises
+    ------
+    ValueError
+        If the method does not have this width.
+    """
+    known = ("constant", "density") if method == "full" else ("local", "constant")
+    if width == "auto":
+        return known[0]
+    if width not in known:
+        raise ValueError(
+            f'width="{width}" is not for method="{method}", which has {known}. Take '
+            f'method="{"jackknife+" if method == "full" else "full"}", or leave method at "auto".'
+        )
+    return width
 
 
 def check_confidence(confidence_level: Any) -> float:

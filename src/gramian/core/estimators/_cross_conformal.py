@@ -20,24 +20,25 @@ import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.equations import jackknife_plus, nonconformity, p_values
-from gramian.core.estimators._nested import fold_predictors, out_of_fold_outputs_of
-
-LEAST, MOST = 20, 2048
-"""So many samples there must be, and may be, for folds to be tuned again by default."""
+from gramian.core.estimators._local_widths import fold_scales, scales_out_of_fold
+from gramian.core.estimators._nested import (
+    LEAST,
+    MOST,
+    choices_flatter,
+    fold_predictors,
+    out_of_fold_outputs_of,
+)
 
 
 def judged_by_folds(now: Any) -> bool:
-    """Whether sets and intervals need folds: something was chosen on samples, or they have groups.
-
-    With more samples than a search uses, two numbers that are chosen on them do no harm.
-    """
-    chosen = bool(now.spec.chosen_on_data) or now.holdings.groups is not None
-    return chosen and LEAST <= len(now.holdings) <= MOST
+    """Whether sets and intervals need folds: choices flatter, or samples have groups."""
+    grouped = now.holdings.groups is not None and LEAST <= len(now.holdings) <= MOST
+    return grouped or choices_flatter(now)
 
 
 def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None) -> Array:
     """p-value of each class for each query, of shape (m, n_classes)."""
-    now, queries = _read(model, X)
+    now, _, queries = _read(model, X)
     holdings = now.holdings
     F, weight = out_of_fold_outputs_of(now), group_weight(holdings)
     scores = nonconformity(F, holdings.labels)
@@ -55,17 +56,26 @@ def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None)
     return out
 
 
-def cross_intervals(model: Any, X: Any, confidence_level: float) -> Array:
-    """Low and high ends for each query and target, of shape (m, t, 2)."""
-    now, queries = _read(model, X)
+def cross_intervals(model: Any, X: Any, confidence_level: float, local: bool = False) -> Array:
+    """Low and high ends for each query and target, of shape (m, t, 2).
+
+    With a local scale ``s_k`` of each fold, scores are divided by it and ends multiplied.
+    """
+    now, some, queries = _read(model, X)
     holdings, F = now.holdings, out_of_fold_outputs_of(now)
-    residuals, weight = holdings.y.reshape(F.shape) - F, group_weight(holdings)
+    residuals, weight = np.abs(holdings.y.reshape(F.shape) - F), group_weight(holdings)
     values = np.stack(queries, axis=1)  # (m, K, t)
+    scales = np.ones_like(values)
+    if local:
+        found = fold_scales(now)
+        residuals = residuals / scales_out_of_fold(now, found)
+        scales = np.stack([one.at(part) for one, part in zip(found, some, strict=True)], axis=1)
     out = np.empty((len(values), F.shape[1], 2))
     for rows in row_blocks(len(values), len(F)):
         for j, left_out in enumerate(residuals.T):
             each = values[rows][:, holdings.folds, j]
-            ends = jackknife_plus(each, left_out, weight, confidence_level)
+            sizes = scales[rows][:, holdings.folds, j] * left_out
+            ends = jackknife_plus(each, sizes, weight, confidence_level)
             out[rows, j] = np.stack(ends, axis=1)
     return out
 
@@ -79,8 +89,8 @@ def group_weight(holdings: Any) -> Array:
     return result
 
 
-def _read(model: Any, X: Any) -> tuple[Any, list[Array]]:
-    """One version of a model, and the outputs (m, t) of queries without each fold."""
+def _read(model: Any, X: Any) -> tuple[Any, list[Any], list[Array]]:
+    """One version of a model, the queries to each fold's model, and their outputs (m, t) there."""
     now, predictors = fold_predictors(model)
     holdings = now.holdings
     if now.spec.precomputed:
@@ -90,4 +100,4 @@ def _read(model: Any, X: Any) -> tuple[Any, list[Array]]:
         X = now.samples.queries(model, holdings, X)
         some = [X] * len(predictors)
     pairs = zip(predictors, some, strict=True)
-    return now, [np.asarray(predictor.outputs(part)) for (_, predictor), part in pairs]
+    return now, some, [np.asarray(predictor.outputs(part)) for (_, predictor), part in pairs]

@@ -11,13 +11,13 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from threading import RLock
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +26,12 @@ from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Sp
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._nested import NestedScore, nested_score
+from gramian.core.estimators._nested import (
+    NestedScore,
+    chosen_apart_values,
+    known_score,
+    nested_score,
+)
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
@@ -36,6 +41,7 @@ from gramian.core.estimators._samples import (
     sample_kind,
     with_weight,
 )
+from gramian.core.estimators._scikit_learn import BaseEstimator
 from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild
 
@@ -83,7 +89,8 @@ class Fitted:
         if folds is None or len(folds.fold) != len(self.holdings):
             return replace(self, holdings=replace(self.holdings, folds=None), apart=None)
         holdings = replace(self.holdings, folds=folds.fold)
-        return replace(self, holdings=holdings, apart=folds.specs)
+        known = {} if folds.outputs is None else {"out of fold": folds.outputs}
+        return replace(self, holdings=holdings, apart=folds.specs, cache=known)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -151,7 +158,7 @@ def answered(now: Fitted, values: Array) -> Array:
     return found
 
 
-class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # it has no hints
+class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of estimators that learn and forget single samples by id.
 
     Subclasses implement `_spec`, which reads and checks the parameters.
@@ -460,6 +467,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # 
         folds : int, optional
             By default what is known already: stacks choose their weights by 5 folds in `fit`, so
             that their score comes for nothing. Other models are tuned without each of 10 folds.
+            ``"auto"`` takes leave-one-out values where these are as honest: if nothing was chosen
+            on the samples; if they are more than 2,048, and ten for each number that was chosen;
+            and if they are fewer than 20, of which none can be set aside.
         n_jobs : int, optional
             Folds to compute side by side, in threads; one by default, −1 for all cores.
 
@@ -469,6 +479,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # 
             With ``score``, ``standard_error``, ``folds`` and the out-of-fold ``values``.
         """
         return nested_score(self, folds, n_jobs)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The parameters; after them, the error on new rows if it is known."""
+        known = known_score(self)
+        text: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        return text if known is None else f"{text}  # {known}"
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_now" in vars(self)
@@ -664,7 +680,8 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # 
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
         if held.groups is not None:
             kept["_groups"] = held.groups
-        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values()}
+        apart = {} if now.apart is None else {"apart": chosen_apart_values(now)}
+        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values(), **apart}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
@@ -678,8 +695,16 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]  # 
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
             held = replace(held, classes=public["classes_"], declared=declared)
         spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
-        engine = spec.load(held, spec.state_type.from_values(state))
-        self._now = Fitted(spec, held, engine, kind, public.get("feature_names_in_"))
+        engine: Engine = DeferredEngine(spec)
+        if any(own.name in state for own in fields(spec.state_type)):
+            engine = spec.load(held, spec.state_type.from_values(state))
+        apart = None
+        if "apart" in state:
+            asked = self._spec()
+            apart = tuple(asked.with_chosen(values) for values in state["apart"]["chosen"])
+            held = replace(held, folds=state["apart"]["folds"])
+        names = public.get("feature_names_in_")
+        self._now = Fitted(spec, held, engine, kind, names, apart)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

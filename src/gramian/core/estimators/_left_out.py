@@ -135,6 +135,16 @@ def outputs_without_each(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
     return result
 
 
+def outputs_without_pairs(model: Any) -> Iterator[tuple[Array, Array]]:
+    """Yield positions i (k,) with the outputs (k, n, t) at all held samples j without both.
+
+    See ``Engine.without_pairs``. The model must not be edited until the last block.
+    """
+    now = model._serving()
+    found: Iterator[tuple[Array, Array]] = now.engine.without_pairs(now.holdings)
+    return found
+
+
 def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of queries with the left-out outputs of all samples if one of them joined.
 

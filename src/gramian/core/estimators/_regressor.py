@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array
@@ -14,9 +13,10 @@ from gramian.core.arrays import Array, ArrayLike, MatrixLike, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.estimators._conformal import intervals, regions
 from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
+from gramian.core.estimators._scikit_learn import RegressorMixin
 
 
-class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it has no hints
+class LiveRegressor(RegressorMixin, LiveEstimator):
     """Regressor whose predictions have the shape of y: (n,) or (n, t)."""
 
     @edits
@@ -62,7 +62,11 @@ class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it 
         return float(r2_score(from_tensor(y), found, sample_weight=sample_weight))
 
     def predict_interval(
-        self, X: MatrixLike, confidence_level: float = 0.9, method: str = "auto"
+        self,
+        X: MatrixLike,
+        confidence_level: float = 0.9,
+        method: str = "auto",
+        width: str = "auto",
     ) -> Array:
         """Intervals that contain the true target with probability ≥ ``confidence_level``.
 
@@ -70,32 +74,52 @@ class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it 
         that of "full" and "jackknife+" if no hyper-parameter was chosen on the samples, either
         (`chosen_on_data_` is empty). Each of several targets has a guarantee of its own.
 
+        ============ =================================== ====================================
+        method       guarantee                           widths
+        ============ =================================== ====================================
+        "full"       confidence                          "constant", "density"
+        "jackknife+" 2 · confidence − 1, mostly about    "local", "constant"
+                     confidence
+        "cv+"        2 · confidence − 1 (up to √(2/n)),  "local", "constant"
+                     whatever was chosen; mostly about
+                     confidence
+        ============ =================================== ====================================
+
+        Guarantees are on average over queries; a width that follows x brings the coverage at easy
+        and at hard queries near to that average. docs/maths/leave_two_out.md has the proof for
+        "local".
+
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, kernel values to the held samples; "full" needs k(x, x)
-            in a last column.
+            With ``kernel="precomputed"``, kernel values to the held samples; "full" and "cv+" need
+            k(x, x) in a last column.
         confidence_level : float
             Between 0 and 1.
         method : {"auto", "full", "jackknife+", "cv+"}
             "auto" is "cv+" for 20 to 2,048 samples if something was chosen on them, or if they have
-            groups; else "full". "cv+" takes the predictions of models that were tuned and trained
-            without each fold: its guarantee is 2 · confidence − 1, its coverage usually near
-            ``confidence_level``, whatever was chosen. The first call tunes without each of 10
-            folds, unless `nested_score` has; stacks know that from their fit.
-            "full" is the smallest interval around `predict_region`. "jackknife+" takes the
-            predictions without each held sample; its guarantee is 2 · confidence − 1, its coverage
-            usually near ``confidence_level``.
+            groups; else "full", or "jackknife+" if the width is "local". "full" is the smallest
+            interval around `predict_region`. "jackknife+" takes the predictions without each held
+            sample. "cv+" takes those of models that were tuned and trained without each fold; the
+            first call tunes without each of 10 folds, unless `nested_score` has; stacks know that
+            from their fit.
+        width : {"auto", "local", "constant", "density"}
+            "local" follows the noise: as wide as the errors of the query's 2 √n nearest samples are
+            large, each made by a model without that sample and without the one that is judged.
+            "constant" is nearly as wide everywhere. "density" follows the samples: wider where they
+            are few, as a Gaussian process has it. "auto" is "local" where the method has it.
 
         Returns
         -------
         ndarray of shape (n_samples, 2) or, for targets in columns, (n_samples, n_targets, 2)
             Low and high ends, infinite if too few samples are held for this confidence.
         """
-        found: Array = intervals(self, X, confidence_level, method)
+        found: Array = intervals(self, X, confidence_level, method, width)
         return found[:, 0] if self._fitted().holdings.y.ndim == 1 else found
 
-    def predict_region(self, X: MatrixLike, confidence_level: float = 0.9) -> list[Any]:
+    def predict_region(
+        self, X: MatrixLike, confidence_level: float = 0.9, width: str = "constant"
+    ) -> list[Any]:
         """Regions that contain the true target with probability ≥ ``confidence_level``.
 
         All numbers y that have a p-value above 1 − confidence when the query is added with target
@@ -106,6 +130,9 @@ class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it 
         X : array-like or CSR matrix of shape (n_samples, n_features)
         confidence_level : float
             Between 0 and 1.
+        width : {"constant", "density"}
+            Scores are left-out residuals, or these over the deviations that a Gaussian process
+            gives left-out targets; see `predict_interval`.
 
         Returns
         -------
@@ -113,7 +140,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):  # type: ignore[misc]  # it 
             One for each sample; for targets in columns, a list for each sample with one array for
             each target. Nearly always a single interval.
         """
-        found = regions(self, X, confidence_level)
+        found = regions(self, X, confidence_level, width)
         return [parts[0] for parts in found] if self._fitted().holdings.y.ndim == 1 else found
 
     def loo_predict(self) -> Array:

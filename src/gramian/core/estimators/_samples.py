@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from gramian.core.arrays import Array, find_device, from_tensor, to_device
+from gramian.core.arrays import Array, Device, find_device, from_tensor, to_device
 from gramian.core.engines import (
     HOST,
     DenseRows,
@@ -57,6 +57,9 @@ class VectorSamples:
     follows : bool
         Whether the model can hold tensors where they are.
     """
+
+    device: Device
+    follows: bool
 
     precomputed = False
 

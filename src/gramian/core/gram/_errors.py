@@ -23,6 +23,11 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
         The call that failed, such as "fit"; set by the layer that defines this call.
     """
 
+    position: int
+    schur: float
+    threshold: float
+    new: bool
+
     def __init__(self, position: int, schur: float, threshold: float, new: bool = False) -> None:
         super().__init__(position, schur, threshold, new)
         self.position, self.schur, self.threshold, self.new = position, schur, threshold, new

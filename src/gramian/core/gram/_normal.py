@@ -107,6 +107,10 @@ class LiveNormal:
         How often N was computed from M.
     """
 
+    d: int
+    rebuilds: int
+    advice: str
+
     def __init__(
         self,
         penalty: Array,

@@ -31,6 +31,8 @@ class GramSamples:
     (2, 3)
     """
 
+    index: Array
+
     ndim = 2
 
     def __init__(self, K: Array, index: Any = None) -> None:

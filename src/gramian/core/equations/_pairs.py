@@ -1,0 +1,95 @@
+"""Leave-two-out in closed form: residuals of all pairs of samples, each without both.
+
+Least squares on a Gram matrix or on fixed features has a symmetric matrix M and ``α = M Y`` such
+that without the samples G the residuals at G are ``(M_GG)⁻¹ α_G``. For G = {i, j}::
+
+    r_{j|i} = (m_i α_j − M_ij α_i) / (m_i m_j − M_ij²),      m = diag M
+
+is the residual of j in the model that has seen neither i nor j: all pairs in O(n²).
+
+=============  ===================================================  =================
+equations      M                                                    α
+=============  ===================================================  =================
+kernel ridge   P                                                    R
+LS-SVM         P − s sᵀ / 1ᵀs                                       R − s b
+features ψ     W − W Ψ N Ψᵀ W,  W = diag(weight)                    W (Y − Ψ B)
+=============  ===================================================  =================
+
+See docs/maths/leave_two_out.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from gramian.core.arrays import Array
+
+
+class Pairs(NamedTuple):
+    """Residuals without pairs, for some samples i and all j."""
+
+    residuals: Array
+    """``r_{j|i}`` of shape (k, n, t); where j is i, the leave-one-out residual."""
+    clearance: Array
+    """The least ``1 − M_ij² / (m_i m_j)`` of each i, (k,): next to 0, rounding decides."""
+
+
+def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pairs:
+    """Residuals of every sample j without i and j, O(k n t) for k samples i.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (k, n)
+        ``M_ij`` for the samples i at ``at``. It is overwritten.
+    diagonal : ndarray of shape (n,)
+        m.
+    alpha : ndarray of shape (n, t)
+    at : ndarray of shape (k,)
+    """
+    own, place = diagonal[at][:, None], np.arange(len(at))
+    rows[place, at] = 0.0
+    found = np.empty((*rows.shape, alpha.shape[1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = rows * rows
+        clearance = 1.0 - np.max(room / diagonal, axis=1) / own[:, 0]
+        np.subtract(own * diagonal, room, out=room)
+        for c, column in enumerate(alpha.T):
+            step = rows * column[at, None]
+            np.subtract(own * column, step, out=step)
+            np.divide(step, room, out=found[..., c])
+        found[place, at] = alpha[at] / own
+    return Pairs(found, np.nan_to_num(clearance, nan=0.0))
+
+
+def group_pair_residuals(
+    rows: Array, blocks: Iterable[tuple[Array, Array]], alpha: Array, members: Array
+) -> Array:
+    """Residuals (n, t) of every sample without its own group and without one other group G.
+
+    With ``S = (M_GG)⁻¹ M_G·``, those of another group H are
+    ``(M_HH − M_HG S_H)⁻¹ (α_H − M_HG (M_GG)⁻¹ α_G)``.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (k, n)
+        ``M_G·``.
+    blocks : iterable of (members, squares)
+        Positions (g, h) of groups of one size, and their blocks ``M_HH`` (g, h, h).
+    alpha : ndarray of shape (n, t)
+    members : ndarray of shape (k,)
+        Positions of G.
+    """
+    solved = np.linalg.solve(rows[:, members], np.concatenate([rows, alpha[members]], axis=1))
+    S, own = solved[:, : rows.shape[1]], solved[:, rows.shape[1] :]
+    out = np.empty_like(alpha)
+    for positions, squares in blocks:
+        others = positions[~np.isin(positions[:, 0], members)]
+        kept = squares[~np.isin(positions[:, 0], members)]
+        cross = np.moveaxis(rows[:, others], 0, -1)  # (g, h, k)
+        left = kept - cross @ np.moveaxis(S[:, others], 0, 1)
+        out[others] = np.linalg.solve(left, alpha[others] - cross @ own)
+    out[members] = own
+    return out

@@ -1,0 +1,98 @@
+"""Tables from folders, and what the models of other packages are given of them."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from evidence import UnavailableError
+from evidence.experiments import mixed_tables
+from evidence.shared import mixed
+from evidence.shared.mixed_peers import Peer
+from evidence.shared.pairs import against, differences, shown
+
+LIST = """
+| table | kind | target | rows |
+|---|---|---|---|
+| pets | classes | animal | 9 |
+"""
+ROWS = ["weight,sound,animal", "4,meow,cat", "NA,meow,cat", "5,,cat", "30,woof,dog", "31,woof,dog"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "TABLES.md").write_text(LIST)
+    with gzip.open(tmp_path / "pets.csv.gz", "wt") as stream:
+        stream.write("\n".join([*ROWS, "32,woof,dog", "3,meow,cat", "29,woof,dog", "6,mew,cat"]))
+    monkeypatch.delenv("GRAMIAN_DATA", raising=False)
+    monkeypatch.setenv("GRAMIAN_MIXED", str(tmp_path))
+    mixed._read.cache_clear()
+    yield tmp_path
+    mixed._read.cache_clear()
+
+
+def test_folders_list_their_tables(folder):
+    assert mixed.tables() == {"pets": mixed.Described("pets", True, "animal", 9, True)}
+    train, test = mixed.split("pets", 0, 1000)
+    assert (len(train.target), len(test.target), train.texts) == (6, 3, [False, True])
+    values = np.concatenate([train.values["weight"], test.values["weight"]])
+    assert np.isnan(values).sum() == 1
+    assert sum(v is None for v in [*train.values["sound"], *test.values["sound"]]) == 1
+    assert sorted([*train.target, *test.target]) == ["cat"] * 5 + ["dog"] * 4
+    cases = mixed_tables.cases(False)
+    assert {case["table"] for case in cases} == {"pets"}
+    assert {case["partition"] for case in cases} == {0, 1, 2, 3, 4}
+
+
+def test_without_folders_it_says_so(monkeypatch):
+    for name in ("GRAMIAN_DATA", "GRAMIAN_MIXED"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UnavailableError, match="no folder of mixed tables"):
+        mixed_tables.run("none", "stack", 0, 10)
+
+
+def columns(weight, sound):
+    values = {"weight": np.array(weight, dtype=float), "sound": np.array(sound, dtype=object)}
+    return mixed.Columns(values, np.arange(len(weight)) % 2)
+
+
+def test_peers_read_what_they_take():
+    part = columns([1.0, np.nan, 3.0, 2.0], ["a", "b", None, "b"])
+    peer = Peer("HistGradientBoosting", True).fit(part, part.target)
+    np.testing.assert_array_equal(
+        peer._codes(part), [[1, 1], [np.nan, 0], [3, np.nan], [2, 0]]
+    )  # the most frequent text first
+    scale = np.sqrt(2 / 3)
+    np.testing.assert_allclose(
+        peer._scaled(columns([3.0, np.nan], ["new", "a"])), [[1 / scale, 0, 0, 0], [0, 1, 0, 1]]
+    )
+    assert np.isnan(peer._codes(columns([1.0], ["new"]))[0, 1])
+
+
+def test_torchkm_is_for_two_classes():
+    part = columns([1.0, 2.0, 3.0], ["a", "b", "c"])
+    with pytest.raises(UnavailableError, match="two classes"):
+        Peer("TorchKM", True).fit(part, np.array([0, 1, 2]))
+
+
+def test_texts_that_look_like_numbers_are_named():
+    part = columns([1.0, 2.0], ["4", "6"])
+    assert mixed_tables._texts_like_numbers(part) == ["sound"]
+    assert mixed_tables._texts_like_numbers(columns([1.0, 2.0], ["4", "rotary"])) == []
+
+
+def test_pairs_use_partitions_that_both_have():
+    records = [
+        {"table": t, "machine": m, "partition": k, "error": e}
+        for t, m, k, e in [
+            *(("s", "ours", 0, 1.0), ("s", "ours", 1, 9.0), ("s", "peer", 0, 2.0)),
+            *(("t", "ours", 0, 4.0), ("t", "peer", 0, 3.0)),
+        ]
+    ]
+    np.testing.assert_array_equal(differences(records, "peer", "ours", "error", False), [1, -1])
+    np.testing.assert_allclose(
+        differences(records, "peer", "ours", "error", True), np.log([2.0, 0.75])
+    )
+    (row,) = against(records, ["ours", "peer"], "ours", True).rows
+    assert row == ["peer", 2, 1, 1, "+0.00 ± 1.00", ""]
+    assert shown(np.log([2.0, 2.0]), 1, True) == "+100.0 % ± 0.0"
