@@ -570,8 +570,9 @@ def erase_due(**options: Any) -> None:
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
-@click.option("--keyring", type=MODEL, help="Keyring that opens the rows; a server needs one.")
-@click.option("--anchor", type=click.Path(dir_okay=False),
+@click.option("--keyring", type=MODEL, envvar="GRAMIAN_KEYRING",
+              help="Keyring that opens the rows; a server needs one.  [GRAMIAN_KEYRING]")  # fmt: skip
+@click.option("--anchor", type=click.Path(dir_okay=False), envvar="GRAMIAN_ANCHOR",
               help="File of the last receipt, by which an old copy is recognised.")  # fmt: skip
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
 @click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
