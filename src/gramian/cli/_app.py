@@ -571,7 +571,7 @@ def erase_due(**options: Any) -> None:
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
 @click.option("--keyring", type=MODEL, envvar="GRAMIAN_KEYRING",
-              help="Keyring that opens the rows; a server needs one.  [GRAMIAN_KEYRING]")  # fmt: skip
+              help="Keyring that opens the rows.  [GRAMIAN_KEYRING]")  # fmt: skip
 @click.option("--anchor", type=click.Path(dir_okay=False), envvar="GRAMIAN_ANCHOR",
               help="File of the last receipt, by which an old copy is recognised.")  # fmt: skip
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
