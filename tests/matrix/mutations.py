@@ -62,7 +62,7 @@ MUTATIONS = (
         "stack/_spec.py",
         "tuple(predictors[s] for s in used), weights[used]",
         "tuple(predictors[s] for s in used), weights[used][::-1]",
-        ("forget", "StackedKernelRegressor, rbf"),
+        ("edits: fit", "StackedKernelRegressor, rbf"),
     ),
     Mutation(
         "core/equations/_least_squares.py",
@@ -86,13 +86,13 @@ MUTATIONS = (
         "core/engines/_holdings.py",
         "            without_rows(self.weight, positions),",
         "            self.weight[: len(self.weight) - len(positions)],",
-        ("forget", "LeastSquaresSVC, sample weights"),
+        ("edits", "LeastSquaresSVC, sample weights"),
     ),
     Mutation(
         "core/engines/_dense_spec.py",
         "holdings.weight * factors[holdings.labels]",
         "holdings.weight",
-        ("fit", "LeastSquaresSVC, class weights"),
+        ("edits: fit", "LeastSquaresSVC, class weights"),
     ),
     Mutation(
         "core/engines/_dense_spec.py",
@@ -140,10 +140,10 @@ MUTATIONS = (
         "tables/_table_model.py", "holdings.estimator.reselect()", "pass", ("TableModel", "tuned")
     ),
     Mutation(
-        "stack/_engine.py",
-        "            part.settle()",
-        "            pass",
-        ("settle", "StackedKernelClassifier, rbf"),
+        "core/estimators/_relabel.py",
+        "weight=before.weight[order]",
+        "weight=before.weight",
+        ("edits: relabel", "LeastSquaresSVC, sample weights"),
     ),
 )
 
