@@ -315,7 +315,7 @@ def time_cases(quick: bool) -> list[Parameters]:
 
 
 def times(machine: str, n: int) -> dict[str, Any]:
-    """Milliseconds of the processor a query, in a batch of 100: at first, and of the next batches."""
+    """Milliseconds of the processor a query in a batch of 100: at first, and of the next ones."""
     rng = np.random.default_rng(SEED)
     X = rng.uniform(-1, 1, (n + BATCH, 5))
     y = np.sin(3 * X[:, 0]) + (0.1 + (X[:, 0] > 0)) * rng.standard_normal(n + BATCH)
@@ -334,9 +334,10 @@ def times_report(records: list[Record]) -> list[Part]:
     rows = [[r["machine"], r["n"], r["first"], r["later"]] for r in records]
     return [
         Text(
-            f'Milliseconds of the processor a query of `method="jackknife+", width="local"` in batches of '
-            f"{BATCH}, one BLAS thread, on a machine with other work. The first batch after an edit computes the residuals "
-            "without all pairs."
+            'Milliseconds of the processor a query of `method="jackknife+", width="local"` in '
+            f"batches of {BATCH}, one BLAS thread, on a machine with other work. The first batch "
+            "after an edit computes the residuals without all pairs; those of more than 2,896 "
+            "samples are not kept, and computed again for the next one."
         ),
         Table(["machine", "n", "first batch, ms a query", "later batches, ms a query"], rows),
     ]
