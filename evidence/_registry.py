@@ -21,6 +21,7 @@ from evidence.experiments import (
     flattery,
     gpu,
     gpu_peers,
+    honest,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,
@@ -101,6 +102,7 @@ _MODULES = (
     threads,
     default_times,
     flattery,
+    honest,
     gpu,
     gpu_peers,
 )

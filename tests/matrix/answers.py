@@ -274,8 +274,12 @@ def _squares(case: Case, model: Any) -> Array:
 def issues(case: Case, folder: Path) -> None:
     model = case.model()
     found = label_issues(model)
-    P, own = as_array(model.loo_predict_proba()), np.searchsorted(model.classes_, model.y_fit_)
-    wrong = np.flatnonzero(P.argmax(axis=1) != own)
+    own = np.searchsorted(model.classes_, model.y_fit_)
+    F = as_array(model.loo_decision_function())
+    if case.takes_several and "weights" in case.how.chosen:  # it knows values out of fold
+        F = as_array(model.nested_score().values)
+    best = (F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)
+    wrong = np.flatnonzero(best != own)
     assert sorted(found.ids.tolist()) == model.ids_[wrong].tolist()
 
 
