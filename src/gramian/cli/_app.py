@@ -145,7 +145,7 @@ class Commands(click.Group):
 @click.option("--traceback", is_flag=True, help="Show where in the code an error came from.")
 @click.pass_context
 def app(context: click.Context, traceback: bool) -> None:
-    """Kernel machines that learn one sample, forget one, and know their leave-one-out error.
+    """Kernel estimators that learn one sample, forget one, and know their leave-one-out error.
 
     \b
     gramian fit train.csv --target y -o model.gram
@@ -180,7 +180,7 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
               help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
-              help="Regularisation; 1/C for machines with C.  [loo or cv]")  # fmt: skip
+              help="Regularisation; 1/C for estimators with C.  [loo or cv]")  # fmt: skip
 @click.option("--device", metavar="NAME", help="Compute there, as cuda.  [the CPU]")
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
