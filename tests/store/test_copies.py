@@ -16,6 +16,7 @@ from gramian.store import (
     restore,
 )
 from tests.store.conftest import Place, fitted, make_rows
+from tests.torture import sealed
 
 pytest.importorskip("cryptography")
 
@@ -132,3 +133,8 @@ def test_a_server_has_nothing_to_read(server, tmp_path):
     for word in wanted:
         forms = (word, word.hex().encode())
         assert not any(form in part for form in forms for part in content), word
+
+
+def test_what_is_left_opens_no_erased_row(server):
+    """The attack of tests/torture, on few rows: with the old keys as a control."""
+    assert sealed.copies(seed=3, n=40) == (40, [])
