@@ -284,7 +284,11 @@ def _facts(path):
     """All that a store says, wherever in the file it stands."""
     contents, _ = SQLiteFile(path).read()
     taken = sorted(content for content in contents.rows.values() if any(content))
+<<<<<<< HEAD
     return replace(contents, rows=dict(enumerate(taken)))
+=======
+    return replace(contents, rows=taken)
+>>>>>>> main
 
 
 def _small_store(path):
@@ -348,7 +352,7 @@ def drops(folder=None):
         "number = 1) WHERE number = 2",
         "a row": "DELETE FROM rows WHERE place = 3",
         "a wiped row": "UPDATE rows SET content = zeroblob(length(content)) WHERE place = 3",
-        "a row twice": "INSERT INTO rows SELECT 99, content FROM rows WHERE place = 3",
+        "a row twice": "INSERT INTO rows SELECT 99, version, content FROM rows WHERE place = 3",
         "a signature": 'UPDATE receipts SET content = replace(content, \'"signature":"\', '
         '\'"signature":"00\') WHERE number = 1',
         "the key of ids": "UPDATE meta SET id_key = zeroblob(32)",

@@ -211,6 +211,10 @@ def fit(**options: Any) -> None:
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--confidence", type=NumberOr(), metavar="NUMBER",
               help="Add sets or intervals that hold the truth this often.")  # fmt: skip
+@click.option("--width", type=click.Choice(["auto", "local", "constant", "density"]),
+              default="auto", show_default=True,
+              help="With --confidence, of numbers: intervals that follow the noise, or not.",
+              )  # fmt: skip
 @click.option("--fast", is_flag=True,
               help="With --confidence: by leave-one-out errors alone, an approximation.",
               )  # fmt: skip
@@ -559,13 +563,17 @@ def erase_due(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("stores", metavar="STORE...", type=MODEL, nargs=-1, required=True)
+@click.argument("stores", metavar="STORE...", type=STORE, nargs=-1, required=True)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
+@click.option("--keyring", type=MODEL, envvar="GRAMIAN_KEYRING",
+              help="Keyring that opens the rows.  [GRAMIAN_KEYRING]")  # fmt: skip
+@click.option("--anchor", type=click.Path(dir_okay=False), envvar="GRAMIAN_ANCHOR",
+              help="File of the last receipt, by which an old copy is recognised.")  # fmt: skip
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
 @click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
 @click.option("--readonly", is_flag=True,
@@ -585,7 +593,11 @@ def erase_due(**options: Any) -> None:
 @click.option("--rate", type=NumberOr(), metavar="NUMBER",
               help="Requests a second of one client.  [any number]")  # fmt: skip
 def serve(**options: Any) -> None:
-    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
+    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts.
+
+    A STORE is a file, or the address of one on a server, postgresql://…, which any number of
+    processes may serve.
+    """
     _run("serve", {**options, "as_json": False})
 
 

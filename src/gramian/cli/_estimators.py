@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gramian.core.gram import available_memory
+from gramian.core.gram._memory import available_memory
 from gramian.estimators import ESTIMATORS
 from gramian.tables import are_classes
 

@@ -9,7 +9,8 @@ from gramian.core.arrays import Device, RandomSource
 from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import LiveClassifier, RidgeAttribute
-from gramian.core.gram import FACTORS, SINGLE
+from gramian.core.gram import FACTORS
+from gramian.core.gram._single import SINGLE
 from gramian.core.kernels import GammaLike, KernelLike
 from gramian.core.search import Trial
 from gramian.discriminant._equations import KDA_RMSE

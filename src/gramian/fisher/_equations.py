@@ -23,7 +23,8 @@ from gramian.core.equations import BlocksOf, Equations, MomentsOf, Removals, loo
 from gramian.core.equations._equations import Pull, symmetric
 from gramian.core.equations._groups import bordered_residuals
 from gramian.core.equations._least_squares import pull_bordered
-from gramian.core.gram import LiveResolvent, Spectrum
+from gramian.core.gram import Spectrum
+from gramian.core.gram._resolvent import LiveResolvent
 
 
 @dataclass(frozen=True)

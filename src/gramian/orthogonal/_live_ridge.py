@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import block_diag, solve_triangular
 
 from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.gram import LiveNormal
+from gramian.core.gram._normal import LiveNormal
 from gramian.orthogonal._columns import leave_out, penalties
 from gramian.orthogonal._forward import ForwardSelection
 from gramian.orthogonal._normal_equations import Sums, basis_features

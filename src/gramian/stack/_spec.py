@@ -172,11 +172,14 @@ class StackSpec(Spec[StackState]):
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
         targets = parts[0].targets(some)
-        each = []
+        each, judged = [], np.empty(F.shape[1:])
         for k, found in enumerate(apart):
             stay = np.flatnonzero(fold != k)
-            each.append(self._with(found, *self._weighted(F[:, stay], targets.take(stay))))
-        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings))
+            spec = self._with(found, *self._weighted(F[:, stay], targets.take(stay)))
+            each.append(spec)
+            judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
+        known = judged if some is holdings else None
+        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
         return replace(self._with(parts, *self._weighted(F, targets)), folds=folds)
 
     def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
@@ -207,6 +210,12 @@ class StackSpec(Spec[StackState]):
             plain = [part.metric is None and not part.kernel.by_feature for part in self.parts]
             return class_weights(F, targets, np.array(plain)), np.zeros(1)
         return response_weights(F, targets.columns, targets.weight)
+
+    def unseen(self) -> Self:
+        return replace(super().unseen(), folds=None)  # they are those of other samples
+
+    def fitted_numbers(self, width: int) -> int:
+        return sum(part.fitted_numbers(width) for part in self.parts) + len(self.parts)
 
     def listening(self, listener: Listener) -> Self:
         return replace(self, parts=tuple(part.listening(listener) for part in self.parts))

@@ -9,7 +9,8 @@ from gramian.core.arrays import Device, RandomSource
 from gramian.core.engines import PRIMAL, Spec, check_choice
 from gramian.core.equations import LS_SVM
 from gramian.core.estimators import LiveClassifier, LiveRegressor, StrengthAttribute
-from gramian.core.gram import FACTORS, SINGLE
+from gramian.core.gram import FACTORS
+from gramian.core.gram._single import SINGLE
 from gramian.core.kernels import GammaLike, KernelLike
 from gramian.core.search import Trial
 

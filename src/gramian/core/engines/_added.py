@@ -15,7 +15,8 @@ from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
 from gramian.core.equations import Added, Rivals, nonconformity
 from gramian.core.gram import NotPositiveDefiniteError
-from gramian.core.kernels import GramSamples, Kernel
+from gramian.core.kernels import Kernel
+from gramian.core.kernels._precomputed import GramSamples
 
 
 class AddedBlock(ABC):

@@ -24,7 +24,7 @@ from gramian.core.equations import (
     values_without_each,
 )
 from gramian.core.equations._groups import SquaresOf
-from gramian.core.gram import check_schur
+from gramian.core.gram._resolvent import check_schur
 from gramian.core.kernels import Kernel
 
 

@@ -47,17 +47,13 @@ from gramian.core.equations import (
     feature_scales,
     sample_losses,
 )
-from gramian.core.gram import Rebuild, require_memory
-from gramian.core.kernels import Kernel, KernelExpansion, Linear
-from gramian.core.search import (
-    DeviceProblem,
-    LinearProblem,
-    Problem,
-    Selection,
-    Trial,
-    fixed_seed,
-    select,
-)
+from gramian.core.gram import Rebuild
+from gramian.core.gram._memory import require_memory
+from gramian.core.kernels import Kernel, Linear
+from gramian.core.kernels._expansion import KernelExpansion
+from gramian.core.search import Problem, Selection, Trial, select
+from gramian.core.search._order import fixed_seed
+from gramian.core.search._problem import DeviceProblem, LinearProblem
 from gramian.core.text import shown
 from gramian.core.validation import check_number, refuse
 
@@ -300,6 +296,10 @@ class DenseSpec(Spec[DenseState]):
         ridge = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
         metric = () if self.metric is None else ("metric",)
         return (*self.kernel.chosen_on_data, *ridge, *metric) or self.chosen_on_data
+
+    def fitted_numbers(self, width: int) -> int:
+        by_feature = self.metric is not None or np.ndim(self.gamma) > 0
+        return width if by_feature and self.chosen_on_data else len(self.chosen_on_data)
 
     @property
     def found(self) -> Selection:

@@ -50,6 +50,10 @@ class Spec(ABC, Generic[S]):
     def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose on these holdings what is to be chosen, perhaps from the values of ``start``."""
 
+    def fitted_numbers(self, width: int) -> int:
+        """How many numbers were chosen on samples with so many features."""
+        return len(self.chosen_on_data)
+
     @abstractmethod
     def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         """Build an engine for these holdings from scratch."""

@@ -4,22 +4,14 @@
 kernel. No estimator is needed.
 """
 
-from gramian.core.search._folds import fold_numbers
-from gramian.core.search._order import content_order, fixed_seed, repeatable
-from gramian.core.search._problem import DeviceProblem, LinearProblem, Problem, subsample
+from gramian.core.search._problem import Problem, subsample
 from gramian.core.search._result import Selection, Trial
 from gramian.core.search._search import select
 
 __all__ = [
-    "DeviceProblem",
-    "LinearProblem",
     "Problem",
     "Selection",
     "Trial",
-    "content_order",
-    "fixed_seed",
-    "fold_numbers",
-    "repeatable",
     "select",
     "subsample",
 ]

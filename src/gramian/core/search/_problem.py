@@ -12,7 +12,10 @@ from sklearn.utils import check_random_state
 
 from gramian.core.arrays import Array, device_memory
 from gramian.core.equations import ClassTargets, Equations, Targets
-from gramian.core.gram import Spectrum, decompose, require_memory, thin_spectrum
+from gramian.core.gram import Spectrum
+from gramian.core.gram._memory import require_memory
+from gramian.core.gram._spectrum import decompose
+from gramian.core.gram._thin import thin_spectrum
 from gramian.core.kernels import Kernel
 from gramian.core.search._order import content_order
 
