@@ -284,11 +284,7 @@ def _facts(path):
     """All that a store says, wherever in the file it stands."""
     contents, _ = SQLiteFile(path).read()
     taken = sorted(content for content in contents.rows.values() if any(content))
-<<<<<<< HEAD
     return replace(contents, rows=dict(enumerate(taken)))
-=======
-    return replace(contents, rows=taken)
->>>>>>> main
 
 
 def _small_store(path):
