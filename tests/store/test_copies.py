@@ -50,6 +50,23 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
         assert old.model.ids_.tolist() == list(range(35))
 
 
+def test_what_pg_dump_takes_is_a_backup(server, tmp_path):
+    X, y = make_rows()
+    name = f"d{secrets.token_hex(6)}"
+    place = Place(f"{server.url}#{name}", keyring=tmp_path / "keyring")
+    with place.create(fitted(X[:30], y[:30])) as store:
+        dump = server.dump()
+        store.forget([3, 7])
+    address = f"{server.load(dump, name)}#{name}"
+    with pytest.raises(OldCopyError, match="2 of those"):
+        Store.open(address, keyring=place.keyring)
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new"}
+    receipt = restore(address, tmp_path / "again", **options)
+    assert (receipt.count, receipt.n_after) == (2, 28)
+    with Store.open(tmp_path / "again", keyring=tmp_path / "new") as again:
+        assert again.audit(refit=True).passed
+
+
 def test_a_copy_without_its_keyring_opens_nothing(store, place, tmp_path):
     store.backup(tmp_path / "copy")
     with pytest.raises(StoreError):
