@@ -276,7 +276,7 @@ class DenseEngine(Engine):
         return self._reading(lambda: self.system.solve(B)).real
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
-        """Return the same machine built from scratch."""
+        """Return the same estimator built from scratch."""
         return self.spec.build(holdings, self.history).recorded(reason, len(holdings))
 
     def deferred(self, holdings: Holdings) -> Engine:
