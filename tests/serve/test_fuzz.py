@@ -16,7 +16,9 @@ def test_bad_requests():
 
 def test_requests_that_cost_more_than_they_weigh():
     report = {}
-    tried, failures = heavy.main(3, n=12, report=report)
+    tried, failures = heavy.main(
+        3, n=12, kinds=(0, 1, 2, 5, 6, 7, 8), report=report
+    )  # no sets: slow
     assert tried == 12
     assert not failures, failures[0]
     assert "ms of processor time" in report["heavy"]

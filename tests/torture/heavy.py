@@ -73,9 +73,12 @@ async def _watched(server):
 # -- what is sent -------------------------------------------------------------------------------
 
 
-def body(rng):
+KINDS = range(9)
+
+
+def body(rng, kinds=KINDS):
     """Model, route, bytes and headers of a request that is large for what it says."""
-    kind, size = int(rng.integers(9)), int(10 ** rng.uniform(3, 5.8))
+    kind, size = kinds[int(rng.integers(len(kinds)))], int(10 ** rng.uniform(3, 5.8))
     strange = STRANGE[int(rng.integers(len(STRANGE)))]
     if kind == 0:  # texts behind the JSON
         data = b"\0\0\0\0" * size
@@ -115,7 +118,7 @@ def _numbers(rng, rows, columns):
     return {"name": "X", "shape": [rows, columns], "datatype": "FP64", "data": data}
 
 
-def main(seed, seconds=None, n=None, *, report=None):
+def main(seed, seconds=None, n=None, *, kinds=KINDS, report=None):
     """Number of requests and failures."""
     rng, clock, seen, failures = np.random.default_rng(seed), Clock(seconds, n), Counter(), []
     with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +127,7 @@ def main(seed, seconds=None, n=None, *, report=None):
         with subprocess.Popen(words, text=True, **pipes) as service:
             port = int(service.stdout.readline())
             while clock.goes_on():
-                model, route, content, headers = body(rng)
+                model, route, content, headers = body(rng, kinds)
                 status = _send(port, f"/v2/models/{model}/{route}", content, headers)
                 seen[status] += 1
                 if status in (0, 500):
