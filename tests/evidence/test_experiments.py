@@ -153,6 +153,7 @@ MADE_UP = {
         "refit": 1e-2,
     },
     "stream_exactness": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
+    "stream_million": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
     "threads": {"seconds": {"fit": 0.1, "stack": 0.4, "edit": 1e-3, "infer": None}, "before": 0.1},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
