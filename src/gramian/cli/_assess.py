@@ -72,7 +72,7 @@ def targets(model: Any) -> Facts:
 
 
 def described(model: Any) -> str:
-    """The machine, and the size and kind of what it holds."""
+    """The estimator, and the size and kind of what it holds."""
     estimator = estimator_of(model)
     if is_classifier(estimator):
         kind = f"{len(estimator.classes_)} classes"
@@ -83,6 +83,15 @@ def described(model: Any) -> str:
         f"{type(estimator).__name__} on {rows} rows, {features} "
         f"feature{'' if features == 1 else 's'}; the target has {kind}."
     )
+
+
+def new_rows(model: Any) -> Facts:
+    """The score that rows can expect which are not there yet, tuning included, and in words."""
+    found = estimator_of(model).nested_score("auto", n_jobs=-1)
+    name = "error" if found.classifies else "r2"
+    score = 1.0 - found.score if found.classifies else found.score
+    margin = {"standard_error": found.standard_error, "folds": found.folds}
+    return {name: score, **margin, "words": str(found)}
 
 
 def leave_one_out(model: Any) -> Facts:

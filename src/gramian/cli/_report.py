@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from gramian.cli import _html, _inspect, _yardsticks
@@ -25,7 +26,7 @@ def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any
         facts = _inspect.described(opened, loo=True, doubtful=doubtful)
     titles: list[str] = []
     parts = [*_words(facts, fitted), _html.grid(_drawn(estimator_of(fitted), titles))]
-    parts.append(_html.section("File", [_html.pairs(facts["file"])]))
+    parts.append(_html.columns(_details(facts)))
     with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
     return {"output": output, "figures": titles}
@@ -41,50 +42,61 @@ def _drawn(estimator: Any, titles: list[str]) -> Iterator[str]:
 
 
 def _words(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
-    yield _html.heading(facts["model"], 1)
-    yield f'<p class="date">{today()}</p>'
+    name, target = Path(facts["model"]).name, facts["target"]["column"]
+    yield _html.heading(name if target is None else f"Predicting {target}", 1)
+    yield _html.paragraph(f"{name}, {today()}", "date")
     yield _html.paragraph(facts["summary"])
     yield _html.cards(_cards(facts))
-    # An error on rows that no choice has used, where a model has one, comes first of all here.
-    yield _html.columns([*_errors(facts, fitted), *_comparisons(fitted), *_rows(facts)])
+    yield _html.columns([*_errors(facts, fitted), *_comparisons(fitted)])
 
 
 def _cards(facts: dict[str, Any]) -> dict[str, str]:
-    left_out = facts["leave_one_out"]
+    left_out, honest = facts["leave_one_out"], facts["new_rows"]
+    margin = honest["standard_error"]
     if "error" in left_out:
-        found = {"leave-one-out error": f"{left_out['error']:.1%}"}
+        found = {"error on new rows": f"{honest['error']:.1%} ± {100 * margin:.1f}"}
+        found["leave-one-out error with these choices"] = f"{left_out['error']:.1%}"
         found |= {"AUC": f"{left_out['auc']:.3f}"} if "auc" in left_out else {}
     else:
-        found = {"leave-one-out RMSE": f"{left_out['rmse']:.4g}", "R²": f"{left_out['r2']:.3f}"}
+        found = {"R² on new rows": f"{honest['r2']:.3f} ± {margin:.3f}"}
+        found["leave-one-out RMSE with these choices"] = f"{left_out['rmse']:.4g}"
     return {**found, "rows": f"{facts['rows']:,}", "features": f"{facts['features']:,}"}
 
 
 def _errors(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
-    left_out = facts["leave_one_out"]
-    told = _html.paragraph(_optimism(fitted))
+    left_out, words = facts["leave_one_out"], facts["new_rows"]["words"]
+    told = [f"{words[0].upper()}{words[1:]}.", _how(facts["new_rows"]["folds"], fitted)]
+    yield _html.section("Error on new rows", map(_html.paragraph, told))
+    title = "Exact leave-one-out error with these choices"
     if "confusion" not in left_out:
-        yield _html.section("Exact leave-one-out error", [_html.pairs(left_out), told])
+        yield _html.section(title, [_html.pairs(left_out)])
         return
     error = f"{left_out['error']:.2%} (log-loss {left_out['log_loss']:.3f})"
     matrix = _html.table(*confusion_rows(left_out))
-    yield _html.section("Exact leave-one-out error", [_html.paragraph(error), matrix, told])
-    lines = [_html.paragraph(line) for line in never_predicted(left_out)]
-    yield _html.section("Each class", [_html.table(*class_rows(left_out)), *lines])
+    yield _html.section(title, [_html.paragraph(error), matrix])
+    lines = [_html.paragraph(line, "warn") for line in never_predicted(left_out)]
+    yield _html.section("Each class", [*lines, _html.table(*class_rows(left_out))])
 
 
-def _optimism(fitted: Any) -> str:
-    """What the leave-one-out error does not know."""
-    if not fitted.chosen_on_data_:
-        return "Nothing was chosen on these rows, so this error is not optimistic."
+def _how(folds: int, fitted: Any) -> str:
+    """Where the error on new rows comes from."""
     names = ", ".join(fitted.chosen_on_data_)
-    return f"This error may be optimistic: {names} were chosen on the same rows."
+    if folds:
+        return (
+            f"Everything that was chosen on these rows ({names or 'nothing'}) was chosen again "
+            f"without each of {folds} folds and judged on the fold. The leave-one-out error of "
+            f"the choices that were made may look better than that."
+        )
+    if not names:
+        return "Nothing was chosen on these rows, so that their leave-one-out error serves."
+    return f"It is the leave-one-out error: {names} are few numbers for {len(fitted.ids_):,} rows."
 
 
 def _comparisons(fitted: Any) -> Iterator[str]:
     """Simpler models, and the model without a column."""
     name = _yardsticks.error_name(estimator_of(fitted))
     step("simpler models")
-    simpler = _html.table(["leave-one-out", name], _yardsticks.baselines(fitted))
+    simpler = _html.table(["on new rows", name], _yardsticks.baselines(fitted))
     yield _html.section("Compared with simpler models", [simpler])
     step("which columns matter")
     rows = _yardsticks.relevance(fitted)[:_RELEVANT]
@@ -94,11 +106,12 @@ def _comparisons(fitted: Any) -> Iterator[str]:
             f"how far their {name.split()[0]} rises when one column is shuffled among them."
         )
         names = ["column", f"rise of the {name}", "gamma"][: len(rows[0])]
+        rows = [[row[0], f"{row[1]:+.3g}".replace("-", "−"), *row[2:]] for row in rows]
         yield _html.section("Which columns matter", [how, _html.table(names, rows)])
 
 
-def _rows(facts: dict[str, Any]) -> Iterator[str]:
-    """Doubtful rows, the target, the columns, the choices."""
+def _details(facts: dict[str, Any]) -> Iterator[str]:
+    """Doubtful rows, the target, the columns, the choices, the file."""
     if facts["doubtful"]:
         how = _html.paragraph(
             "What all the other rows say of these, and how little they believe the target."
@@ -115,6 +128,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[str]:
             parts.append(_html.folded(f"{len(more):,} more columns", [_html.table(names, more)]))
         yield _html.section("Columns", parts)
     yield _html.section("Chosen", [_html.pairs(facts["chosen"])])
+    yield _html.section("File", [_html.pairs(facts["file"])])
 
 
 def today() -> str:

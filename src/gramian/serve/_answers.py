@@ -39,7 +39,12 @@ def check_size(rows: Any, names: list[str], estimator: Any, most: int) -> None:
 
 
 def outputs(
-    model: Any, rows: Any, names: list[str], level: float = 0.0, seconds: float = 0.0
+    model: Any,
+    rows: Any,
+    names: list[str],
+    level: float = 0.0,
+    seconds: float = 0.0,
+    width: str = "auto",
 ) -> dict[str, Array]:
     """The named outputs for rows; sets and intervals of a confidence level in so many seconds."""
     made: dict[str, Any] = {}
@@ -58,7 +63,9 @@ def outputs(
             )
         elif name not in made:
             found = in_parts(
-                lambda some: model.predict_interval(some, confidence_level=level), rows, seconds
+                lambda some: model.predict_interval(some, confidence_level=level, width=width),
+                rows,
+                seconds,
             )
             made["lower"], made["upper"] = (np.ascontiguousarray(found[..., k]) for k in (0, 1))
     return {name: made[name] for name in names}
@@ -163,7 +170,16 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
 
 
 def reading(live: LiveStore) -> Reading:
-    """What Prometheus reads of a model."""
+    """What Prometheus reads of a model; of one that may not be answered for, that alone."""
+    state: Reading = {
+        "answering": ("Whether this process may answer for the store.", float(live.answering)),
+        "waiting_edits": ("Edits that wait.", live.waiting),
+    }
+    return state | _known(live) if live.answering else state
+
+
+def _known(live: LiveStore) -> Reading:
+    """What is read of a model that may be answered for."""
     estimator = estimator_of(live.shown.model)
     alone = len(estimator.ids_) < 2  # nothing is left without it
     error = float("nan") if alone else left_out_error(live.with_loo())
@@ -171,7 +187,10 @@ def reading(live: LiveStore) -> Reading:
     return {
         "samples": ("Samples that the model holds.", len(estimator.ids_)),
         "version": ("Version of the store.", live.shown.version),
-        "waiting_edits": ("Edits that wait.", live.waiting),
+        "open_receipts": (
+            "Edits that another process which answers has not confirmed yet.",
+            len(live.store.open_receipts()),
+        ),
         "leave_one_out_error": (
             "Exact leave-one-out error, or of numbers the root mean square.",
             error,

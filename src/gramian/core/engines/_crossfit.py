@@ -13,7 +13,8 @@ from gramian.core.arrays import Array
 from gramian.core.engines._beside import each_beside
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import held_queries
-from gramian.core.search import Problem, fold_numbers
+from gramian.core.search import Problem
+from gramian.core.search._folds import fold_numbers
 
 FOLDS = 5
 TUNED_ON = 600
@@ -46,10 +47,13 @@ class FoldChoices:
         Resolved without each fold.
     fold : ndarray of shape (n,)
         Number of each sample's fold, for the samples of the choice.
+    outputs : ndarray of shape (n, t), optional
+        Those of each sample without its fold, where all samples took part in the choice.
     """
 
     specs: tuple[Any, ...]
     fold: Array
+    outputs: Array | None = None
 
 
 @runtime_checkable
