@@ -36,7 +36,7 @@ class AddedBlock(ABC):
 
 @dataclass(frozen=True, eq=False)
 class AddedQueries(AddedBlock):
-    """A `JoinedBlock` of a machine that is linear in its target columns.
+    """A `AddedBlock` of an estimator that is linear in its target columns.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, eq=False)
 class AddedByEdits(AddedBlock):
-    """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
+    """A `AddedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
     ----------

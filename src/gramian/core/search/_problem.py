@@ -1,4 +1,4 @@
-"""What is tuned: a machine, its samples and targets, and a kernel that waits for its width."""
+"""What is tuned: an estimator, its samples and targets, and a kernel that waits for its width."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SQUARES = 8
 
 @dataclass(frozen=True)
 class Problem:
-    """A machine to tune on given samples.
+    """An estimator to tune on given samples.
 
     Parameters
     ----------
-    machine : Machine
+    equations : Equations
     targets : ClassTargets or Responses
         Targets of the samples, with sample weights if any.
     samples : array-like of shape (n, d)
