@@ -7,6 +7,7 @@ which kind it takes, when its parameters are read.
 from __future__ import annotations
 
 import warnings
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -258,6 +259,11 @@ def _warn_of_scales(names: Any, spread: Any, width: Any) -> None:
 
 def _ready(model: Any, holdings: Holdings, X: Any) -> bool:
     """Whether X needs no conversion: a finite dense array of the model's own width and dtype."""
+    return is_like(model, holdings, X) and isfinite(np.add.reduce(X, axis=None))
+
+
+def is_like(model: Any, holdings: Holdings, X: Any) -> bool:
+    """Whether X is a dense array of the model's own width and dtype, whatever its numbers."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -266,7 +272,6 @@ def _ready(model: Any, holdings: Holdings, X: Any) -> bool:
         and len(X) > 0
         and type(holdings.rows) is DenseRows
         and model._now.names is None
-        and bool(np.isfinite(X.sum()))
     )
 
 
