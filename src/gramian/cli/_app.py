@@ -145,7 +145,7 @@ class Commands(click.Group):
 @click.option("--traceback", is_flag=True, help="Show where in the code an error came from.")
 @click.pass_context
 def app(context: click.Context, traceback: bool) -> None:
-    """Kernel machines that learn one sample, forget one, and know their leave-one-out error.
+    """Kernel estimators that learn one sample, forget one, and know their leave-one-out error.
 
     \b
     gramian fit train.csv --target y -o model.gram
@@ -163,6 +163,9 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.argument("table", type=TABLE)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [0, 1, 2, …]")
+@click.option("--subject", "subject_column", metavar="COLUMN",
+              help="To whom a row belongs, as a patient: rows of one are left out together.",
+              )  # fmt: skip
 @click.option(
     "--estimator",
     metavar="NAME",
@@ -177,7 +180,7 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
               help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
-              help="Regularisation; 1/C for machines with C.  [loo or cv]")  # fmt: skip
+              help="Regularisation; 1/C for estimators with C.  [loo or cv]")  # fmt: skip
 @click.option("--device", metavar="NAME", help="Compute there, as cuda.  [the CPU]")
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
@@ -254,6 +257,9 @@ def learn(**options: Any) -> None:
 @click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
 @click.option("--where", metavar="'COLUMN OP VALUE'",
               help="Rows to forget, as those of a person; OP is = != < <= > >=.")  # fmt: skip
+@click.option("--subject", "subjects", multiple=True, metavar="NAME",
+              help="All rows of this subject, of a model fitted with --subject. Repeatable.",
+              )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say which rows these are; change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask, however many rows these are.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
@@ -275,8 +281,8 @@ def forget(**options: Any) -> None:
 
     Before more than a fifth of the rows are forgotten, the command asks.
     """
-    if not (options["ids"] or options["ids_from"] or options["where"]):
-        raise click.UsageError("Say which rows: --id, --ids-from or --where.")
+    if not any(options[name] for name in ("ids", "ids_from", "where", "subjects")):
+        raise click.UsageError("Say which rows: --id, --ids-from, --where or --subject.")
     _run("forget", options)
 
 
@@ -563,13 +569,17 @@ def erase_due(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("stores", metavar="STORE...", type=MODEL, nargs=-1, required=True)
+@click.argument("stores", metavar="STORE...", type=STORE, nargs=-1, required=True)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
+@click.option("--keyring", type=MODEL, envvar="GRAMIAN_KEYRING",
+              help="Keyring that opens the rows.  [GRAMIAN_KEYRING]")  # fmt: skip
+@click.option("--anchor", type=click.Path(dir_okay=False), envvar="GRAMIAN_ANCHOR",
+              help="File of the last receipt, by which an old copy is recognised.")  # fmt: skip
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
 @click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
 @click.option("--readonly", is_flag=True,
@@ -589,7 +599,11 @@ def erase_due(**options: Any) -> None:
 @click.option("--rate", type=NumberOr(), metavar="NUMBER",
               help="Requests a second of one client.  [any number]")  # fmt: skip
 def serve(**options: Any) -> None:
-    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
+    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts.
+
+    A STORE is a file, or the address of one on a server, postgresql://…, which any number of
+    processes may serve.
+    """
     _run("serve", {**options, "as_json": False})
 
 

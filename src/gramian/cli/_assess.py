@@ -72,7 +72,7 @@ def targets(model: Any) -> Facts:
 
 
 def described(model: Any) -> str:
-    """The machine, and the size and kind of what it holds."""
+    """The estimator, and the size and kind of what it holds."""
     estimator = estimator_of(model)
     if is_classifier(estimator):
         kind = f"{len(estimator.classes_)} classes"
@@ -92,6 +92,29 @@ def new_rows(model: Any) -> Facts:
     score = 1.0 - found.score if found.classifies else found.score
     margin = {"standard_error": found.standard_error, "folds": found.folds}
     return {name: score, **margin, "words": str(found)}
+
+
+def doubts(model: Any, honest: Facts, left_out: Facts) -> list[str]:
+    """What speaks against the errors: rows that repeat others, and choices that flatter."""
+    estimator, found = estimator_of(model), []
+    X = estimator.X_fit_
+    if estimator.groups_ is None and isinstance(X, np.ndarray):
+        _, place, counts = np.unique(X.round(6), axis=0, return_inverse=True, return_counts=True)
+        repeated = int((counts[place.ravel()] > 1).sum())
+        if repeated > len(X) / 10:
+            found.append(
+                f"{repeated} of {len(X)} rows repeat another row. Left out alone, a row is "
+                f"answered by its copy. If they are rows of one person or thing, fit with "
+                f"--subject COLUMN, so that they are left out together."
+            )
+    name = "error" if "error" in honest else "r2"
+    flattery = honest[name] - left_out[name] if name == "error" else left_out[name] - honest[name]
+    if honest["folds"] and flattery > max(0.01, 2.0 * honest["standard_error"]):
+        found.append(
+            "the leave-one-out error with these choices is contradicted by rows that the choices "
+            "have not seen; believe the error on new rows."
+        )
+    return found
 
 
 def leave_one_out(model: Any) -> Facts:

@@ -38,7 +38,7 @@ class BasisQueries:
         return cls(opened, order, holdings)
 
     def added(self, X: Any) -> Iterator[tuple[slice, AddedBases]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
+        """Yield blocks of queries with the left-out values of all samples if one were added."""
         outputs = np.concatenate([basis.outputs for basis, _ in self.bases])
         for rows in self._blocks(X):
             parts = [queries.added(_features(basis, X[rows]))(1.0) for basis, queries in self.bases]
@@ -77,7 +77,7 @@ class BasisQueries:
 
 @dataclass(frozen=True, eq=False)
 class AddedBases(AddedBlock):
-    """A block of queries against all bases; see `JoinedBlock`."""
+    """A block of queries against all bases; see `AddedBlock`."""
 
     parts: list[Added]
     outputs: Array

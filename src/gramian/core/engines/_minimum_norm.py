@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class MinimumNormEngine(Engine):
-    """The machine with ridge 0, which solves `minimum_norm` for every version in O(n³)."""
+    """The estimator with ridge 0, which solves `minimum_norm` for every version in O(n³)."""
 
     spec: DenseSpec
     past: tuple[Rebuild, ...]

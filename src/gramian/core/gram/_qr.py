@@ -19,7 +19,7 @@ class QRFactor(Factor):
     """``A = Q R``; each sample inserts or deletes a row and a column in O(n²).
 
     kim2006 decomposes the transpose of ``[1, A]``. Here the column of ones enters the solution in
-    closed form (docs/maths), so only A is decomposed, which serves every machine. The rotations of
+    closed form (docs/maths), so only A is decomposed, which serves every model. The rotations of
     its Algorithms 1 to 4 are those of `scipy.linalg.qr_insert` and `qr_delete`. Memory: 3 n².
     """
 
@@ -31,7 +31,7 @@ class QRFactor(Factor):
         n = len(diagonal)
         if on_device(diagonal):  # on a device
             raise ValueError(
-                'factor="qr" is not there on a device: it is a reference, in the memory of NumPy. '
+                'factor="qr" is not there on a device: it is a reference, in host memory. '
                 'Leave factor at "auto", or device at None.'
             )
         require_memory(3 * n**2 * diagonal.itemsize, f"Factoring the Gram matrix of {n} samples")

@@ -1,6 +1,6 @@
 """Choice of kernel width and ridge by closed-form leave-one-out.
 
-`select` minimises a leave-one-out criterion of a `Problem`: a machine, its targets, samples and a
+`select` minimises a leave-one-out criterion of a `Problem`: a model, its targets, samples and a
 kernel. No estimator is needed.
 """
 
