@@ -44,7 +44,7 @@ OURS = {
     (SINGLE, False): LeastSquaresSVR,
 }
 SMALL, MIDDLE = 200, 400
-"""Rows learned up to which a table has five partitions, and LightGBM is tuned."""
+"""Rows learned up to which a table has three partitions, and LightGBM is tuned."""
 TUNED = "LightGBM, tuned"
 NONE = "none"
 
@@ -54,7 +54,7 @@ def cases(quick: bool) -> list[Parameters]:
     tables = mixed.MADE if quick else found or [*mixed.MADE, NONE]
     return [
         {"table": table, "machine": machine, "partition": k, "n": 100 if quick else N_TRAIN}
-        for k in range(1 if quick else 5)
+        for k in range(1 if quick else 3)
         for machine in (STACK, SINGLE, *PACKAGES)
         if installed(PACKAGES.get(machine, "gramian"))
         for table in tables
@@ -160,7 +160,7 @@ def report(records: list[Record]) -> list[Part]:
         Text(
             f"{tables} real tables as they come, with text, numbers and missing cells. Two thirds "
             f"of the rows are learned, {N_TRAIN:,} at most; up to {mixed.LARGEST_TEST:,} others "
-            "are the test. All models have the same random partitions: one of each table, five "
+            "are the test. All models have the same random partitions: one of each table, three "
             f"where at most {SMALL} rows are learned. Everything is as it is by default, "
             f"on one thread; the tuned LightGBM has {TRIALS} random trials by {FOLDS} folds, one "
             f"partition, and tables of at most {MIDDLE} rows learned. Trees "
