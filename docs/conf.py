@@ -62,15 +62,17 @@ sphinx_gallery_conf = {
 
 # -- HTML: all that a page needs comes with it ----------------------------------------------------
 
+_MARK = "../src/gramian/serve/page/mark.svg"  # that of the pages of the service
 html_theme = "pydata_sphinx_theme"
 html_title = f"Gramian {release}"
 html_static_path = ["_static"]
+html_favicon = _MARK
 html_css_files = ["gramian.css"]
 html_copy_source = html_show_sourcelink = False
 html_sidebars = {"start": [], "coming_from_sklearn": []}  # one page, no section
 html_theme_options = {
     "icon_links": [],
-    "logo": {"text": "Gramian"},
+    "logo": {"text": "Gramian", "image_light": _MARK, "image_dark": _MARK, "alt_text": ""},
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

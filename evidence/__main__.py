@@ -102,7 +102,8 @@ def tell(summary: Summary, options: argparse.Namespace) -> int:
         print(json.dumps(facts, indent=2))
     else:
         noun = "cases" if summary.cases != 1 else "case"
-        what = f"{summary.cases:,} {noun} in {summary.seconds / 60:.1f} minutes"
+        some = f"{summary.computed:,} of " if summary.computed < summary.cases else ""
+        what = f"{some}{summary.cases:,} {noun} computed, {summary.seconds / 60:.1f} minutes"
         print("\n".join([*(f"Saved {path}" for path in summary.output), what]))
     lacking = options.command != "papers" and summary.unavailable
     return 1 if summary.failures or lacking else 0

@@ -19,7 +19,7 @@ h1 { font-size: 1.8rem; } h2 { font-size: 1.3rem; margin-top: 3rem; border-top: 
      padding-top: 1rem; }
 nav { columns: 2; font-size: .95rem; } nav a { display: block; } a { color: #0072B2; }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums;
-        font-size: .92rem; }
+        font-size: .92rem; display: block; max-width: 100%; overflow-x: auto; }
 caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
 th, td { padding: .25rem .6rem; text-align: left; vertical-align: top; }
 th { border-bottom: 1px solid #999; font-weight: 600; vertical-align: bottom; }
@@ -33,13 +33,20 @@ figure { margin: 1.5rem 0; } figcaption { color: #555; font-size: .92rem; max-wi
 img { max-width: 100%; height: auto; }
 p { max-width: 48rem; }
 .small { color: #555; font-size: .88rem; max-width: 56rem; } .warn { color: #8a4b00; }
-code { font-family: ui-monospace, monospace; font-size: .9em; }
+code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; }
+summary { cursor: pointer; color: #0072B2; } li { overflow-wrap: anywhere; }
+@media (max-width: 40rem) { nav { columns: 1; } h1 { font-size: 1.4rem; }
+                            td:first-child { white-space: normal; } }
 """
 
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment on the page: what it found, what is not there, what failed, small print."""
+    """One experiment on the page: what it found, what is not there, what failed, small print.
+
+    Where something is not there, ``published`` has the figures of the paper alone, and ``remedies``
+    say how to get the data.
+    """
 
     name: str
     title: str
@@ -47,6 +54,8 @@ class Section:
     unavailable: Sequence[str] = ()
     failures: Sequence[str] = ()
     notes: Sequence[str] = ()
+    published: Sequence[Part] = ()
+    remedies: Sequence[str] = ()
 
 
 def page(
@@ -70,9 +79,16 @@ def _facts(facts: Mapping[str, str]) -> str:
 
 def _section(section: Section) -> str:
     head = f'<h2 id="{escape(section.name)}">{escape(section.title)}</h2>'
-    lacking = [f"Not available: {reason}." for reason in section.unavailable]
+    lacking = (
+        [f"Not computed here: {'; '.join(section.unavailable)}."] if section.unavailable else []
+    )
     problems = [f'<p class="warn">{escape(text)}</p>' for text in [*lacking, *section.failures]]
-    parts = [_part(part) for part in section.parts]
+    if section.remedies:
+        lines = "".join(f"<li>{escape(line)}" for line in section.remedies)
+        problems.append(
+            f"<details><summary>How to get the data</summary><ul>{lines}</ul></details>"
+        )
+    parts = [_part(part) for part in (*section.parts, *section.published)]
     command = f"<code>python -m evidence papers {escape(section.name)}</code>"
     small = "<br>".join([*map(escape, section.notes), command])
     body = [head, *problems, *parts, f'<p class="small">{small}</p>']

@@ -21,6 +21,7 @@ from evidence.experiments import (
     flattery,
     gpu,
     gpu_peers,
+    honest,
     kaieda2004_multiclass,
     kaieda2004_table_8,
     kaieda2004_table_10,
@@ -52,6 +53,8 @@ from evidence.experiments import (
     stream_steps,
     threads,
     tuning,
+    widths,
+    widths_classes,
 )
 
 _MODULES = (
@@ -87,6 +90,8 @@ _MODULES = (
     data_times,
     conformal,
     conformal_times,
+    widths,
+    widths_classes,
     ours_peers,
     ours_stack,
     small_tables,
@@ -99,6 +104,7 @@ _MODULES = (
     threads,
     default_times,
     flattery,
+    honest,
     gpu,
     gpu_peers,
 )

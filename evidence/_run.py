@@ -40,6 +40,8 @@ class Summary(NamedTuple):
     output: list[str]
     experiments: list[str]
     cases: int
+    computed: int
+    """How many of them have values: the others failed, or lack their data."""
     seconds: float
     unavailable: list[str]
     """What was not there: data sets, libraries. Nothing went wrong."""
@@ -62,6 +64,7 @@ class Computed(NamedTuple):
             output=[str(path) for path in output],
             experiments=[experiment.name for experiment in self.experiments],
             cases=len(self.outcomes),
+            computed=sum(outcome.values is not None for outcome in self.outcomes),
             seconds=self.seconds,
             unavailable=list(dict.fromkeys(unavailable)),
             failures=[f"{s.name}: {failure}" for s in self.sections for failure in s.failures],
@@ -121,6 +124,7 @@ def write_page(computed: Computed, output: Path, *, quick: bool = False) -> Summ
     facts = {
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "extent": "quick: few partitions, small sizes" if quick else "full",
+        "cases": _extent(computed.summary([])),
         "time": f"{computed.seconds / 60:.1f} minutes; the cases took {spent:.1f} minutes when "
         "they ran",
         **machine(),
@@ -129,6 +133,12 @@ def write_page(computed: Computed, output: Path, *, quick: bool = False) -> Summ
     with replacing(output) as stream:
         stream.write(page(_TITLE, _WORDS, facts, computed.sections).encode())
     return computed.summary([output])
+
+
+def _extent(summary: Summary) -> str:
+    """How many cases have values, and how many lack something."""
+    lacking = summary.cases - summary.computed
+    return f"{summary.computed:,} computed" + (f", {lacking:,} not" if lacking else "")
 
 
 def write_benchmarks(computed: Computed, folder: Path) -> Summary:

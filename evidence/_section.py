@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from evidence._experiment import Experiment, Parameters, Part, Record
 from evidence._page import Section
 from evidence._runner import Outcome, Task, one_line, record_of
+from evidence.published.sections import published_parts
 from evidence.shared.data import partitions_used
+from evidence.shared.homes import how_to_get
 
 Case = tuple[Task, Outcome]
 
@@ -17,6 +19,7 @@ def make_section(experiment: Experiment, cases: Sequence[Case]) -> Section:
     """The report on the cases that have values; for the others, why they have none."""
     records = [record_of(*case) for case in cases if case[1].values is not None]
     parts, broken = _report(experiment, records)
+    lacking = [str(task.parameters.get("data", "")) for task, o in cases if o.unavailable]
     return Section(
         name=experiment.name,
         title=experiment.title,
@@ -24,6 +27,8 @@ def make_section(experiment: Experiment, cases: Sequence[Case]) -> Section:
         unavailable=list(dict.fromkeys(o.unavailable for _, o in cases if o.unavailable)),
         failures=[*_failures(cases), *broken],
         notes=[_extent(cases, len(records)), *partitions_used(records), *_warnings(cases)],
+        published=published_parts(experiment.name) if lacking else [],
+        remedies=how_to_get(lacking),
     )
 
 

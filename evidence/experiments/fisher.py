@@ -11,10 +11,11 @@ from evidence._experiment import Parameters, Part, Record, Table, Text, benchmar
 from evidence.shared.data import SEED
 from evidence.shared.extended import solve_extended
 from evidence.shared.learning import best_time, edit, edit_times, largest_difference
+from evidence.shared.paper_algorithms import fisher_loo_rows
 from gramian import KernelFisherDiscriminant, datasets
 from gramian.core.gram import Moments
 from gramian.core.kernels import make_kernel
-from gramian.fisher._equations import KFD, fisher_loo_rows
+from gramian.fisher._equations import KFD
 
 GAMMA, RIDGE, CALLS = 0.05, 1e-2, 128
 

@@ -11,9 +11,9 @@ from evidence._drawing import draw_times
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED, dataset
 from evidence.shared.learning import best_time, largest_difference
+from evidence.shared.paper_algorithms import loo_by_removal
 from gramian import KernelDiscriminant
 from gramian.core.kernels import make_kernel
-from gramian.discriminant._removal import loo_by_removal
 
 GAMMA, RIDGE = 1e-3, 1e-2
 ROADS = {

@@ -9,10 +9,10 @@ import numpy as np
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
 from evidence.experiments.ours_updates import CALLS, FEATURES, GAMMA, RIDGE, samples
 from evidence.shared.learning import best_time, mean_time
+from evidence.shared.paper_algorithms import loo_by_removal
 from gramian import KernelDiscriminant
 from gramian.core.gram import QRFactor
 from gramian.core.kernels import make_kernel
-from gramian.discriminant._removal import loo_by_removal
 
 WORK = {"removal": "remove one sample", "loo": "leave-one-out of all"}
 

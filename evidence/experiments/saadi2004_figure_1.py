@@ -10,10 +10,10 @@ from evidence._drawing import draw_times
 from evidence._experiment import Experiment, Figure, Parameters, Part, Record, Table, Text
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
+from evidence.shared.paper_algorithms import canonical_form
 from gramian import KernelFisherDiscriminant
 from gramian.core.kernels import make_kernel
 from gramian.datasets import make_twonorm
-from gramian.fisher._equations import canonical_form
 
 GAMMA, RIDGE = 0.05, 1e-2
 WORK = {

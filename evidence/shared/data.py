@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evidence._experiment import Record
-from gramian.datasets import FILES, Dataset, Partition, load
+from evidence.datasets import FILES, Dataset, Partition, load
 
 SEED = 0
 
@@ -61,11 +61,8 @@ def missing(names: Iterable[str]) -> dict[str, str]:
         try:
             load(name)
         except FileNotFoundError:
-            home = "could not be fetched" if FILES[name].original else "has no public home"
-            reasons[name] = (
-                f"the data set {name} was not found and {home}: put {FILES[name].stem}.npz in a "
-                "folder and name that by GRAMIAN_DATA (docs/datasets.md)"
-            )
+            how = "could not be fetched" if FILES[name].original else "was not found"
+            reasons[name] = f"the data set {name} {how}"
         except ValueError:
             reasons[name] = f"the file of the data set {name} does not hold what it should"
     return reasons

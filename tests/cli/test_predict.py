@@ -170,6 +170,8 @@ def test_confidence_adds_sets_of_classes(gramian, as_json, model):
     assert facts["compared"]["coverage"] == pytest.approx(np.mean(held))
     result = gramian("predict", model, "new.csv", "--confidence", "0.8")
     assert f"coverage {np.mean(held):.2%}" in result.stderr
+    wide = gramian("predict", model, "new.csv", "--confidence", "0.8", "--width", "local", code=2)
+    assert "--width is for intervals of numbers" in wide.stderr
     assert (
         "between 0 and 1"
         in gramian("predict", model, "new.csv", "--confidence", "2", code=2).stderr
@@ -188,6 +190,10 @@ def test_confidence_adds_ends_of_intervals(gramian, as_json):
     np.testing.assert_allclose(facts["predictions"]["low"], ends[:, 0])
     np.testing.assert_allclose(facts["predictions"]["high"], ends[:, 1])
     assert 0.5 < facts["compared"]["coverage"] <= 1.0
+    wide = ("predict", "m.gram", "numbers.csv", "--confidence", "0.8", "--width", "local")
+    ends = package.load("m.gram").predict_interval(read_table("numbers.csv"), 0.8, width="local")
+    np.testing.assert_allclose(as_json(*wide)["predictions"]["high"], ends[:, 1])
+    assert "without --fast" in gramian(*wide, "--fast", code=2).stderr
     result = gramian("predict", "m.gram", "numbers.csv", "--confidence", "0.8")
     assert "gamma, C were chosen on the rows that the model holds" in result.stderr
     facts = as_json("predict", "m.gram", "numbers.csv", "--confidence", "0.99")

@@ -1,10 +1,12 @@
 """Stores on the command line."""
 
 import json
+import secrets
 
 import pytest
 
 import gramian as package
+from gramian.store import Store
 
 
 @pytest.fixture
@@ -68,3 +70,122 @@ def test_an_audit_that_fails_exits_with_one(gramian, pets, folder):
     report = json.loads(gramian("audit", pets, "--refit", "--json", code=1).output)
     assert not report["passed"]
     assert "no store" in gramian("audit", "pets.gram", code=1).output
+
+
+@pytest.fixture
+def sealed(gramian, pets, server, monkeypatch):
+    """The same store on a server, with a keyring that the environment names."""
+    pytest.importorskip("cryptography")
+    address = f"{server.url}#c{secrets.token_hex(6)}"
+    made = gramian("store", "convert", pets, address, "--new-keyring", "keyring").output
+    assert "40 rows" in made
+    monkeypatch.setenv("GRAMIAN_KEYRING", "keyring")
+    return address
+
+
+def test_every_command_takes_an_address(gramian, sealed, folder):
+    learned = json.loads(gramian("learn", sealed, "new.csv", "--json").output)
+    assert learned["rows"] == 50
+    assert gramian("predict", sealed, "new.csv").output.startswith("name,")
+    gramian("relabel", sealed, "--id", "pet 4", "--to", "dog")
+    gramian("forget", sealed, "--where", "name=pet 3", "--verify")
+    assert "epoch" in gramian("inspect", sealed).output
+    assert "Chose anew on 49 rows" in gramian("store", "reselect", sealed).output
+    assert "passed the audit" in gramian("audit", sealed, "--refit").output
+    assert "needs no compacting" in gramian("store", "compact", sealed, code=1).output
+    back = gramian("store", "convert", sealed, "back.store").output
+    assert "49 rows" in back
+    assert len(Store.open(folder / "back.store", readonly=True).model.ids_) == 49
+
+
+def test_a_backup_is_restored_without_what_was_erased_since(gramian, sealed, folder):
+    gramian("audit", sealed, "--anchor", "anchor")
+    assert "Copied version 0" in gramian("store", "backup", sealed, "copy").output
+    gramian("forget", sealed, "--id", "pet 3", "--id", "pet 4", "--anchor", "anchor")
+    assert "is an old copy" in gramian("predict", "copy", "new.csv", code=1).output
+    assert "old copy" in gramian("audit", "copy", "--anchor", "anchor", code=1).output
+    words = ["copy", "again.store", "--new-keyring", "again.keyring"]
+    assert "with 38 rows: 2 of the" in gramian("store", "restore", *words).output
+    audited = gramian("audit", "again.store", "--keyring", "again.keyring").output
+    assert "passed the audit" in audited
+
+
+def test_receipts_fit_in_80_columns_and_say_who_and_whether(gramian, sealed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    gramian("forget", sealed, "--id", "pet 3", "--verify")
+    lines = gramian("store", "receipts", sealed).output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) == 4  # none is broken
+    assert "verified" in lines[0]
+    assert "yes" in lines[-1]
+    assert "closed" in lines[-1]
+    listed = json.loads(gramian("store", "receipts", sealed, "--id", "pet 3", "--json").output)
+    assert [(r["action"], r["state"]) for r in listed["receipts"]] == [("forget", "closed")]
+
+
+def test_rows_that_are_withheld(gramian, pets):
+    out = gramian("forget", pets, "--where", "name=pet 3", "--after", "14d").output
+    assert "Withheld 1 of 40 rows" in out
+    assert "pet 3" in gramian("store", "withheld", pets).output
+    assert "39" in gramian("inspect", pets).output
+    assert "Learned 1 rows again" in gramian("store", "take-back", pets, "--id", "pet 3").output
+    assert json.loads(gramian("store", "withheld", pets, "--json").output)["withheld"] == []
+    gramian("forget", pets, "--id", "pet 4", "--after", "14d")
+    assert "1 rows are withheld" in gramian("store", "erase-due", pets).output
+    erased = gramian("store", "erase-due", pets, "--id", "pet 4").output
+    assert "Erased 1 rows" in erased
+    assert "passed the audit" in gramian("audit", pets, "--refit").output
+    assert "as 14d" in gramian("forget", pets, "--id", "pet 5", "--after", "soon", code=1).output
+    used = gramian("forget", "pets.gram", "--id", "pet 5", "--after", "1d", code=1).output
+    assert "--after is for a store" in used
+
+
+def test_one_receipt_is_checked_without_the_store(gramian, folder, pets):
+    ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+    from cryptography.hazmat.primitives import serialization
+
+    key = ed25519.Ed25519PrivateKey.generate()
+    pem = (
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    (folder / "key.pem").write_bytes(key.private_bytes(*pem))
+    gramian("store", "create", "pets.gram", "signed.store", "--key", "key.pem")
+    for name in ("pet 3", "pet 4", "pet 5"):
+        gramian("forget", "signed.store", "--id", name, "--key", "key.pem")
+    gramian("store", "proof", "signed.store", 1, "-o", "one.json")
+    public = key.public_key().public_bytes_raw().hex()
+    facts = json.loads((folder / "one.json").read_text())
+    words = ["one.json", "--public-key", public, "--head", facts["head"]["hash"]]
+    assert "is in the chain" in gramian("verify", *words).output
+    assert "is in the chain" in gramian("verify", "one.json", "signed.store").output
+    assert "no such receipt" in gramian("verify", "one.json", pets, code=1).output
+    assert "NOT proved" in gramian("verify", "one.json", "--head", "00", code=1).output
+    other = ed25519.Ed25519PrivateKey.generate().public_key().public_bytes_raw().hex()
+    assert "NOT proved" in gramian("verify", "one.json", "--public-key", other, code=1).output
+    facts["path"][0] = facts["receipt"]["hash"]
+    (folder / "one.json").write_text(json.dumps(facts))
+    assert "NOT proved" in gramian("verify", "one.json", code=1).output
+    facts["receipt"]["count"] = 7
+    (folder / "one.json").write_text(json.dumps(facts))
+    assert "its hash is not" in gramian("verify", "one.json", code=1).output
+    assert (
+        "there is no receipt 9"
+        in gramian("store", "proof", "signed.store", 9, "-o", "x.json", code=1).output
+    )
+
+
+def test_a_letter(gramian, folder, pets):
+    gramian("forget", pets, "--id", "pet 3", "--verify")
+    words = ["--to", "Ada <b>", "--office", "The shop", "-o", "letter.html"]
+    gramian("store", "letter", pets, 1, *words)
+    page = (folder / "letter.html").read_text()
+    assert "Your data has been erased" in page
+    assert "Ada &lt;b&gt;" in page
+    assert "building it anew" in page
+    assert "still hold your data" in page  # no keyring
+    assert "pet 3" not in page
+    gramian("forget", pets, "--id", "pet 4", "--after", "2w")
+    gramian("store", "letter", pets, 2, "-o", "letter.html")
+    assert "waiting period" in (folder / "letter.html").read_text()

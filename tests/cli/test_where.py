@@ -29,7 +29,18 @@ def test_condition(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "age", "age = 65", "== 65", "age => 65", "age ! 65", "'age == 65", "age == '65"]
+    "text",
+    [
+        "",
+        "age",
+        "age = '65",
+        "== 65",
+        "age => 65",
+        "age =! 65",
+        "age ! 65",
+        "'age == 65",
+        "age == '65",
+    ],
 )
 def test_what_is_no_condition(text):
     with pytest.raises(ValueError, match="is not of the form COLUMN OP VALUE"):

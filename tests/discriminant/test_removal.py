@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from evidence.shared.paper_algorithms import loo_by_removal
 from gramian.core.equations import ClassTargets
 from gramian.core.gram import decompose
 from gramian.discriminant._equations import KDA_RMSE
-from gramian.discriminant._removal import loo_by_removal
 from tests.tolerance import tolerance
 
 

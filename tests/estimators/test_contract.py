@@ -423,4 +423,4 @@ def test_settling_changes_nothing_but_what_is_pending(estimator):
     close_values(values(estimator), before, updates=7)
     assert_same_model(estimator, refit(estimator), updates=7)
     system = getattr(estimator._now.engine, "system", None)
-    assert len(getattr(getattr(system, "factor", None), "_signs", ())) == 0
+    assert getattr(getattr(system, "factor", None), "_deferred", 0) == 0

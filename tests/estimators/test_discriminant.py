@@ -5,9 +5,9 @@ import pytest
 from scipy.linalg import null_space, orth
 from sklearn.base import clone
 
+from evidence.shared.paper_algorithms import loo_by_removal
 from gramian import KernelDiscriminant
 from gramian.core.gram import NotPositiveDefiniteError
-from gramian.discriminant._removal import loo_by_removal
 from tests.estimators.conftest import (
     assert_unchanged,
     close_values,

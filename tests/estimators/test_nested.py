@@ -1,5 +1,7 @@
 """The score that includes tuning: against the whole procedure repeated, and on noise."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
@@ -17,6 +19,8 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
+from gramian.core.estimators._nested import choices_flatter
+from gramian.data import label_issues
 from tests.estimators.conftest import close_values, make_samples, values
 
 TUNED = {
@@ -132,3 +136,81 @@ def test_folds_that_there_are(folds, match):
         LeastSquaresSVC(gamma=0.5, C=1.0).fit(X, y).nested_score(folds)
     with pytest.raises(ValueError, match="at least 4 that the model holds"):
         LeastSquaresSVC(gamma=0.5, C=1.0).fit(X[:2], [0, 1]).nested_score()
+
+
+def test_folds_are_asked_for_where_choices_flatter():
+    X, y = make_samples(LeastSquaresSVC(), 60)
+    given = LeastSquaresSVC(gamma=0.5, C=1.0).fit(X, y)
+    found = given.nested_score("auto")
+    assert found.folds == 0
+    assert found.score == pytest.approx(given.loo_score())
+    assert str(found).startswith("error on new rows: ")
+    assert str(found).endswith("(leave-one-out)")
+    tuned = LeastSquaresSVC(random_state=0).fit(X, y)
+    assert tuned.nested_score("auto").folds == 10
+    few = LeastSquaresSVC(random_state=0).fit(X[:15], y[:15])
+    assert few.nested_score("auto").folds == 0
+    number = LeastSquaresSVR(gamma=0.5, C=1.0).fit(X, X[:, 0])
+    assert number.nested_score("auto").score == pytest.approx(number.loo_score())
+    assert str(number.nested_score("auto")).startswith("R² on new rows: ")
+
+
+def test_how_many_numbers_are_too_many():
+    model = LeastSquaresSVC(random_state=0)
+    X, y = make_samples(model, 60)
+    plain = model.fit(X, y)._now
+    widths = LeastSquaresSVC(gamma="loo-ard", random_state=0).fit(X, y)._now
+    stack = StackedKernelClassifier(("rbf", "rbf+ard"), random_state=0).fit(X, y)._now
+    assert plain.spec.fitted_numbers(1000) == 2
+    assert widths.spec.fitted_numbers(1000) == 1000
+    assert stack.spec.fitted_numbers(1000) == 2 + 1000 + 2
+    assert not choices_flatter(
+        SimpleNamespace(spec=plain.spec, engine=plain.engine, holdings=Many())
+    )
+    assert choices_flatter(SimpleNamespace(spec=widths.spec, engine=plain.engine, holdings=Many()))
+
+
+class Many:
+    """Holdings of 5,000 samples with 1,000 features."""
+
+    rows = SimpleNamespace(width=1000)
+
+    def __len__(self):
+        return 5000
+
+
+def test_a_model_shows_what_it_knows():
+    model = LeastSquaresSVC(random_state=0)
+    X, y = make_samples(model, 40)
+    assert "#" not in repr(model)
+    assert "#" not in repr(model.fit(X, y))
+    found = model.nested_score(folds=3)
+    assert repr(model) == f"LeastSquaresSVC(random_state=0)  # {found}"
+    stack = StackedKernelRegressor(("rbf", "laplacian"), random_state=0).fit(X, X[:, 0])
+    assert repr(stack).endswith(f"  # {stack.nested_score()}")
+
+
+def test_values_known_from_the_fit_are_those_of_the_models_without_each_fold():
+    for model in (TUNED["stack-c"], TUNED["stack-r"]):
+        X, y = make_samples(model, 40)
+        known = clone(model).fit(X, y)
+        values_known = known.nested_score().values
+        known._now.cache.clear()
+        close_values(values_known, known.nested_score().values, updates=40)
+
+
+def test_folds_of_samples_that_were_set_aside_are_not_those_of_the_others():
+    model = StackedKernelClassifier(("rbf", "laplacian"), tuning_fraction=0.5, random_state=0)
+    X, y = make_samples(model, 60)
+    assert model.fit(X, y)._now.apart is None
+
+
+def test_doubt_does_not_listen_to_a_choice_that_has_seen_the_label():
+    model = LeastSquaresSVC(random_state=0)
+    X, y = make_samples(model, 40)
+    before = label_issues(model.fit(X, y)).pred_probs
+    np.testing.assert_array_equal(before, model.loo_predict_proba())
+    F = model.nested_score(folds=4).values
+    after = label_issues(model)
+    np.testing.assert_array_equal(after.pred_probs[:, 1] > 0.5, F > 0)
+    np.testing.assert_allclose(after.pred_probs[:, 1], 1 / (1 + np.exp(-model.calibration_ * F)))

@@ -93,7 +93,9 @@ def solve(model, basis, weight):
     roots = np.sqrt(weight)[:, None]
     Y = targets(model, basis, model.y_fit_)
     rows = np.vstack([K * roots, penalty])
-    return np.linalg.lstsq(rows, np.vstack([Y * roots, np.zeros((len(penalty), Y.shape[1]))]))[0]
+    return np.linalg.lstsq(
+        rows, np.vstack([Y * roots, np.zeros((len(penalty), Y.shape[1]))]), rcond=None
+    )[0]
 
 
 def combine(model, blocks):

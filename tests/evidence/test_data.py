@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from evidence._registry import PAGE
 from evidence.shared import data as _data
+from evidence.shared.homes import how_to_get
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +17,7 @@ def no_data(tmp_path, monkeypatch):
 
     monkeypatch.delenv("GRAMIAN_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("gramian.datasets._load.download", unreachable)
+    monkeypatch.setattr("evidence.datasets._load.download", unreachable)
 
 
 def test_a_split_is_a_partition():
@@ -46,7 +48,7 @@ def test_error_in_per_cent():
 def test_missing_sets_have_a_reason_without_a_folder(tmp_path):
     reasons = _data.missing(["wine", "ida_heart", "letter", "ida_heart"])
     assert list(reasons) == ["ida_heart", "letter"]
-    assert "has no public home: put ida_heart.npz in a folder" in reasons["ida_heart"]
+    assert reasons["ida_heart"] == "the data set ida_heart was not found"
     assert "could not be fetched" in reasons["letter"]
     assert str(tmp_path) not in "".join(reasons.values())
 
@@ -70,3 +72,13 @@ def test_partitions_used():
         "Partitions of c: 3 official (1–3).",
         "Partitions of d: 1 official (number unknown).",
     ]
+
+
+def test_every_data_set_of_the_page_can_be_had_somewhere():
+    needed = {case["data"] for e in PAGE for case in e.cases(True) if case.get("data")}
+    for name in needed - {"wine", "digits", "iris", "breast_cancer", "diabetes"}:
+        where, how = how_to_get([name])
+        assert name.removeprefix("ida_") in where
+        assert "." in where.split(": ", 1)[1]
+        assert "GRAMIAN_DATA" in how
+    assert how_to_get(["wine"]) == []

@@ -10,6 +10,7 @@ from evidence._markdown import markdown
 from evidence._page import Section, page
 from evidence._registry import BENCHMARKS, EXPERIMENTS, PAGE, select
 from evidence._runner import execute
+from evidence.datasets import names
 from evidence.experiments import (
     andelic2007_regression,
     conformal,
@@ -32,9 +33,10 @@ from evidence.experiments import (
     ridge_path,
     saadi2004_figure_1,
     store_edits,
+    widths,
+    widths_classes,
 )
 from evidence.shared import ellipsoids
-from gramian.datasets import names
 
 NAMES = [experiment.name for experiment in EXPERIMENTS]
 
@@ -143,6 +145,13 @@ MADE_UP = {
     "conformal_coverage": {"covered": [80.0, 90.0, 95.0]},
     "conformal_sets": {"ours": 0.9, "split": 0.9, "ours_size": 1.0, "split_size": 1.1, "n": 200},
     "conformal_tuning": {"same": [0.88, 0.9], "apart": [0.9, 0.91]},
+    "widths_exactness": {"difference": 1e-14, "refits": 1.0, "seconds": 1e-3},
+    "widths_coverage": {
+        **{"covered": [[8.0, 9.0, 9.5], [8.0, 9.0, 9.5]], "asked": [10.0, 10.0]},
+        "widths": [9.0, 20.0],
+    },
+    "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
+    "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": dict.fromkeys(store_edits.TIMES, 0.1),
     "default_times": {"seconds": 1.0, "yardstick": 0.01, "score": 0.9},
@@ -160,6 +169,10 @@ def made_up(name, case):
     if name == "service":
         load = [[route, 100, 0, 2.0, 9.0] for route in ("infer", "learn", "forget")]
         return {"found": load if case["task"] == "load" else [[1000.0, 900.0, 600.0, 1500.0]]}
+    if name == "widths":
+        counts = [[9.0] * 5, [10.0] * 5]
+        ours = {"local": counts, "constant": counts, "local width": 1.0, "constant width": 1.1}
+        return ours if case["who"] in widths.OURS else {"own": counts, "own width": 1.2}
     if name == "kim2006-figure-1":
         errors = [None, *rng.uniform(15, 18, len(kim2006_figure_1.EXPONENTS) - 1)]
         return {"svd": 17.0, "qr": errors, "auto": errors, **OFFICIAL}
@@ -286,6 +299,8 @@ MIXED = {"partition": 0, "n": 40}
         (data_times, {"task": "suggest", "machine": "KernelDiscriminant", "n": 30}),
         (conformal, {"machine": "LeastSquaresSVR, jackknife+", "start": 0, "draws": 2}),
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
+        (widths, {"table": "diabetes", "who": "least squares SVM", "partition": 0, "n": 40}),
+        (widths_classes, {"table": "wine", "partition": 0, "n": 40}),
         (store_edits, {"n": 130}),
         (mixed_tables, {"table": "made classes", "machine": "HistGradientBoosting", **MIXED}),
         (mixed_tables, {"table": "made numbers", "machine": "least squares SVM", **MIXED}),

@@ -80,9 +80,11 @@ def test_missing_data_are_named_on_the_page(page, cache, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     experiment = fakes.experiment(cases=lambda quick: [{"i": 1, "data": "ida_heart"}])
     summary = write_page(compute([experiment], jobs=1, cache=cache), page)
-    assert "ida_heart was not found and has no public home" in summary.unavailable[0]
+    assert summary.unavailable == ["the data set ida_heart was not found"]
     assert summary.failures == []
-    assert "Not available: the data set ida_heart" in page.read_text(encoding="utf-8")
+    assert "Not computed here: the data set ida_heart was not found." in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_page_and_files_share_the_file_of_finished_cases(tmp_path, page, cache):
@@ -110,7 +112,7 @@ def test_without_matplotlib_nothing_is_computed(cache, monkeypatch):
 
 def test_a_real_experiment_from_name_to_page(page, typed, capsys):
     assert typed("papers", "kim2006-figure-2", "-o", page) == 0
-    assert f"Saved {page}\n2 cases in 0.0 minutes" in capsys.readouterr().out
+    assert f"Saved {page}\n2 cases computed, " in capsys.readouterr().out
     text = page.read_text(encoding="utf-8")
     for words in ("kim2006, Figure 2", "the contours perfectly match", "data:image/svg", "numpy"):
         assert words in text

@@ -7,6 +7,7 @@ import pytest
 
 from evidence import Cell, Figure, Table, Text
 from evidence._page import Section, number, page
+from evidence._registry import PAGE, select
 from evidence._runner import Outcome, Task
 from evidence._section import make_section
 from tests.evidence import fakes
@@ -121,7 +122,17 @@ def test_a_section_says_what_is_not_there_and_has_no_report_then():
     assert section.unavailable == ["no set"]
     assert section.parts == []
     assert section.failures == []
-    assert "Not available: no set." in read(section).text
+    assert "Not computed here: no set." in read(section).text
+
+
+def test_a_section_without_data_has_the_published_table_and_says_how_to_get_them():
+    (experiment,) = select(["kim2006-table-1"], PAGE)
+    tasks = [Task(experiment, parameters) for parameters in experiment.cases(True)]
+    pairs = [(task, Outcome(unavailable="the data set was not found")) for task in tasks]
+    text = "".join(read(make_section(experiment, pairs)).text)
+    for word in ("As published: kim2006, Table 1", "16.1", "How to get the data", "PeerLoss"):
+        assert word in text
+    assert "16.1\N{NBSP}±\N{NBSP}3.5" in text
 
 
 def test_a_report_that_fails_is_a_failure_of_its_section():

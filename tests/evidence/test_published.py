@@ -3,9 +3,9 @@
 import pytest
 
 from evidence._compare import Spread
+from evidence.datasets import names
 from evidence.published import duan2008, kaieda2004, kim2006, saadi2004
 from evidence.published._table import read_table
-from gramian.datasets import names
 
 
 def test_cells():

@@ -18,7 +18,7 @@ from gramian.files import ModelFileError
 from gramian.files._archive import describe, write_archive
 from gramian.files._arrays import array_bytes
 from gramian.files._models import _body
-from gramian.files._soundness import check_state
+from gramian.files._validate import check_state
 from tests.estimators.conftest import make_samples
 from tests.torture import files
 
@@ -67,7 +67,7 @@ def test_sparse_samples_that_do_not_hold_together(part, change, tmp_path):
     body, members = _body(model)
     (csr,) = [v["csr"] for k, v in body["model"]["state"]["dict"] if k == "X"]
     members[csr[part]] = array_bytes(change(getattr(model.X_fit_, part)))
-    with pytest.raises(ModelFileError, match="holds no sound model"):
+    with pytest.raises(ModelFileError, match="holds no valid model"):
         gramian.load(write(tmp_path / "x", body, members))
 
 
@@ -239,7 +239,7 @@ def test_words_of_a_file_are_cleaned_and_cut(change, parts, tmp_path):
 
 
 def test_loaded_in_another_process_without_a_crash(tmp_path):
-    """The file of issue 19: an `indptr` that ends at 0 crashed the interpreter."""
+    """An `indptr` that ends at 0 crashed the interpreter."""
     X, y = make_samples(KernelDiscriminant(), 6)
     body, members = _body(KernelDiscriminant(gamma=0.5, ridge=0.1).fit(sparse.csr_array(X), y))
     (csr,) = [v["csr"] for k, v in body["model"]["state"]["dict"] if k == "X"]
@@ -276,13 +276,13 @@ def altered(state, path, value):
         (("public", "parts_"), [], "parts_ has 0 entries, not 2"),
         (("parts",), [], "the parts has 0 entries, not 2"),
         (PART, {}, "a part lacks"),
-        ((*PART, "kernel"), "laplacian", "the kernel of a part is not the one"),
-        ((*PART, "gamma"), -1.0, "gamma of a part is -1"),
-        ((*PART, "C"), 0.0, "C of a part is 0"),
-        ((*PART, "metric"), np.ones(3), "the metric of a part is there without the parameter"),
+        ((*PART, "kernel"), "laplacian", "kernel_ is 'laplacian', which the parameters"),
+        ((*PART, "gamma"), -1.0, "gamma_ is -1"),
+        ((*PART, "C"), 0.0, "C_ is 0"),
+        ((*PART, "metric"), np.ones(3), "metric_ is there without the parameter"),
         ((*PART, "selection"), 3, "selection_ is a int"),
-        (("public", "parts_", 1, "metric"), None, "the metric of a part is there without"),
-        (("public", "parts_", 1, "metric"), np.ones(2), "the metric of a part has shape"),
+        (("public", "parts_", 1, "metric"), None, "metric_ is there without"),
+        (("public", "parts_", 1, "metric"), np.ones(2), "metric_ has shape"),
         (("public", "parts_", 1, "metric"), np.zeros(3), "factors below 0, or none above"),
         (("parts", 0), {}, "a part lacks coefficients"),
         (("parts", 0, "coefficients"), (np.zeros(1), np.zeros((5, 1))), "coefficients has shape"),
@@ -301,8 +301,8 @@ def test_parts_of_a_stack_that_do_not_hold_together(path, value, match):
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
-        ("kernel_", "linear", "kernel_ is 'linear', which the parameter kernel does not allow"),
-        ("kernel_", None, "kernel_ is 'None', which the parameter kernel does not allow"),
+        ("kernel_", "linear", "kernel_ is 'linear', which the parameters do not allow"),
+        ("kernel_", None, "kernel_ is 'None', which the parameters do not allow"),
         ("metric_", None, "metric_ is there without the parameter metric, or missing with it"),
         ("metric_", -np.ones(3), "metric_ has factors below 0"),
     ],

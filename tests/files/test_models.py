@@ -383,7 +383,7 @@ def parameter(name, value):
         (parameter("C", {"array": "arrays/99.npy"}), "has no array arrays/99.npy"),
         (parameter("C", {"a": 1, "b": 2}), "does not fit gramian"),
         (parameter("unheard", 1), "does not fit gramian .*unheard"),
-        (lambda body: body["model"].update(state={"dict": []}), "the state lacks X, coefficients"),
+        (lambda body: body["model"].update(state={"dict": []}), "the state lacks X, declared"),
         (lambda body: body["model"].update(state=None), "holds a model that is not fitted"),
         (lambda body: without(body, "weights"), "the state lacks weights"),
         (lambda body: body["model"].pop("class"), "does not fit gramian"),

@@ -57,7 +57,7 @@ def test_file_of_a_window_is_private(tmp_path):
 def test_unsound_window_is_refused():
     X, y, _ = samples()
     window = SlidingWindow(KDA, max_samples=30).partial_fit(X, y)
-    from gramian.files._soundness import check_parameters, check_state
+    from gramian.files._validate import check_parameters, check_state
 
     state = window._get_state()
     for change in (
@@ -68,10 +68,10 @@ def test_unsound_window_is_refused():
         {"estimator_": SVR},
         {"X": state["X"][:, :2]},
     ):
-        with pytest.raises(ModelFileError, match="holds no sound model"):
+        with pytest.raises(ModelFileError, match="holds no valid model"):
             check_state(window, {**state, **change})
     for bad in ({"max_samples": 0}, {"max_age": -1.0}, {"estimator": None}):
-        with pytest.raises(ModelFileError, match="holds no sound model"):
+        with pytest.raises(ModelFileError, match="holds no valid model"):
             check_parameters(SlidingWindow(**{"estimator": KDA, **bad}))
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from evidence.shared.paper_algorithms import canonical_form, fisher_loo_rows
 from gramian.core.gram import Moments, decompose
-from gramian.fisher._equations import KFD, KFD_PENALIZED, Fisher, canonical_form, fisher_loo_rows
+from gramian.fisher._equations import KFD, KFD_PENALIZED, Fisher
 from tests.tolerance import tolerance
 
 RIDGES = [10.0, 0.1, 1e-3]

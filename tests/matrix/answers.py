@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from gramian import ChoiceWarning
-from gramian.data import label_issues, sample_values, suggest
+from gramian.data import label_issues, leave_two_out, sample_values, suggest
 from gramian.plots import sample_influence
 from tests.matrix.capabilities import capability
 from tests.matrix.cases import Array, Case, as_array
@@ -130,9 +130,16 @@ def intervals_by_folds(case: Case, model: Any, confidence_level: float) -> Array
     for k, one in enumerate(models):
         left = np.flatnonzero(fold == k)
         R[left] = np.abs(y[left] - case.values(one, case.held[left]).reshape(len(left), -1))
-    rank = int((1.0 - confidence_level) * (n + 1) + 1e-9)
-    low, high = np.sort(at[fold] - R[:, None], axis=0), np.sort(at[fold] + R[:, None], axis=0)
-    return np.stack([low[rank - 1], high[n - rank]], axis=-1)
+    weight = case.weight[case.held]
+    most = (1.0 - confidence_level) * (1.0 + weight.sum()) * (1.0 + 1e-9)
+    ends = np.empty((m, y.shape[1], 2))
+    for sign, end in ((-1.0, 0), (1.0, 1)):
+        reach = sign * (at[fold] + sign * R[:, None])  # the last of those that may be left outside
+        order = np.argsort(-reach, axis=0)
+        few = np.cumsum(weight[order], axis=0) <= most
+        last = np.where(few, np.take_along_axis(reach, order, axis=0), np.inf).min(axis=0)
+        ends[..., end] = sign * last
+    return ends
 
 
 def judged_by_folds(model: Any) -> bool:
@@ -201,15 +208,45 @@ def intervals(case: Case, folder: Path) -> None:
     model = case.model()
     X = case.queries_to_add(model)
     by_folds = intervals_by_folds(case, model, 0.8) if judged_by_folds(model) else None
-    found = as_array(model.predict_interval(X, confidence_level=0.8)).reshape(
-        len(case.asked), -1, 2
-    )
+    found = model.predict_interval(X, confidence_level=0.8, width="constant")
+    found = as_array(found).reshape(len(case.asked), -1, 2)
     if by_folds is not None:
         case.close(found, by_folds)
         return
     for query, parts in enumerate(model.predict_region(X, confidence_level=0.8)):
         for column, part in enumerate(parts if case.how.targets else [parts]):
             case.close(found[query, column], [part.min(), part.max()])
+
+
+@sure("predict_interval, local", needs="predict_interval")
+def local_intervals(case: Case, folder: Path) -> None:
+    """Finite, and the same after a sample has come and gone; tests/estimators has refits."""
+    model = case.model()
+    X = case.queries(model)
+    found = as_array(model.predict_interval(X, 0.8, "jackknife+", "local"))
+    centre = as_array(model.predict(X)).reshape(len(case.asked), -1)
+    ends = found.reshape(*centre.shape, 2)
+    assert np.isfinite(ends).all()
+    assert (ends[..., 0] < ends[..., 1]).all()
+    again = model.partial_fit(
+        case.to_learn(model, case.asked[:1]), case.y[case.asked[:1]], ids=[999]
+    )
+    X = case.queries(again.forget([999]))
+    case.close(as_array(again.predict_interval(X, 0.8, "jackknife+", "local")), found, 1e-6)
+
+
+@data("leave_two_out")
+def pairs(case: Case, folder: Path) -> None:
+    """Without a sample, the leave-one-out values of the others."""
+    model = case.model()
+    found = leave_two_out(model)
+    assert found.ids.tolist() == case.held.tolist()
+    for k in judged(case, model):
+        twin = case.without(k)
+        left_out = as_array(twin.loo_decision_function()).reshape(len(twin.ids_), -1)
+        others = [j for j in judged(case, model) if j != k]
+        for j in others:
+            case.close(found.values[k, j], left_out[j - (j > k)], 1e-6)
 
 
 @data("sample_values")
@@ -237,8 +274,12 @@ def _squares(case: Case, model: Any) -> Array:
 def issues(case: Case, folder: Path) -> None:
     model = case.model()
     found = label_issues(model)
-    P, own = as_array(model.loo_predict_proba()), np.searchsorted(model.classes_, model.y_fit_)
-    wrong = np.flatnonzero(P.argmax(axis=1) != own)
+    own = np.searchsorted(model.classes_, model.y_fit_)
+    F = as_array(model.loo_decision_function())
+    if case.takes_several and "weights" in case.how.chosen:  # it knows values out of fold
+        F = as_array(model.nested_score().values)
+    best = (F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)
+    wrong = np.flatnonzero(best != own)
     assert sorted(found.ids.tolist()) == model.ids_[wrong].tolist()
 
 

@@ -89,6 +89,19 @@ REFUSALS = (
         ("LagrangianSVC", *ORTHOGONAL, *STACKS, *FUZZY),
     ),
     Refusal(
+        "not known without a pair in closed form; forget both samples",
+        r"values without two samples are known in closed form .* or forget both",
+        ("leave_two_out",),
+        (),
+        ("KernelDiscriminant", "KernelFisherDiscriminant", "LagrangianSVC", *FUZZY),
+    ),
+    Refusal(
+        "balanced class weights change with every sample; give them as numbers",
+        r"values without two samples are known in closed form .* with fixed class weights",
+        ("leave_two_out",),
+        ("balanced class weights",),
+    ),
+    Refusal(
         'no variance of its outputs; take `strategy="expected-error"`',
         r"the variance of outputs is known .* Take another strategy",
         ("suggest",),

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from gramian.orthogonal._forward import ForwardRules, forward_select
 from gramian.orthogonal._live_ridge import LiveRidge
-from gramian.orthogonal._normal_equations import chunk_sums
+from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
 

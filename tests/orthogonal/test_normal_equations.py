@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.orthogonal._normal_equations import Sums, basis_features, chunk_sums
+from gramian.orthogonal._normal_equations import Sums, basis_features
 from gramian.orthogonal._ridge_path import Axes
+from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
 

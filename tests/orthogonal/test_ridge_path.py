@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.orthogonal._normal_equations import chunk_sums
 from gramian.orthogonal._ridge_path import Axes, least
+from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
 RIDGES = np.array([0.0, 0.1, 3.0, 1e3])

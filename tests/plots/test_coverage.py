@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
-from gramian.plots import CoverageDisplay, IntervalDisplay, MartingaleDisplay, coverage_of
+from gramian.plots import (
+    CoverageDisplay,
+    IntervalDisplay,
+    MartingaleDisplay,
+    WidthDisplay,
+    coverage_of,
+)
 from gramian.stream import prequential
 
 pytest.importorskip("matplotlib")
@@ -100,6 +106,30 @@ def test_displays_draw(classifier, regressor):
     shown = IntervalDisplay.from_estimator(regressor, X, feature=1, method="jackknife+")
     np.testing.assert_array_equal(shown.x, np.sort(X[:, 1]))
     assert shown.ax_.get_xlabel() == "feature 1"
+    shown = IntervalDisplay.from_estimator(regressor, X, width="local")
+    X = X[np.argsort(X[:, 0])]
+    np.testing.assert_array_equal(shown.intervals, regressor.predict_interval(X, width="local"))
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+def test_coverage_by_difficulty(regressor, tuned):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(20, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=20)
+    model = LeastSquaresSVR(random_state=0).fit(X, y) if tuned else regressor
+    method = "cv+" if tuned else "jackknife+"
+    shown = WidthDisplay.from_estimator(model, X, y, confidence_level=0.8)
+    local, constant = (model.predict_interval(X, 0.8, method, w) for w in ("local", "constant"))
+    easiest = np.argsort(local[:, 1] - local[:, 0])[:4]
+    for kind, ends in (("local", local), ("constant", constant)):
+        low, high = ends[easiest].T
+        inside = (low <= y[easiest]) & (y[easiest] <= high)
+        assert shown.coverage[kind][0] == pytest.approx(inside.mean())
+        assert shown.widths[kind][0] == pytest.approx(np.mean(high - low))
+    labels = {line.get_label() for line in shown.ax_.get_lines()}
+    assert {"as promised", "local width", "constant width"} <= labels
+    with pytest.raises(ValueError, match="at least 5 samples, got 4"):
+        WidthDisplay.from_estimator(model, X[:4], y[:4])
 
 
 def test_the_martingale_is_drawn_with_its_alarm():

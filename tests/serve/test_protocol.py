@@ -170,6 +170,21 @@ def test_intervals(serving):
     np.testing.assert_allclose(np.column_stack([found["lower"], found["upper"]]), expected)
 
 
+@guarantees
+def test_widths_of_intervals(serving):
+    asked = {"intervals": True, "confidence_level": 0.8, "width": "local"}
+    body = {"inputs": [tensor(X)], "parameters": asked}
+    with serving(regressor()) as client:
+        found = outputs(client.post(f"{MODEL}/infer", json=body))
+        asked.pop("intervals")
+        refused = client.post(f"{MODEL}/infer", json=body)
+        wrong = client.post(f"{MODEL}/infer", json={**body, "parameters": {"width": "wide"}})
+    expected = regressor().predict_interval(X, confidence_level=0.8, width="local")
+    np.testing.assert_allclose(np.column_stack([found["lower"], found["upper"]]), expected)
+    assert refused.status_code == wrong.status_code == 422
+    assert 'width="local" is for intervals' in refused.json()["error"]
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -62,7 +62,8 @@ KINDS = ("file", "sealed", "server")
 def pytest_generate_tests(metafunc):
     """Every test of a store runs in each kind of place, unless it looks into the plain file."""
     if "kind" in metafunc.fixturenames:
-        kinds = KINDS[:1] if "path" in metafunc.fixturenames else KINDS
+        kinds = getattr(metafunc.module, "KINDS", KINDS)
+        kinds = KINDS[:1] if "path" in metafunc.fixturenames else kinds
         metafunc.parametrize("kind", kinds)
 
 

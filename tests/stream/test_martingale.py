@@ -6,6 +6,7 @@ from scipy.integrate import quad
 from sklearn.base import clone
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
+from gramian.core.estimators import answer_p_values
 from gramian.stream import SlidingWindow, mixture_martingale, prequential
 
 KDA = KernelDiscriminant(gamma=0.5, ridge=0.1)
@@ -99,3 +100,26 @@ def test_a_window_answers_with_sets_and_intervals():
     window = SlidingWindow(SVR).fit(X, X[:, 1])
     expected = clone(SVR).fit(X, X[:, 1]).predict_interval(X, 0.8)
     np.testing.assert_allclose(window.predict_interval(X, 0.8), expected)
+
+
+@pytest.mark.parametrize("width", ["local", "density"])
+def test_widths_of_a_stream(width):
+    """The p-value of a sample is above 1 − confidence where the interval holds it."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (70, 1))
+    y = X[:, 0] + np.where(X[:, 0] > 0, 0.5, 0.05) * rng.standard_normal(70)
+    model = clone(SVR).fit(X[:40], y[:40])
+    result = prequential(model, zip(X[40:], y[40:], strict=True), confidence_level=0.7, width=width)
+    held, p = [], []
+    model = clone(SVR).fit(X[:40], y[:40])
+    for x, z in zip(X[40:], y[40:], strict=True):
+        low, high = model.predict_interval(x[None], 0.7, width=width)[0]
+        held.append(low <= z <= high)
+        p.append(answer_p_values(model, x[None], [z], width=width)[0])
+        model.partial_fit(x[None], [z])
+    held, p = np.array(held), np.array(p)
+    assert np.all(held[p > 0.3])  # jackknife+ joins the ends, so that a little more is inside
+    assert np.mean(held != (p > 0.3)) <= (0.1 if width == "local" else 0.0)
+    assert np.all(result.p_values <= p)
+    with pytest.raises(ValueError, match="width must be one of"):
+        prequential(model, zip(X, y, strict=True), confidence_level=0.7, width="wide")

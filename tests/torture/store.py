@@ -18,6 +18,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -283,7 +284,7 @@ def _facts(path):
     """All that a store says, wherever in the file it stands."""
     contents, _ = SQLiteFile(path).read()
     taken = sorted(content for content in contents.rows.values() if any(content))
-    return contents._replace(rows=taken)
+    return replace(contents, rows=taken)
 
 
 def _small_store(path):
@@ -347,7 +348,7 @@ def drops(folder=None):
         "number = 1) WHERE number = 2",
         "a row": "DELETE FROM rows WHERE place = 3",
         "a wiped row": "UPDATE rows SET content = zeroblob(length(content)) WHERE place = 3",
-        "a row twice": "INSERT INTO rows SELECT 99, content FROM rows WHERE place = 3",
+        "a row twice": "INSERT INTO rows SELECT 99, version, content FROM rows WHERE place = 3",
         "a signature": 'UPDATE receipts SET content = replace(content, \'"signature":"\', '
         '\'"signature":"00\') WHERE number = 1',
         "the key of ids": "UPDATE meta SET id_key = zeroblob(32)",

@@ -23,13 +23,14 @@ def rebuilt(model):
     """Candidates for a forgotten row, from whatever updates are pending in the live object."""
     system = model._now.engine.system
     factor = system.factor
-    pending, signs = getattr(factor, "_pending", None), getattr(factor, "_signs", ())
+    pending = getattr(factor, "_pending", None)
     if pending is None:
         return
     X = model.X_fit_
     for column in range(pending.shape[1]):
         w = pending[factor.matrix.slots, column].real
-        if not np.any(w) or (column < len(signs) and signs[column].real > 0):
+        added = column < factor._deferred and factor._signs[column].real > 0
+        if not np.any(w) or added:
             continue
         k = factor.multiply(w[:, None])[:, 0]
         k = k * np.sign(k[np.argmax(np.abs(k))])

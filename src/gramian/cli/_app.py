@@ -19,7 +19,9 @@ from gramian.cli import _work
 from gramian.core.text import without_controls
 
 READING = "gramian.reading"
+OPENING = "gramian.opening"
 MODEL = click.Path(exists=True, dir_okay=False)
+NEW_FILE = click.Path(dir_okay=False)
 TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
@@ -42,6 +44,19 @@ class OutputPath(click.Path):
 
 
 OUTPUT = OutputPath(dir_okay=False, writable=True)
+
+
+class StorePath(click.Path):
+    """A store in a file, or the address of one on a server."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if str(value).startswith(("postgresql://", "postgres://")):
+            return value
+        return super().convert(value, param, ctx)
+
+
+STORE = StorePath(exists=True, dir_okay=False)
+NEW_STORE = StorePath(dir_okay=False)
 
 
 class NumberOr(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new ones
@@ -86,6 +101,24 @@ def reading_options(command: Command) -> Command:
         help="Lines of text files before the names of the columns, such as a title.",
     )  # fmt: skip
     return encoding(skip(command))
+
+
+def store_options(command: Command) -> Command:
+    """Options of a store with a keyring; `gramian.cli._opened` finds them there."""
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        context.meta.setdefault(OPENING, {})[str(parameter.name)] = value
+
+    shared: dict[str, Any] = {"expose_value": False, "callback": keep, "type": NEW_FILE}
+    keyring = click.option(
+        "--keyring", envvar="GRAMIAN_KEYRING", metavar="FILE", **shared,
+        help="Keyring of a store whose rows are encrypted.  [GRAMIAN_KEYRING]",
+    )  # fmt: skip
+    anchor = click.option(
+        "--anchor", envvar="GRAMIAN_ANCHOR", metavar="FILE", **shared,
+        help="Names the last receipt, by which an old copy is recognised.  [GRAMIAN_ANCHOR]",
+    )  # fmt: skip
+    return keyring(anchor(command))
 
 
 def drop_option(command: Command) -> Command:
@@ -173,16 +206,21 @@ def fit(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.argument("table", type=TABLE)
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--confidence", type=NumberOr(), metavar="NUMBER",
               help="Add sets or intervals that hold the truth this often.")  # fmt: skip
+@click.option("--width", type=click.Choice(["auto", "local", "constant", "density"]),
+              default="auto", show_default=True,
+              help="With --confidence, of numbers: intervals that follow the noise, or not.",
+              )  # fmt: skip
 @click.option("--fast", is_flag=True,
               help="With --confidence: by leave-one-out errors alone, an approximation.",
               )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
 @reading_options
+@store_options
 @json_option
 def predict(**options: Any) -> None:
     """Predict the target of each row of TABLE.
@@ -193,12 +231,13 @@ def predict(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.argument("table", type=TABLE)
 @drop_option
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @reading_options
+@store_options
 @json_option
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
@@ -206,14 +245,15 @@ def learn(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
 @click.option(
     "--ids-from", type=TABLE,
     help="File with one id per line, or a table with a column id or of the name of MODEL's ids.",
 )  # fmt: skip
 @click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
-@click.option("--where", metavar="'COLUMN OP VALUE'", help="Rows to forget; OP is == != < <= > >=.")
+@click.option("--where", metavar="'COLUMN OP VALUE'",
+              help="Rows to forget, as those of a person; OP is = != < <= > >=.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say which rows these are; change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask, however many rows these are.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
@@ -221,10 +261,14 @@ def learn(**options: Any) -> None:
               help="Relative difference that --verify allows.  [1e-8]")  # fmt: skip
 @click.option("--reselect", is_flag=True,
               help="Choose scales and hyper-parameters anew on what is left.")  # fmt: skip
+@click.option("--after", metavar="TIME",
+              help="Of a store: out of all answers now, erased after this time, as 14d or 12h; "
+                   "until then `gramian store take-back` brings them back.")  # fmt: skip
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @reading_options
+@store_options
 @json_option
 def forget(**options: Any) -> None:
     """Forget rows exactly, and print a receipt.
@@ -237,11 +281,12 @@ def forget(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.option("--top", type=click.IntRange(1), metavar="K",
               help="How many rows.  [all whose class is not the most probable; 20 of numbers]",
               )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet with all of them.")
+@store_options
 @json_option
 def doubt(**options: Any) -> None:
     """List the rows of MODEL whose targets are probably wrong.
@@ -253,7 +298,7 @@ def doubt(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.argument("table", type=TABLE, required=False)
 @click.option("--column", metavar="COLUMN", default="suggested", show_default=True,
               help="Column of TABLE with the new targets; the ids are in its column id.",
@@ -263,6 +308,7 @@ def doubt(**options: Any) -> None:
 @click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
 @click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
 @reading_options
+@store_options
 @json_option
 def relabel(**options: Any) -> None:
     """Give rows of MODEL other targets: those of TABLE, or one for the rows named by --id."""
@@ -275,25 +321,35 @@ def relabel(**options: Any) -> None:
 
 @app.command()
 @click.argument("receipt", type=MODEL)
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE, required=False)
 @click.option("every", "--all", is_flag=True, help="Every receipt of the file.  [the last]")
 @click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
 @click.option("--tolerance", type=NumberOr(), metavar="NUMBER",
               help="Relative difference that --refit allows.  [1e-8]")  # fmt: skip
+@click.option("--public-key", metavar="KEY",
+              help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
+@click.option("--head", metavar="HASH",
+              help="Hash of a later receipt that you know from elsewhere.")  # fmt: skip
+@store_options
 @json_option
 def verify(**options: Any) -> None:
-    """Check that MODEL is the model of the last receipt in RECEIPT and holds none of its ids.
+    """Check a receipt.
 
-    The exit code is 0 if both are true, otherwise 1.
+    RECEIPT of a model file: that MODEL is the model of the last receipt in it and holds none of its
+    ids. RECEIPT of a store, as `gramian store proof` writes it: that it is in the chain whose head
+    it names, without the store; with MODEL, that it is in the chain of that store.
+
+    The exit code is 0 if all is true, otherwise 1.
     """
     _run("verify", options)
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.option("--loo", is_flag=True, help="Exact leave-one-out error and doubtful rows.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list, with --loo.")  # fmt: skip
+@store_options
 @json_option
 def inspect(**options: Any) -> None:
     """Describe MODEL and what it holds."""
@@ -301,11 +357,12 @@ def inspect(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.option("--predict-only", is_flag=True,
               help="Coefficients and centres; no ids, no targets. Has to be said.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT,
               help="ONNX if it ends in .onnx, else NumPy's npz.")  # fmt: skip
+@store_options
 @json_option
 def export(**options: Any) -> None:
     """Write MODEL for other programs, as a file that predicts and nothing else.
@@ -316,10 +373,11 @@ def export(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("model", type=MODEL)
+@click.argument("model", type=STORE)
 @click.option("--doubtful", type=click.IntRange(0), default=20, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
+@store_options
 @json_option
 def report(**options: Any) -> None:
     """Write a self-contained HTML page about MODEL, with figures."""
@@ -327,10 +385,11 @@ def report(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("store", type=MODEL)
+@click.argument("store", type=STORE)
 @click.option("--public-key", metavar="KEY",
               help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
 @click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
+@store_options
 @json_option
 def audit(**options: Any) -> None:
     """Check STORE: file, chain of receipts, signatures, rows, settings.
@@ -347,28 +406,62 @@ def store() -> None:
 
 @store.command()
 @click.argument("model", type=MODEL)
-@click.argument("store", type=OUTPUT)
+@click.argument("store", type=NEW_STORE)
 @click.option("--key", type=MODEL, help="Private Ed25519 key (PEM) that signs the receipts.")
 @click.option("--snapshot/--no-snapshot", default=True, show_default=True,
               help="Keep the coefficients, so that the store opens faster.")  # fmt: skip
+@store_options
 @json_option
 def create(**options: Any) -> None:
-    """Make the new STORE of the model file MODEL."""
+    """Make the new STORE of the model file MODEL.
+
+    STORE is a file, or the address of a PostgreSQL database: postgresql://USER@HOST/DATABASE#NAME.
+    With --keyring, a new file, rows are encrypted, and what is erased is gone from every copy.
+    """
     _run("store", {"task": "create", **options})
 
 
 @store.command()
-@click.argument("store", type=MODEL)
+@click.argument("store", type=STORE)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="About this row. Repeatable.")
+@store_options
 @json_option
 def receipts(**options: Any) -> None:
-    """List the receipts of STORE, or those about some rows."""
+    """List the receipts of STORE, or those about some rows.
+
+    A receipt is open while a process that answers may still have an older version.
+    """
     _run("store", {"task": "receipts", **options})
 
 
 @store.command()
-@click.argument("store", type=MODEL)
+@click.argument("store", type=STORE)
+@click.argument("number", type=int)
+@click.option("-o", "--output", type=OUTPUT, required=True, help="JSON file to write.")
+@store_options
+@json_option
+def proof(**options: Any) -> None:
+    """Write a receipt of STORE so that `gramian verify` can check it without the store."""
+    _run("store", {"task": "proof", **options})
+
+
+@store.command()
+@click.argument("store", type=STORE)
+@click.argument("number", type=int)
+@click.option("--to", "person", metavar="NAME", help="Who asked.")
+@click.option("--office", metavar="TEXT", help="Who answers.")
+@click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
+@store_options
+@json_option
+def letter(**options: Any) -> None:
+    """Write a receipt of STORE as a letter to the person who asked."""
+    _run("store", {"task": "letter", **options})
+
+
+@store.command()
+@click.argument("store", type=STORE)
 @click.option("--key", type=MODEL, help="Private key that signs the receipts.")
+@store_options
 @json_option
 def compact(**options: Any) -> None:
     """Write STORE anew without the places of forgotten rows."""
@@ -376,12 +469,97 @@ def compact(**options: Any) -> None:
 
 
 @store.command("export")
-@click.argument("store", type=MODEL)
+@click.argument("store", type=STORE)
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
+@store_options
 @json_option
 def export_store(**options: Any) -> None:
     """Write the present model of STORE to a model file."""
     _run("store", {"task": "export", **options})
+
+
+@store.command()
+@click.argument("store", type=STORE)
+@click.argument("file", type=OUTPUT)
+@store_options
+@json_option
+def backup(**options: Any) -> None:
+    """Write a copy of STORE to the new FILE, also while it is served.
+
+    Of a store with a keyring, the copy is encrypted, and rows that are erased later are gone from
+    it, too. Keep the keyring elsewhere.
+    """
+    _run("store", {"task": "backup", **options})
+
+
+@store.command()
+@click.argument("copy", type=STORE)
+@click.argument("store", type=NEW_STORE)
+@click.option("--new-keyring", type=OUTPUT, required=True, help="New file, for STORE.")
+@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
+@store_options
+@json_option
+def restore(**options: Any) -> None:
+    """Make the new STORE of COPY, without the rows that were erased since COPY was made.
+
+    --keyring is that of the store as it is today.
+    """
+    _run("store", {"task": "restore", **options})
+
+
+@store.command()
+@click.argument("source", type=STORE)
+@click.argument("store", type=NEW_STORE)
+@click.option("--new-keyring", type=OUTPUT, help="New file, for STORE.  [not encrypted]")
+@store_options
+@json_option
+def convert(**options: Any) -> None:
+    """Copy the store SOURCE to the new STORE, from a file to a server or back.
+
+    --keyring is that of SOURCE, if it has one.
+    """
+    _run("store", {"task": "convert", **options})
+
+
+@store.command()
+@click.argument("store", type=STORE)
+@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
+@store_options
+@json_option
+def reselect(**options: Any) -> None:
+    """Choose scales and hyper-parameters of STORE anew on the rows it holds, with a receipt."""
+    _run("store", {"task": "reselect", **options})
+
+
+@store.command()
+@click.argument("store", type=STORE)
+@store_options
+@json_option
+def withheld(**options: Any) -> None:
+    """List the rows of STORE that are out of the model and not erased yet."""
+    _run("store", {"task": "withheld", **options})
+
+
+@store.command("take-back")
+@click.argument("store", type=STORE)
+@click.option("ids", "--id", multiple=True, required=True, metavar="ID", help="Repeatable.")
+@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
+@store_options
+@json_option
+def take_back(**options: Any) -> None:
+    """Learn rows of STORE again that are withheld (`gramian forget --after`)."""
+    _run("store", {"task": "take-back", **options})
+
+
+@store.command("erase-due")
+@click.argument("store", type=STORE)
+@click.option("ids", "--id", multiple=True, metavar="ID", help="These, due or not. Repeatable.")
+@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
+@store_options
+@json_option
+def erase_due(**options: Any) -> None:
+    """Erase the withheld rows of STORE whose time has come."""
+    _run("store", {"task": "erase-due", **options})
 
 
 @app.command()

@@ -85,6 +85,15 @@ def described(model: Any) -> str:
     )
 
 
+def new_rows(model: Any) -> Facts:
+    """The score that rows can expect which are not there yet, tuning included, and in words."""
+    found = estimator_of(model).nested_score("auto", n_jobs=-1)
+    name = "error" if found.classifies else "r2"
+    score = 1.0 - found.score if found.classifies else found.score
+    margin = {"standard_error": found.standard_error, "folds": found.folds}
+    return {name: score, **margin, "words": str(found)}
+
+
 def leave_one_out(model: Any) -> Facts:
     """The exact leave-one-out error: with a confusion matrix, or in the unit of the target."""
     estimator = estimator_of(model)

@@ -13,7 +13,7 @@ import gramian
 from gramian import data
 from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
-from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
+from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
 from gramian.cli._tables import asked, naming, read_table
 from gramian.cli._targets import with_target
 from gramian.cli._work import step
@@ -65,6 +65,8 @@ def run(
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
+        step("error on new rows")
+        found = _assess.new_rows(model)  # before it is saved: what folds have chosen stays in it
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
@@ -81,6 +83,7 @@ def run(
         "ignored": model.ignored_,
         "target": {"column": target, "held": _assess.targets(model)},
         "chosen": _assess.chosen(model),
+        "new_rows": found,
         "leave_one_out": _assess.leave_one_out(model),
         "doubtful": data.doubtful(model, doubtful),
     }
@@ -130,7 +133,7 @@ def show(facts: dict[str, Any]) -> None:
     show_columns(facts)
     heading("Chosen")
     pairs(facts["chosen"])
-    show_leave_one_out(facts["leave_one_out"])
+    show_errors(facts)
     show_doubtful(facts["doubtful"])
     seconds = facts["seconds"]
     say(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -13,6 +15,7 @@ from gramian.cli._show import number, pairs, say
 from gramian.cli._work import pause, step
 from gramian.files import _ledger
 
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 SHARE = 0.2
 """Share of the rows above which the command asks before it forgets them."""
 
@@ -29,6 +32,7 @@ def run(
     verify: bool,
     tolerance: float | None,
     reselect: bool,
+    after: str | None,
     receipt: str | None,
     key: str | None,
     output: str | None,
@@ -40,6 +44,7 @@ def run(
         with reading(model) as opened:
             return _tried(opened, *asked.of(opened.model, model))
     only = {"tolerance": tolerance, "reselect": reselect, "receipt": receipt}
+    wait = None if after is None else read_time_span(after)
     with editing(model, key=key, output=output, **only) as opened:
         finished = _open_receipts(receipt, opened)
         rows, unknown = asked.of(opened.model, model)
@@ -47,15 +52,24 @@ def run(
             _ask(len(rows), len(opened.model.ids_), quiet)
         step("forgetting")
         options = {"tolerance": tolerance, "reselect": reselect, "receipts": receipt}
-        done = opened.forget(rows, verify=verify, **options)
+        done = opened.forget(rows, verify=verify, after=wait, **options)
         return {
             "saved": opened.saved,
             "receipts": receipt,
             "receipt": done.receipt,
             "finished": finished,
             "unknown_ids": unknown,
+            "after": after,
             "failed": done.failed,
         }
+
+
+def read_time_span(text: str) -> timedelta:
+    """The time that a text such as 14d, 12h or 30m is; ValueError if it is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
+    if match is None or not float(match[1]) > 0:
+        raise ValueError(f"--after must be a number with s, m, h, d or w, as 14d; got {text!r}.")
+    return timedelta(**{_UNITS[match[2]]: float(match[1])})
 
 
 def _tried(opened: Opened, rows: list[Any], unknown: list[str]) -> dict[str, Any]:
@@ -121,7 +135,11 @@ def show(facts: dict[str, Any]) -> None:
         _show_tried(facts)
         return
     receipt = facts["receipt"]
-    say(f"Forgot {receipt['count']} of {receipt['n_before']} rows: {_some(receipt['ids'])}")
+    word = "Forgot" if facts["after"] is None else "Withheld"
+    say(f"{word} {receipt['count']} of {receipt['n_before']} rows: {_some(receipt['ids'])}")
+    if facts["after"] is not None:
+        say(f"They are out of all answers, and will be erased after {facts['after']}: by the next")
+        say("opening of the store for writing then, or `gramian store erase-due`.")
     say()
     drift = receipt["drift"]
     pairs(

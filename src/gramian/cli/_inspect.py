@@ -7,7 +7,7 @@ from typing import Any
 from gramian import data
 from gramian.cli import _assess
 from gramian.cli._opened import Opened, reading
-from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_leave_one_out
+from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
 from gramian.cli._work import step
 from gramian.tables import TableModel, estimator_of
 
@@ -36,6 +36,8 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
     if isinstance(fitted, TableModel):
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
+        step("error on new rows")
+        facts["new_rows"] = _assess.new_rows(fitted)
         step("leave-one-out error")
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
         facts["doubtful"] = data.doubtful(fitted, doubtful)
@@ -54,7 +56,7 @@ def show(facts: dict[str, Any]) -> None:
     if "columns" in facts:
         show_columns(facts)
     if "leave_one_out" in facts:
-        show_leave_one_out(facts["leave_one_out"])
+        show_errors(facts)
         show_doubtful(facts["doubtful"])
     heading(f"File {facts['model']}, every checksum right")
     pairs(facts["file"])

@@ -12,7 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
+
 import gramian
+from gramian.cli._app import OPENING
 from gramian.files import file_facts, locked
 from gramian.tables import TableModel
 
@@ -21,6 +24,13 @@ if TYPE_CHECKING:
 
 Facts = dict[str, Any]
 _DATABASE = b"SQLite format 3\x00"
+_SERVERS = ("postgresql://", "postgres://")
+
+
+def opening() -> dict[str, Any]:
+    """Keyring and anchor that the command was given, as `gramian.store` takes them."""
+    given = click.get_current_context().meta.get(OPENING, {})
+    return {name: value for name, value in given.items() if value is not None}
 
 
 class Forgotten(NamedTuple):
@@ -96,6 +106,8 @@ class ModelFile(Opened):
         from gramian.files import _ledger  # what only predicts is faster without
 
         receipts = options.pop("receipts", None)
+        if options.pop("after", None) is not None:
+            raise ValueError(f"{self.path} is a model file; --after is for a store.")
         proof = gramian.forget(self._model, ids, verify=verify, **options)
         record = _ledger.new_record(proof, self.saved)
         self._save(record, receipts)
@@ -137,7 +149,8 @@ class OpenStore(Opened):
             "last_edit": f"{last.action}, {last.time}",
             "receipts": "not signed" if last.public_key is None else f"signed by {last.public_key}",
             "last_receipt": last.hash,
-            "bytes": os.stat(self.path).st_size,
+            "copies": "not reached" if last.epoch is None else f"reached, epoch {last.epoch}",
+            **({} if _is_address(self.path) else {"bytes": os.stat(self.path).st_size}),
         }
 
     def learn(self, table: Any) -> Facts:
@@ -147,7 +160,7 @@ class OpenStore(Opened):
         return self._store.relabel(ids, cells).as_dict()
 
     def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
-        receipt = self._store.forget(ids, verify=verify)
+        receipt = self._store.forget(ids, verify=verify, after=options.get("after"))
         record = {**receipt.as_dict(), "ids": ids, "hashed_ids": list(receipt.ids)}
         return Forgotten(record, receipt.verified is False)
 
@@ -159,7 +172,7 @@ def reading(path: str) -> Iterator[Opened]:
     if store_class is None:
         yield ModelFile(path, path)
         return
-    with store_class.open(path, readonly=True) as store:
+    with store_class.open(path, readonly=True, **opening()) as store:
         yield OpenStore(path, store)
 
 
@@ -177,7 +190,7 @@ def editing(
     store_class = _store_class(path)
     if store_class is not None:
         _check_options(path, **file_only, output=output)
-        with store_class.open(path, key=key) as store:
+        with store_class.open(path, key=key, **opening()) as store:
             yield OpenStore(path, store)
         return
     if key is not None:
@@ -188,12 +201,17 @@ def editing(
 
 def _store_class(path: str) -> type[Store] | None:
     """What opens this path, if it is a store; a model file needs no database."""
-    with open(path, "rb") as stream:
-        if stream.read(len(_DATABASE)) != _DATABASE:
-            return None
+    if not _is_address(path):
+        with open(path, "rb") as stream:
+            if stream.read(len(_DATABASE)) != _DATABASE:
+                return None
     from gramian.store import Store
 
     return Store
+
+
+def _is_address(path: str) -> bool:
+    return path.startswith(_SERVERS)
 
 
 def _check_options(path: str, **options: Any) -> None:
@@ -201,5 +219,6 @@ def _check_options(path: str, **options: Any) -> None:
     if given:
         raise ValueError(
             f"{path} is a store, which writes its own receipts and changes in place: it does not "
-            f"take {' and '.join(given)}. For another file, `gramian store export` it first."
+            f"take {' and '.join(given)}. For another file, `gramian store export` it first; "
+            f"`gramian store reselect` chooses anew."
         )

@@ -31,18 +31,23 @@ def run(
     proba: bool,
     confidence: float | None,
     fast: bool,
+    width: str,
     output: str | None,
     quiet: bool,
 ) -> dict[str, Any]:
     """Predictions, and how good they are where the table tells."""
     if fast and confidence is None:
         raise click.UsageError("--fast is for the sets or intervals of --confidence.")
+    if width != "auto" and (confidence is None or fast):
+        raise click.UsageError("--width is for the intervals of --confidence, without --fast.")
     if confidence is not None and confidence >= 1.0:
         raise click.UsageError(f"--confidence is a number between 0 and 1, got {confidence:g}.")
     with reading(model) as opened:
         fitted = opened.table_model
     if proba and not is_classifier(fitted.estimator_):
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
+    if width != "auto" and is_classifier(fitted.estimator_):
+        raise click.UsageError(f"--width is for intervals of numbers, {model} predicts classes.")
     step("reading")
     columns = read_table(table, fitted)
     with naming(table):
@@ -53,7 +58,7 @@ def run(
             P = in_batches("probabilities", fitted.estimator_.predict_proba, X)
             labels = fitted.estimator_.classes_.tolist()
             out |= {f"probability {c}": P[:, j].tolist() for j, c in enumerate(labels)}
-        found = _conformal(fitted.estimator_, X, confidence, fast)
+        found = _conformal(fitted.estimator_, X, confidence, fast, width)
         unknown = unknown_texts(fitted, columns)
     out |= found.columns
     if output:
@@ -77,7 +82,7 @@ class Conformal(NamedTuple):
     holds: Any = None
 
 
-def _conformal(estimator: Any, X: Any, level: float | None, fast: bool) -> Conformal:
+def _conformal(estimator: Any, X: Any, level: float | None, fast: bool, width: str) -> Conformal:
     if level is None:
         return Conformal({})
     if is_classifier(estimator):
@@ -86,7 +91,7 @@ def _conformal(estimator: Any, X: Any, level: float | None, fast: bool) -> Confo
         names = [text(label) for label in estimator.classes_.tolist()]
         held = [[name for name, inside in zip(names, row, strict=True) if inside] for row in sets]
         return Conformal({"set": [SEPARATOR.join(row) for row in held]}, lambda i, y: y in held[i])
-    full = partial(estimator.predict_interval, confidence_level=level)
+    full = partial(estimator.predict_interval, confidence_level=level, width=width)
     ends = in_batches("intervals", fast_intervals(estimator, level) if fast else full, X)
     low, high = ([v if np.isfinite(v) else None for v in side.tolist()] for side in ends.T)
     return Conformal({"low": low, "high": high}, lambda i, y: ends[i, 0] <= y <= ends[i, 1])

@@ -45,46 +45,56 @@ def _words(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
     yield f'<p class="date">{today()}</p>'
     yield _html.paragraph(facts["summary"])
     yield _html.cards(_cards(facts))
-    # An error on rows that no choice has used, where a model has one, comes first of all here.
     yield _html.columns([*_errors(facts, fitted), *_comparisons(fitted), *_rows(facts)])
 
 
 def _cards(facts: dict[str, Any]) -> dict[str, str]:
-    left_out = facts["leave_one_out"]
+    left_out, honest = facts["leave_one_out"], facts["new_rows"]
+    margin = honest["standard_error"]
     if "error" in left_out:
-        found = {"leave-one-out error": f"{left_out['error']:.1%}"}
+        found = {"error on new rows": f"{honest['error']:.1%} ± {100 * margin:.1f}"}
+        found["leave-one-out error with these choices"] = f"{left_out['error']:.1%}"
         found |= {"AUC": f"{left_out['auc']:.3f}"} if "auc" in left_out else {}
     else:
-        found = {"leave-one-out RMSE": f"{left_out['rmse']:.4g}", "R²": f"{left_out['r2']:.3f}"}
+        found = {"R² on new rows": f"{honest['r2']:.3f} ± {margin:.3f}"}
+        found["leave-one-out RMSE with these choices"] = f"{left_out['rmse']:.4g}"
     return {**found, "rows": f"{facts['rows']:,}", "features": f"{facts['features']:,}"}
 
 
 def _errors(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
-    left_out = facts["leave_one_out"]
-    told = _html.paragraph(_optimism(fitted))
+    left_out, words = facts["leave_one_out"], facts["new_rows"]["words"]
+    told = [f"{words[0].upper()}{words[1:]}.", _how(facts["new_rows"]["folds"], fitted)]
+    yield _html.section("Error on new rows", map(_html.paragraph, told))
+    title = "Exact leave-one-out error with these choices"
     if "confusion" not in left_out:
-        yield _html.section("Exact leave-one-out error", [_html.pairs(left_out), told])
+        yield _html.section(title, [_html.pairs(left_out)])
         return
     error = f"{left_out['error']:.2%} (log-loss {left_out['log_loss']:.3f})"
     matrix = _html.table(*confusion_rows(left_out))
-    yield _html.section("Exact leave-one-out error", [_html.paragraph(error), matrix, told])
+    yield _html.section(title, [_html.paragraph(error), matrix])
     lines = [_html.paragraph(line) for line in never_predicted(left_out)]
     yield _html.section("Each class", [_html.table(*class_rows(left_out)), *lines])
 
 
-def _optimism(fitted: Any) -> str:
-    """What the leave-one-out error does not know."""
-    if not fitted.chosen_on_data_:
-        return "Nothing was chosen on these rows, so this error is not optimistic."
+def _how(folds: int, fitted: Any) -> str:
+    """Where the error on new rows comes from."""
     names = ", ".join(fitted.chosen_on_data_)
-    return f"This error may be optimistic: {names} were chosen on the same rows."
+    if folds:
+        return (
+            f"Everything that was chosen on these rows ({names or 'nothing'}) was chosen again "
+            f"without each of {folds} folds and judged on the fold. The leave-one-out error of "
+            f"the choices that were made may look better than that."
+        )
+    if not names:
+        return "Nothing was chosen on these rows, so that their leave-one-out error serves."
+    return f"It is the leave-one-out error: {names} are few numbers for {len(fitted.ids_):,} rows."
 
 
 def _comparisons(fitted: Any) -> Iterator[str]:
     """Simpler models, and the model without a column."""
     name = _yardsticks.error_name(estimator_of(fitted))
     step("simpler models")
-    simpler = _html.table(["leave-one-out", name], _yardsticks.baselines(fitted))
+    simpler = _html.table(["on new rows", name], _yardsticks.baselines(fitted))
     yield _html.section("Compared with simpler models", [simpler])
     step("which columns matter")
     rows = _yardsticks.relevance(fitted)[:_RELEVANT]

@@ -109,13 +109,21 @@ def _detail(column: Facts, few: int = 6) -> str:
     return f"mean {column['mean']:.4g}, deviation {column['deviation']:.4g}{missing}"
 
 
+def show_errors(facts: Facts) -> None:
+    """What new rows can expect; then the leave-one-out error of these choices."""
+    words = facts["new_rows"]["words"]
+    heading(words[0].upper() + words[1:])
+    show_leave_one_out(facts["leave_one_out"])
+
+
 def show_leave_one_out(facts: Facts) -> None:
     """The error, and the confusion matrix of a classification."""
+    name = "Exact leave-one-out error with these choices"
     if "confusion" not in facts:
-        heading("Exact leave-one-out error")
+        heading(name)
         pairs(facts)
         return
-    heading(f"Exact leave-one-out error: {facts['error']:.2%}   ({loss_and_auc(facts)})")
+    heading(f"{name}: {facts['error']:.2%}   ({loss_and_auc(facts)})")
     if len(facts["classes"]) <= _SHOWN_CLASSES:
         table(*confusion_rows(facts))
     for line in never_predicted(facts):

@@ -1,70 +1,215 @@
-"""``gramian store create``, ``receipts``, ``compact`` and ``export``."""
+"""``gramian store``."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from typing import Any
 
 import gramian
-from gramian.cli._models import as_held
+from gramian.cli._letter import letter
+from gramian.cli._opened import opening
 from gramian.cli._show import say, table
-from gramian.store import Store
+from gramian.files import Receipt, replacing
+from gramian.store import Store, convert, is_address, restore
+
+Facts = dict[str, Any]
 
 
-def run(*, task: str, quiet: bool, **options: Any) -> dict[str, Any]:
+def run(*, task: str, quiet: bool, **options: Any) -> Facts:
     """Do one of the tasks."""
-    tasks: dict[str, Callable[..., dict[str, Any]]] = {
-        "create": _create,
-        "receipts": _receipts,
-        "compact": _compact,
-        "export": _export,
-    }
-    return {"task": task, **tasks[task](**options)}
+    return {"task": task, **_TASKS[task](**options)}
 
 
-def _create(*, model: str, store: str, key: Any, snapshot: bool) -> dict[str, Any]:
-    with Store.create(store, gramian.load(model), key=key, snapshot=snapshot) as opened:
+def _create(*, model: str, store: str, key: Any, snapshot: bool) -> Facts:
+    fitted = gramian.load(model)
+    with Store.create(store, fitted, key=key, snapshot=snapshot, **opening()) as opened:
         return {"store": store, "receipt": opened.receipts()[0].as_dict()}
 
 
-def _receipts(*, store: str, ids: tuple[str, ...]) -> dict[str, Any]:
-    with Store.open(store, readonly=True) as opened:
-        if not ids:
-            return {"receipts": [receipt.as_dict() for receipt in opened.receipts()]}
-        names = [as_held(opened.model, name) for name in ids]
-        found = {r.number: r for name in names for r in opened.find(name)}
+def _receipts(*, store: str, ids: tuple[str, ...]) -> Facts:
+    with Store.open(store, readonly=True, **opening()) as opened:
+        pending, every = opened.open_receipts(), opened.receipts()
+        if ids:
+            found = {r.number for name in ids for r in opened.find(_as_id(opened.model, name))}
+            every = [receipt for receipt in every if receipt.number in found]
     return {
         "receipts": [
-            found[number].as_dict() for number in sorted(found, key=lambda number: number or 0)
+            {**receipt.as_dict(), "state": "open" if receipt.number in pending else "closed"}
+            for receipt in every
         ]
     }
 
 
-def _compact(*, store: str, key: Any) -> dict[str, Any]:
-    before = os.stat(store).st_size
-    with Store.open(store, key=key) as opened:
+def _proof(*, store: str, number: int, output: str) -> Facts:
+    with Store.open(store, readonly=True, **opening()) as opened:
+        proof = opened.proof(number)
+    _write(output, json.dumps(proof.as_dict(), indent=2) + "\n")
+    return {"output": output, "number": number, "head": proof.head.number}
+
+
+def _letter(
+    *, store: str, number: int, person: str | None, office: str | None, output: str
+) -> Facts:
+    with Store.open(store, readonly=True, **opening()) as opened:
+        proof, pending = opened.proof(number), number in opened.open_receipts()
+    _write(output, letter(proof, pending=pending, person=person, office=office))
+    return {"output": output, "number": number}
+
+
+def _compact(*, store: str, key: Any) -> Facts:
+    before = None if is_address(store) else os.stat(store).st_size
+    with Store.open(store, key=key, **opening()) as opened:
         opened.compact()
     return {"store": store, "bytes_before": before, "bytes": os.stat(store).st_size}
 
 
-def _export(*, store: str, output: str) -> dict[str, Any]:
-    with Store.open(store, readonly=True) as opened:
+def _export(*, store: str, output: str) -> Facts:
+    with Store.open(store, readonly=True, **opening()) as opened:
         opened.export(output)
         return {"output": output, "version": opened.version}
 
 
-def show(facts: dict[str, Any]) -> None:
+def _backup(*, store: str, file: str) -> Facts:
+    with Store.open(store, readonly=True, **opening()) as opened:
+        opened.backup(file)
+        return {"store": store, "file": file, "version": opened.version, "epoch": opened.epoch}
+
+
+def _restore(*, copy: str, store: str, new_keyring: str, key: Any) -> Facts:
+    given = {"keyring": None, **opening()}
+    receipt = restore(copy, store, new_keyring=new_keyring, key=key, **given)
+    return {"store": store, "receipt": receipt.as_dict()}
+
+
+def _convert(*, source: str, store: str, new_keyring: str | None) -> Facts:
+    receipt = convert(source, store, keyring=opening().get("keyring"), new_keyring=new_keyring)
+    return {"source": source, "store": store, "receipt": receipt.as_dict()}
+
+
+def _reselect(*, store: str, key: Any) -> Facts:
+    with Store.open(store, key=key, **opening()) as opened:
+        return {"store": store, "receipt": opened.reselect().as_dict()}
+
+
+def _withheld(*, store: str) -> Facts:
+    with Store.open(store, readonly=True, **opening()) as opened:
+        return {"withheld": [{"id": name, "due": time} for name, time in opened.withheld().items()]}
+
+
+def _take_back(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
+    with Store.open(store, key=key, **opening()) as opened:
+        names = _waiting(opened, ids)
+        return {"store": store, "receipt": opened.take_back(names).as_dict()}
+
+
+def _erase_due(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
+    with Store.open(store, key=key, **opening()) as opened:  # which erases what is due
+        receipt: Receipt | None = opened.receipts()[-1]
+        if ids:
+            receipt = opened.erase_due(_waiting(opened, ids))
+        erased = receipt if receipt is not None and receipt.action == "erase" else None
+        waiting = len(opened.withheld())
+    return {
+        "store": store,
+        "receipt": None if erased is None else erased.as_dict(),
+        "withheld": waiting,
+    }
+
+
+_TASKS: dict[str, Callable[..., Facts]] = {
+    "create": _create,
+    "receipts": _receipts,
+    "proof": _proof,
+    "letter": _letter,
+    "compact": _compact,
+    "export": _export,
+    "backup": _backup,
+    "restore": _restore,
+    "convert": _convert,
+    "reselect": _reselect,
+    "withheld": _withheld,
+    "take-back": _take_back,
+    "erase-due": _erase_due,
+}
+
+
+def _as_id(model: Any, text: str) -> int | str:
+    """An id as the model's are: a row that is gone may be asked for, too."""
+    if model.ids_.dtype.kind == "U":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"the ids of this model are numbers, got {text!r}.") from None
+
+
+def _waiting(store: Store, ids: tuple[str, ...]) -> list[int | str]:
+    return [_as_id(store.model, name) for name in ids]
+
+
+def _write(path: str, text: str) -> None:
+    with replacing(path) as stream:
+        stream.write(text.encode())
+
+
+def show(facts: Facts) -> None:
     """A line or a table."""
+    receipt = facts.get("receipt") or {}
     match facts["task"]:
         case "create":
-            say(f"Made {facts['store']} with {facts['receipt']['n_after']} rows.")
-            say(f"Hash of its first receipt: {facts['receipt']['hash']}")
+            say(f"Made {facts['store']} with {receipt['n_after']} rows.")
+            say(f"Hash of its first receipt: {receipt['hash']}")
+            if receipt["epoch"] is None:
+                say("Without --keyring, copies and backups keep what is erased here.")
         case "receipts":
-            names = ["number", "action", "time", "count", "n_before", "n_after", "hash"]
-            rows = [[receipt[name] for name in names] for receipt in facts["receipts"]]
-            table([name.replace("_", " ") for name in names], rows)
+            _show_receipts(facts["receipts"])
+        case "proof":
+            say(f"Wrote receipt {facts['number']} to {facts['output']}; check it with")
+            say(f"gramian verify {facts['output']}")
+        case "letter":
+            say(f"Wrote a letter about receipt {facts['number']} to {facts['output']}.")
         case "compact":
             say(f"{facts['store']}: {facts['bytes']:,} bytes, {facts['bytes_before']:,} before.")
-        case _:
+        case "export":
             say(f"Saved version {facts['version']} in {facts['output']}.")
+        case "backup":
+            say(f"Copied version {facts['version']} to {facts['file']}.")
+            if facts["epoch"] is None:
+                say("It is not encrypted: rows that are erased later stay in it.")
+        case "restore":
+            say(f"Made {facts['store']} with {receipt['n_after']} rows: {receipt['count']} of the")
+            say(f"copy were erased since. Receipt {receipt['number']}, {receipt['hash']}")
+        case "convert":
+            say(f"Made {facts['store']} with {receipt['n_after']} rows, version")
+            say(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
+        case "reselect":
+            say(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
+        case "withheld":
+            table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
+        case "take-back":
+            say(f"Learned {receipt['count']} rows again. Receipt {receipt['number']}.")
+        case _:
+            if receipt:
+                say(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
+            say(f"{facts['withheld']} rows are withheld.")
+
+
+def _show_receipts(receipts: list[Facts]) -> None:
+    """In 80 columns; --json has everything."""
+    words = {None: "–", True: "yes", False: "NO"}
+    rows = [
+        [
+            receipt["number"],
+            receipt["action"],
+            receipt["time"][:16].replace("T", " "),
+            receipt["user"][:12],
+            receipt["count"],
+            receipt["n_after"],
+            words[receipt["verified"]],
+            receipt["state"],
+        ]
+        for receipt in receipts
+    ]
+    table(["no.", "action", "time (UTC)", "user", "rows", "left", "verified", "state"], rows)

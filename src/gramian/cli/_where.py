@@ -14,6 +14,7 @@ from gramian.tables import DateColumn, TableModel, number
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
+    "=": operator.eq,
     "!=": operator.ne,
     "<=": operator.le,
     ">=": operator.ge,
@@ -23,7 +24,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 _QUOTED = r"\"([^\"]*)\"|'([^']*)'"
 _COLUMN = rf"(?:{_QUOTED}|([^\s\"'=!<>][^=!<>]*?))"
 _VALUE = rf"(?:{_QUOTED}|(|[^\s\"'].*?))"
-_CONDITION = re.compile(rf"\s*{_COLUMN}\s*(==|!=|<=|>=|<|>)\s*{_VALUE}\s*")
+_CONDITION = re.compile(rf"\s*{_COLUMN}\s*(==|!=|<=|>=|<|>|=(?![=<>!]))\s*{_VALUE}\s*")
 
 
 class Condition(NamedTuple):
@@ -39,7 +40,7 @@ def parse_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"--where {text!r} is not of the form COLUMN OP VALUE, with == != < <= > >= as OP."
+            f"--where {text!r} is not of the form COLUMN OP VALUE, with = != < <= > >= as OP."
         )
     *column, op = match.groups()[:4]
     return Condition(_first(column), op, _first(match.groups()[4:]))
@@ -73,7 +74,7 @@ def _column(model: TableModel, name: str) -> Array:
 
 
 def _compare_texts(values: Array, condition: Condition) -> Array:
-    if condition.op not in ("==", "!="):
+    if condition.op not in ("=", "==", "!="):
         raise ValueError(f"column {condition.column!r} is text: only == and != compare it.")
     result: Array = _OPERATORS[condition.op](values, condition.value.strip())
     return result

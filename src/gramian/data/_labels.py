@@ -32,7 +32,7 @@ class LabelIssues:
     labels : ndarray of shape (n,)
         Indices of the labels of all held samples in ``classes_``, in the order of ``ids_``.
     pred_probs : ndarray of shape (n, c)
-        ``loo_predict_proba()`` of all held samples.
+        Probabilities of all held samples by models without them; see `label_issues`.
     """
 
     ids: Array
@@ -55,10 +55,10 @@ class LabelIssues:
 def label_issues(model: Any, *, top: int | None = None) -> LabelIssues:
     """Rank the held samples by the probability that their labels are wrong.
 
-    The probability is one minus that of the given label in ``loo_predict_proba()``: the decision
-    values are those of the exact model without the sample, so that a sample does not speak for
-    itself. One number, the scale of the calibration, and the hyper-parameters have seen all
-    samples. O(n²) at most after the leave-one-out values, which the model computes once.
+    The probability is one minus that of the given label by a model without the sample, so that a
+    sample does not speak for itself: by the one that was tuned and trained without its fold, where
+    that is known (of a stack, or after ``nested_score()``), else by ``loo_predict_proba()``, whose
+    hyper-parameters have seen all samples. The scale of the calibration has seen them, too.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def label_issues(model: Any, *, top: int | None = None) -> LabelIssues:
         raise ValueError(f"top must be ≥ 0, got {top}.")
     with estimator._lock:
         ids, y, classes = estimator.ids_, estimator.y_fit_, estimator.classes_
-        P = estimator.loo_predict_proba()
+        P = estimator._judged_proba()
     labels = np.searchsorted(classes, y)
     wrong = 1.0 - P[np.arange(len(y)), labels]
     order, best = np.argsort(-wrong, kind="stable"), np.argmax(P, axis=1)

@@ -15,12 +15,14 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     State,
+    Stored,
     check_semidefinite,
     left_out_by_removal,
     without_each_by_removal,
 )
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import GramSamples
+from gramian.core.validation import check_array, check_index, check_sequence, refuse
 from gramian.ellipsoidal._regions import KernelRegion, Region
 from gramian.ellipsoidal._slopes import class_nearest, slopes_scale, slopes_tune
 
@@ -39,6 +41,33 @@ class RegionsState(State):
 
     kept: dict[Any, Any]
     slopes: Array
+
+    @classmethod
+    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
+        if values["kept"] is not None:  # else it is selected anew from the samples
+            _validate_kept(values["kept"], stored.y)
+        assert stored.classes is not None
+        slopes = check_array(values["slopes"], "slopes", (len(stored.classes),), "f")
+        if not (slopes > 0).all():
+            refuse("slopes", "are not all positive")
+
+
+def _validate_kept(kept: Any, y: Array) -> None:
+    """For each class nothing, or its independent members and the coordinates of all."""
+    labels, counts = np.unique(y, return_counts=True)
+    members = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    if not isinstance(kept, dict) or set(kept) != set(members):
+        refuse("what is kept of the classes", "is not for the classes that the samples have")
+    lengths = {len(check_sequence(part, "what is kept of a class")) for part in kept.values()}
+    if lengths not in ({0}, {2}):
+        refuse("what is kept of the classes", f"has {lengths} entries")
+    for label, part in kept.items():
+        if not part:
+            continue
+        basis = check_index(part[0], "a basis of a class", (None,), 0, members[label])
+        check_array(part[1], "coordinates of a class", (members[label], len(basis)), "f")
+        if (np.diff(basis) <= 0).any():
+            refuse("a basis of a class", "is not in ascending order")
 
 
 @dataclass(frozen=True, eq=False)

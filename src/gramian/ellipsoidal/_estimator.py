@@ -11,7 +11,7 @@ import numpy as np
 from gramian.core.arrays import Array, MatrixLike, RandomSource
 from gramian.core.engines import KernelSpec
 from gramian.core.estimators import Fitted, LiveClassifier, edits
-from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.kernels import GammaLike, Kernel, KernelLike
 from gramian.ellipsoidal._engine import RegionsEngine, RegionsPredictor
 from gramian.ellipsoidal._novelty import novelties, novelty_units, weighted_quantile
 from gramian.ellipsoidal._slopes import memberships
@@ -110,6 +110,8 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     slopes_ : ndarray of shape (n_classes,)
         α, in the order of `classes_`, which is also the order in which they are tuned.
+    kernel_ : Kernel or None
+        The kernel in use: ``model.kernel_(X, Y)``.
     gamma_, tau_, epsilon_, sigma_, zeta_ : float
         The values in use, whether given or chosen.
     cv_scores_ : dict
@@ -142,6 +144,11 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     >>> model.novelty(flowers) > model.novelty_threshold_
     array([False, False,  True])
     """
+
+    @property
+    def kernel_(self) -> Kernel | None:
+        """The kernel of the distances, normalised if asked for; None in the input space."""
+        return self._region_spec().kernel_in_use(self.n_features_in_)
 
     @property
     def gamma_(self) -> Any:

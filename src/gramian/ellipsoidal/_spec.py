@@ -17,12 +17,15 @@ from gramian.core.engines import (
     KernelSpec,
     Spec,
     State,
+    Stored,
     check_choice,
     check_positive,
+    validate_gamma,
 )
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import GramSamples, default_gamma
+from gramian.core.kernels import GramSamples, Kernel, default_gamma
 from gramian.core.search import repeatable
+from gramian.core.validation import check_number, refuse
 from gramian.ellipsoidal._ellipsoids import kernel_normalize
 from gramian.ellipsoidal._engine import RegionsEngine, RegionsState, Tuning
 from gramian.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
@@ -107,6 +110,13 @@ class RegionSpec(Spec[RegionsState]):
         used = self.distance != "input" and self.kernel.kernel.takes_gamma
         return self.kernel.gamma if used else None
 
+    def kernel_in_use(self, n_features: int) -> Kernel | None:
+        """The kernel of the distances; None where they are those of the input space."""
+        if self.distance == "input":
+            return None
+        kernel = self.kernel.kernel
+        return kernel_normalize(kernel, n_features) if self.normalize else kernel
+
     @property
     def floors(self) -> dict[str, Any]:
         """The smallest variances and pivots: numbers or "cv"."""
@@ -181,6 +191,14 @@ class RegionSpec(Spec[RegionsState]):
         numbers = {name: values[name] for name in ("gamma", *_PROVISIONAL)}
         return self.fixed(numbers, values["cv_scores"])
 
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        validate_gamma(values["gamma"], "gamma_", stored)
+        for name in _PROVISIONAL:
+            if values[name] is not None:
+                check_number(values[name], f"{name}_", 0.0)
+        if not isinstance(values["cv_scores"], dict):
+            refuse("cv_scores_", "is no dict")
+
     def load(self, holdings: Holdings, state: RegionsState) -> Engine:
         tuned = bool(self.tune) or bool(np.any(state.slopes != 1.0))
         empty = self._empty(holdings)
@@ -188,12 +206,10 @@ class RegionSpec(Spec[RegionsState]):
 
     def _empty(self, holdings: Holdings) -> Any:
         """Return a region without members, to which every class appends its own."""
-        kernel, weight = self.kernel.kernel, np.empty(0)
         none, d = in_double(holdings.rows.take(np.arange(0))), holdings.rows.width
-        if self.distance == "input":
-            return InputRegion(kernel, none, weight, self.zeta)
-        if self.normalize:
-            kernel = kernel_normalize(kernel, d)
+        kernel, weight = self.kernel_in_use(d), np.empty(0)
+        if kernel is None:
+            return InputRegion(self.kernel.kernel, none, weight, self.zeta)
         if self.distance == "svd":
             return SvdRegion(kernel, none, weight, self.sigma, self.inverse_of_small)
         units = None

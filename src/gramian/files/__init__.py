@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gramian.core.validation import ModelFileError
     from gramian.files._atomic import StrPath, remove_leftovers, replacing, sync_folder
     from gramian.files._chain import Proof
-    from gramian.files._errors import ModelFileError
     from gramian.files._forget import default_tolerance, difference_to_refit, forget
     from gramian.files._lock import FileInUseError, locked, user_name
     from gramian.files._models import file_facts, fingerprint, load, save
@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 _MODULES = {
-    "_atomic": ("StrPath", "remove_leftovers", "replacing", "sync_folder"),
-    "_errors": ("ModelFileError",),
-    "_lock": ("FileInUseError", "locked", "user_name"),
-    "_models": ("file_facts", "fingerprint", "load", "save"),
-    "_chain": ("Proof",),
-    "_forget": ("default_tolerance", "difference_to_refit", "forget"),
-    "_receipt": ("Receipt",),
+    "gramian.core.validation": ("ModelFileError",),
+    "gramian.files._atomic": ("StrPath", "remove_leftovers", "replacing", "sync_folder"),
+    "gramian.files._lock": ("FileInUseError", "locked", "user_name"),
+    "gramian.files._models": ("file_facts", "fingerprint", "load", "save"),
+    "gramian.files._chain": ("Proof",),
+    "gramian.files._forget": ("default_tolerance", "difference_to_refit", "forget"),
+    "gramian.files._receipt": ("Receipt",),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -51,5 +51,5 @@ _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
     return value

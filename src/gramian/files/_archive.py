@@ -16,8 +16,8 @@ from typing import IO, Any, NamedTuple
 
 from gramian import __version__
 from gramian.core.text import shown
+from gramian.core.validation import ModelFileError
 from gramian.files._atomic import StrPath
-from gramian.files._errors import ModelFileError
 
 FORMAT = "gramian model"
 FORMAT_VERSION = 1

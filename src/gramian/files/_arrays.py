@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array
-from gramian.files._checks import check_array, check_index, check_whole, refuse
-from gramian.files._errors import ModelFileError
+from gramian.core.validation import ModelFileError, check_array, check_index, check_whole, refuse
 
 CSR_PARTS = ("data", "indices", "indptr")
 

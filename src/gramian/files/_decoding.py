@@ -16,12 +16,11 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.text import shown
+from gramian.core.validation import ModelFileError, check_whole, refuse
 from gramian.files._archive import TOO_DEEP
 from gramian.files._arrays import array_from_bytes, csr_from_parts
-from gramian.files._checks import check_whole, refuse
-from gramian.files._errors import ModelFileError
 from gramian.files._registry import MODELS, RECORDS, has_state, model_class
-from gramian.files._soundness import check_parameters, check_state
+from gramian.files._validate import check_parameters, check_state
 
 _DEEPEST = 40  # a model of a table has about 15 levels
 _FLOATS = ("nan", "inf", "-inf")

@@ -16,13 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array
+from gramian.core.estimators import LiveEstimator
+from gramian.core.validation import ModelFileError
 from gramian.files._arrays import CSR_PARTS, KINDS, array_bytes
-from gramian.files._errors import ModelFileError
 from gramian.files._registry import MODELS, RECORDS, RIVER, has_state, is_saved
-from gramian.files._soundness import check_parameters, check_state
-
-FOLLOWING = ("coefficients", "weights")
-"""What follows from the rows, in the state of a model that has coefficients for them."""
+from gramian.files._validate import check_parameters, check_state
 
 READ = "apart"
 """What a read may add to a state: the choices without each fold."""
@@ -54,7 +52,7 @@ class Encoder:
                 f"{', '.join(sorted([*MODELS, *RIVER]))}."
             )
         state = model._get_state() if has_state(model) else None
-        described = self.described(model, state if self._derived else without_derived(state))
+        described = self.described(model, state if self._derived else without_derived(model, state))
         if state is not None:
             check_state(model, state)
         return described
@@ -139,16 +137,12 @@ class Encoder:
         return [type(record).__name__, content]
 
 
-def without_derived(state: Any) -> Any:
+def without_derived(model: Any, state: Any) -> Any:
     """The state of a model without what follows from its rows and choices."""
-    if not isinstance(state, dict):
+    if not isinstance(state, dict) or not isinstance(model, LiveEstimator):
         return state
-    state = {name: value for name, value in state.items() if name != READ}
-    if "parts" in state:
-        return {**state, "parts": [without_derived(part) for part in state["parts"]]}
-    if "coefficients" not in state:
-        return state
-    return {name: value for name, value in state.items() if name not in FOLLOWING}
+    kept: dict[str, Any] = model._spec().state_type.without_derived(state)
+    return {name: value for name, value in kept.items() if name != READ}
 
 
 def _check_type(dtype: np.dtype, where: str) -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
 from gramian.core.text import shown
+from gramian.core.validation import ModelFileError
 from gramian.files._archive import (
     TOO_DEEP,
     Archive,
@@ -23,7 +24,6 @@ from gramian.files._archive import (
 from gramian.files._atomic import StrPath, replacing
 from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder
-from gramian.files._errors import ModelFileError
 from gramian.files._lock import locked
 from gramian.files._origins import check_unchanged, remember
 from gramian.files._registry import has_state

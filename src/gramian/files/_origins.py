@@ -6,9 +6,9 @@ import os
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from gramian.core.validation import ModelFileError
 from gramian.files._archive import stored_digest
 from gramian.files._atomic import StrPath
-from gramian.files._errors import ModelFileError
 
 _FILES: WeakKeyDictionary[Any, dict[str, str]] = WeakKeyDictionary()
 

@@ -16,11 +16,11 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array
+from gramian.core.validation import ModelFileError
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
 from gramian.files._decoding import Decoder
-from gramian.files._encoding import FOLLOWING, Encoder, without_derived
-from gramian.files._errors import ModelFileError
-from gramian.files._soundness import check_state
+from gramian.files._encoding import Encoder, without_derived
+from gramian.files._validate import check_state
 from gramian.tables import encode, estimator_of
 
 __all__ = [
@@ -67,7 +67,7 @@ def next_id_of(model: Any) -> int:
 def settings_of(model: Any) -> bytes:
     """A model file of everything but rows and what follows from them."""
     encoder, estimator = Encoder(), estimator_of(model)
-    body = {"machine": encoder.described(estimator, _without_rows(estimator._get_state()))}
+    body = {"machine": encoder.described(estimator, _without_rows(estimator))}
     if estimator is not model:
         state = model._get_state()
         rows = ("estimator_", "table_", "next_id")
@@ -89,8 +89,10 @@ def _follows(estimator: Any) -> bool:
 
 def following(model: Any) -> dict[str, Any]:
     """What predictions need and follows from the rows: `model_of` takes it, to save time."""
-    state = estimator_of(model)._get_state()
-    return {name: state[name] for name in FOLLOWING if "coefficients" in state and name in state}
+    estimator = estimator_of(model)
+    state = estimator._get_state()
+    kept = without_derived(estimator, state)
+    return {name: value for name, value in state.items() if name not in kept}
 
 
 class Parts:
@@ -132,9 +134,8 @@ class Parts:
         X = holdings.X if self.columns is None else self._features(holdings.table or {})
         estimator = clone(self._machine)
         state = self._state_of(holdings, X, next_id, known)
-        builds = known is None and _follows(estimator)
         estimator._set_state(state)
-        if builds:
+        if known is None and _follows(estimator):
             now = estimator._fitted()
             estimator._now = now.moved(now.holdings, now.engine.fresh(now.holdings))
         if self._table is None:
@@ -157,7 +158,7 @@ class Parts:
         """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
         state = self._filled(holdings, X, next_id)
         if _follows(self._machine):
-            state |= known or self._no_coefficients(state, holdings)
+            state |= known or {}
         try:
             check_state(self._machine, state)
         except ModelFileError:
@@ -190,16 +191,6 @@ class Parts:
             state["public"] = {**state["public"], "classes_": classes}
         return state
 
-    def _no_coefficients(self, state: dict[str, Any], holdings: Held) -> dict[str, Any]:
-        """In place of coefficients that are not there yet."""
-        classes = state["public"].get("classes_")
-        if classes is None:
-            outputs = 1 if holdings.y.ndim == 1 else holdings.y.shape[1]
-        else:
-            outputs = 1 if len(classes) == 2 else len(classes)
-        zeros = np.zeros(outputs), np.zeros((len(holdings.ids), outputs))
-        return {"coefficients": zeros, "weights": None}
-
 
 def write_values(values: dict[str, Any]) -> bytes:
     """Plain values and arrays in the form of a model file."""
@@ -218,14 +209,12 @@ def read_values(content: bytes) -> dict[str, Any]:
     return found
 
 
-def _without_rows(state: dict[str, Any]) -> dict[str, Any]:
+def _without_rows(estimator: Any) -> dict[str, Any]:
     """Arrays keep their types, and have no rows."""
-    bare = {**state, "X": state["X"][:0]}
-    bare.pop("apart", None)  # a store has no folds; they are chosen again where they are needed
+    state = estimator._get_state()
+    bare = {**without_derived(estimator, state), "X": state["X"][:0]}
     bare["held"] = {name: state["held"][name][:0] for name in _COUNTED}
-    if "coefficients" in state:
+    if _follows(estimator):
         public = state["public"].items()
         bare["public"] = {name: value for name, value in public if name != "classes_"}
-        result: dict[str, Any] = without_derived(bare)
-        return result
     return bare

@@ -4,15 +4,11 @@
 
     min  Σ w_i (y_i − (Kα)_i − b)² + μ Σ α_i²/w_i + μ c b²          f(x) = k(x, X) α + b
 
-with c = 0 for eq. (4) and c = 1 for eq. (5); a weight of k equals k copies. Two methods solve it:
-
-- the **resolvent** ``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, which supports edits. Its
-  moments are ``R = P Y``, ``s = P 1`` and ``p = diag P``, complex;
-- the **canonical form** of §2, in which each ridge costs O(n), for a fixed set of samples.
-
-There are two kinds of leave-one-out. The exact one is the prediction of a fit without the sample.
-The paper's keeps the sample as a kernel centre and removes only its equation. Derivations are in
-docs/maths/fisher.md.
+with c = 0 for eq. (4) and c = 1 for eq. (5); a weight of k equals k copies. The **resolvent**
+``P = (K + iσD)⁻¹``, D = diag(1/w), σ = √μ, solves it and supports edits. Its moments are
+``R = P Y``, ``s = P 1`` and ``p = diag P``, complex. Leave-one-out values are the predictions of a
+fit without the sample; those of the paper, which keeps it as a kernel centre, and its canonical
+form (§2) are in evidence/shared/paper_algorithms.py. Derivations are in docs/maths/fisher.md.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ from gramian.core.equations import BlocksOf, Equations, MomentsOf, Removals, loo
 from gramian.core.equations._equations import Pull, symmetric
 from gramian.core.equations._groups import bordered_residuals
 from gramian.core.equations._least_squares import pull_bordered
-from gramian.core.gram import LiveResolvent, Moments, Spectrum
+from gramian.core.gram import LiveResolvent, Spectrum
 
 
 @dataclass(frozen=True)
@@ -120,87 +116,3 @@ class Fisher(Equations):
 
 KFD = Fisher("KFD", 0.0)
 KFD_PENALIZED = Fisher("KFD, penalised bias", 1.0)
-
-
-def fisher_loo_rows(Y: Array, moments: Moments, *, sigma: float, penalty: float) -> Array:
-    """The leave-one-out of saadi2004, §2.4: removes row i of Z = [K 1], keeps column i; O(n t).
-
-    ::
-
-        f₋ᵢ = y_i − (y_i − f_i) / (1 − h_ii)
-
-    in the form of `loo_bordered` for ``(K D⁻¹ K + μD)⁻¹ = −Im P / σ``.
-    """
-    return loo_bordered(Y, Moments(*(-part.imag / sigma for part in moments)), penalty)
-
-
-@dataclass(frozen=True)
-class CanonicalForm:
-    """The principal components of Z, in which a ridge scales each parameter separately (eq. 6).
-
-    Z is [K 1] if the bias is penalised. A free bias is the mean of the residual, and Z is then K
-    with its column means subtracted.
-
-    Attributes
-    ----------
-    components : ndarray of shape (n, m)
-        ``U = Z V``.
-    eigenvalues : ndarray of shape (m,)
-        Λ of ``Zᵀ Z = V Λ Vᵀ``, descending.
-    axes : ndarray of shape (·, m)
-        V.
-    unregularised : ndarray of shape (m, t)
-        α̂, the parameters at ridge 0; 0 along directions outside the range of Z.
-    centre : tuple of ndarray, or None
-        Means of the columns of K and of Y, if the bias is free.
-    """
-
-    components: Array
-    eigenvalues: Array
-    axes: Array
-    unregularised: Array
-    centre: tuple[Array, Array] | None
-
-    def parameters(self, ridge: float) -> Array:
-        """``α_i = λ_i / (λ_i + μ) α̂_i`` (saadi2004, §2.2), O(n t) per ridge."""
-        return self._gains(ridge)[:, None] * self.unregularised
-
-    def coefficients(self, ridge: float) -> tuple[Array, Array]:
-        """Intercepts (t,) and coefficients (n, t) of the samples, ``β = V α``, O(n² t)."""
-        beta = self.axes @ self.parameters(ridge)
-        if self.centre is None:
-            return beta[-1], beta[:-1]
-        K_mean, Y_mean = self.centre
-        return Y_mean - K_mean @ beta, beta
-
-    def loo(self, Y: Array, ridge: float) -> Array:
-        """``y_i − r_i / (1 − h_ii)`` (saadi2004, §2.4), keeping the sample's column; O(n² t).
-
-        ``h_ii = Σ_j u_ij² / (λ_j + μ)``, plus 1/n for a free bias.
-        """
-        fitted = self.components @ self.parameters(ridge)
-        leverage = self.components**2 @ (1.0 / (self.eigenvalues + ridge))
-        if self.centre is not None:
-            fitted += self.centre[1]
-            leverage += 1.0 / len(Y)
-        result: Array = Y - (Y - fitted) / (1.0 - leverage)[:, None]
-        return result
-
-    def _gains(self, ridge: float) -> Array:
-        return self.eigenvalues / (self.eigenvalues + ridge)
-
-
-def canonical_form(K: Array, Y: Array, *, penalize_bias: bool = False) -> CanonicalForm:
-    """Return the canonical form of a kernel matrix and targets (n, t), O(n³).
-
-    Uses the singular value decomposition of Z. The paper uses the eigenvectors of ZᵀZ, which are
-    the same, but ZᵀZ squares the condition number.
-    """
-    if penalize_bias:
-        Z, target, centre = np.column_stack([K, np.ones(len(K), dtype=K.dtype)]), Y, None
-    else:
-        centre = (K.mean(axis=0), Y.mean(axis=0))
-        Z, target = K - centre[0], Y - centre[1]
-    Q, singular, Vt = np.linalg.svd(Z, full_matrices=False)
-    along = (Q.T @ target) / np.where(singular > 0, singular, np.inf)[:, None]
-    return CanonicalForm(Q * singular, singular**2, Vt.T, along, centre)

@@ -11,6 +11,7 @@ from scipy.linalg import block_diag
 
 from gramian.core.arrays import Array, to_host
 from gramian.core.estimators import Fitted, LiveEstimator, edits
+from gramian.core.kernels import Kernel
 from gramian.orthogonal._engine import BasisEngine
 from gramian.orthogonal._fixed_basis import FixedBasis
 from gramian.orthogonal._spec import BasisSpec
@@ -20,11 +21,15 @@ class BasisAttributes(LiveEstimator):
     """Centres and weights of one basis for all outputs, or of several."""
 
     @property
+    def kernel_(self) -> Kernel | list[Kernel]:
+        """The kernel that predicts; a list where gamma is one."""
+        spec = self._basis_spec()
+        return list(spec.kernels) if spec.listed else spec.kernels[0]
+
+    @property
     def gamma_(self) -> Any:
         """Width or widths of the kernel; None where it has none."""
-        spec = self._fitted().spec
-        assert isinstance(spec, BasisSpec)
-        return spec.gamma
+        return self._basis_spec().gamma
 
     @property
     def ridge_(self) -> Any:
@@ -144,6 +149,11 @@ class BasisAttributes(LiveEstimator):
         return self
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _basis_spec(self) -> BasisSpec:
+        spec = self._fitted().spec
+        assert isinstance(spec, BasisSpec)
+        return spec
 
     def _engine(self) -> BasisEngine:
         engine = self._fitted().engine

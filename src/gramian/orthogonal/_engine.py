@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.engines import AddedBlock, Engine, Holdings, State
+from gramian.core.engines import AddedBlock, Engine, Holdings, State, Stored
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KernelExpansion
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis, target_columns
 from gramian.orthogonal._normal_equations import RunningSums, Sums
 from gramian.orthogonal._queries import BasisQueries
+from gramian.orthogonal._validate_bases import validate_bases
 
 if TYPE_CHECKING:
     from gramian.orthogonal._spec import BasisSpec
@@ -25,9 +26,15 @@ if TYPE_CHECKING:
 class BasisState(State):
     """Centres and sums of each basis, the weights, and the scale of the probabilities if known."""
 
+    holds_all_rows: ClassVar[bool] = False  # chunks of Dask arrays and generators are not held
+
     bases: list[dict[str, Any]]
     weights: list[Array]
     calibration: tuple[float, Array] | None = None
+
+    @classmethod
+    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
+        validate_bases(values, stored)
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,6 +120,8 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         that is a centre for several classes occurs several times.
     dual_coef_ : ndarray of shape (n_basis,) or (n_basis, n_classes)
     intercept_ : float or ndarray of shape (n_classes,)
+    kernel_ : Kernel or list of Kernel
+        The kernel that predicts, with its width: ``model.kernel_(X, Y)``.
     gamma_ : float, array or list
     ridge_ : float, or ndarray of one for each basis
     gcv_path_, path_, stop_reason_
@@ -260,6 +262,8 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         Ids of the centres.
     dual_coef_ : ndarray of shape (n_basis,) or (n_basis, n_targets)
     intercept_ : float or ndarray of shape (n_targets,)
+    kernel_ : Kernel or list of Kernel
+        The kernel that predicts, with its width: ``model.kernel_(X, Y)``.
     gamma_ : float, array or list
     ridge_ : float
     gcv_path_, path_, stop_reason_

@@ -126,10 +126,3 @@ class RunningSums:
         """The sums over the rows so far, in the memory of NumPy."""
         gram, moments = to_host(mirror_upper(self._gram)), to_host(self._moments)
         return Sums(gram, moments, self._squares, self._total, self._rows)
-
-
-def chunk_sums(U: Array, rows: Array, targets: Array, weight: Array | None = None) -> Sums:
-    """Sums over one chunk of rows, given by their kernel values with the centres; O(r m²)."""
-    sums = RunningSums(U, targets.shape[1])
-    sums.add(rows, targets, weight)
-    return sums.total()

@@ -15,15 +15,18 @@ from gramian.core.engines import (
     KernelSpec,
     Spec,
     State,
+    Stored,
     check_choice,
     check_positive,
     each_beside,
     is_number,
+    validate_gamma,
 )
 from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KERNELS, Kernel
 from gramian.core.search import Problem, fixed_seed, repeatable, select, subsample
+from gramian.core.validation import check_index, check_number, check_sequence
 from gramian.orthogonal._engine import BasisEngine, BasisState
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
 from gramian.orthogonal._forward import ForwardRules, forward_select
@@ -214,6 +217,19 @@ class BasisSpec(Spec[BasisState]):
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
         found = self.fixed(values["gamma"] if self.listed else [values["gamma"]])
         return replace(found, chosen_ridge=values.get("chosen_ridge", self.chosen_ridge))
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        gamma = values["gamma"]
+        if self.listed:
+            check_sequence(gamma, "gamma_", len(self.widths))
+        validate_gamma(gamma, "gamma_", stored)
+        if not isinstance(values.get("chosen_ridge", "loo"), str):
+            check_number(values["chosen_ridge"], "the ridge without a fold", 0.0)
+
+    def validate_state(self, values: Mapping[str, Any], stored: Stored) -> None:
+        super().validate_state(values, stored)
+        for basis in values["bases"]:
+            check_index(basis["which"], "kernels of centres", (None,), 0, len(self.widths))
 
     def load(self, holdings: Holdings, state: BasisState) -> Engine:
         pairs = zip(state.bases, state.weights, strict=True)

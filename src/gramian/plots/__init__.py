@@ -14,6 +14,7 @@ from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
 from gramian.plots._svg import draw_svg, require_drawing
+from gramian.plots._widths import WidthDisplay
 
 __all__ = [
     "CalibrationDisplay",
@@ -30,6 +31,7 @@ __all__ = [
     "MembershipDisplay",
     "PrequentialDisplay",
     "SelectionPathDisplay",
+    "WidthDisplay",
     "coverage_of",
     "draw_svg",
     "loo_losses",

@@ -220,7 +220,8 @@ class IntervalDisplay(Display):
         *,
         feature: int = 0,
         confidence_level: float = 0.9,
-        method: str = "full",
+        method: str = "auto",
+        width: str = "auto",
         resolution: int = 200,
         ax: Axes | None = None,
     ) -> Self:
@@ -233,7 +234,8 @@ class IntervalDisplay(Display):
             Queries. By default ``resolution`` steps across the held samples and a fifth beyond.
         feature : int
         confidence_level : float
-        method : {"full", "jackknife+"}
+        method, width : str
+            As for ``predict_interval``; ``width="local"`` shows where the noise is.
         resolution : int
         ax : matplotlib Axes, optional
         """
@@ -245,7 +247,7 @@ class IntervalDisplay(Display):
                 low - 0.2 * (high - low), high + 0.2 * (high - low), resolution
             )
         X = np.asarray(X)[np.argsort(np.asarray(X)[:, feature])]
-        ends = model.predict_interval(X, confidence_level, method)
+        ends = model.predict_interval(X, confidence_level, method, width)
         names = getattr(model, "feature_names_in_", None)
         name = f"feature {feature}" if names is None else str(names[feature])
         pairs = holdings[:, feature], model.y_fit_

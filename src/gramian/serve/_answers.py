@@ -39,7 +39,12 @@ def check_size(rows: Any, names: list[str], estimator: Any, most: int) -> None:
 
 
 def outputs(
-    model: Any, rows: Any, names: list[str], level: float = 0.0, seconds: float = 0.0
+    model: Any,
+    rows: Any,
+    names: list[str],
+    level: float = 0.0,
+    seconds: float = 0.0,
+    width: str = "auto",
 ) -> dict[str, Array]:
     """The named outputs for rows; sets and intervals of a confidence level in so many seconds."""
     made: dict[str, Any] = {}
@@ -58,7 +63,9 @@ def outputs(
             )
         elif name not in made:
             found = in_parts(
-                lambda some: model.predict_interval(some, confidence_level=level), rows, seconds
+                lambda some: model.predict_interval(some, confidence_level=level, width=width),
+                rows,
+                seconds,
             )
             made["lower"], made["upper"] = (np.ascontiguousarray(found[..., k]) for k in (0, 1))
     return {name: made[name] for name in names}

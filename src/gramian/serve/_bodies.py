@@ -72,6 +72,7 @@ class Parameters(Strictly):
     sets: bool = False
     intervals: bool = False
     confidence_level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    width: Literal["auto", "local", "constant", "density"] = "auto"
     binary_data_output: bool = False
 
 

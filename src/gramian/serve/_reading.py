@@ -136,7 +136,8 @@ class Reader:
         if self.choice.offer.task == CURVE:
             queries = self.queries[::4]
             found = [
-                model.predict_interval(queries, confidence_level=share) for share in CONFIDENCES
+                model.predict_interval(queries, confidence_level=share, width="local")
+                for share in CONFIDENCES
             ]
             return {"confidences": CONFIDENCES}, {"intervals": np.stack(found)}
         shape = ROUGH if len(model.ids_) > 150 else COARSE

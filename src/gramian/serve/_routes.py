@@ -184,11 +184,12 @@ class Routes:
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
         if not _answers.NEED_ENGINE.isdisjoint(names):
-            level = (body.parameters or _bodies.PLAIN).confidence_level
+            asked = body.parameters or _bodies.PLAIN
+            level, width = asked.confidence_level, asked.width
 
             def answer() -> Response:
                 made, version = live.apart(
-                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds)
+                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds, width)
                 )
                 return _inferred(live.name, version, body, made)
 

@@ -194,6 +194,11 @@ def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
     names += [name for name, on in flags.items() if on]
     if {"probabilities", "sets"} & set(names):
         names.append("classes")
+    if asked.width != "auto" and "lower" not in names and "upper" not in names:
+        raise ValueError(
+            f'width="{asked.width}" is for intervals of numbers, which were not asked for; give '
+            '"intervals": true, or leave out the width.'
+        )
     if names == ["prediction"]:
         return names
     there = {output["name"] for output in _described_outputs(estimator)}

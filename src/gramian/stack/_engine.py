@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     State,
+    Stored,
     each_beside,
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
 from gramian.core.kernels import KernelExpansion, SumOfExpansions
+from gramian.core.validation import check_keys, check_sequence
 
 if TYPE_CHECKING:
     from gramian.stack._spec import StackSpec
@@ -35,7 +37,14 @@ MANY = 1000
 class StackState(State):
     """The states of the parts."""
 
+    follows_from_rows: ClassVar[bool] = True
+
     parts: tuple[DenseState, ...]
+
+    @classmethod
+    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
+        for part in check_sequence(values["parts"], "the parts"):
+            DenseState.validate(check_keys(part, "a part", ("coefficients",)), stored)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:

@@ -8,7 +8,7 @@ from typing import Any
 from gramian.core.arrays import Array, ArrayLike, Device, RandomSource
 from gramian.core.engines import Spec
 from gramian.core.estimators import LiveClassifier, LiveEstimator, LiveRegressor
-from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.kernels import GammaLike, Kernel, KernelLike
 from gramian.core.search import Trial
 from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS, StackSpec, stack_spec
 
@@ -25,6 +25,11 @@ class StackAttributes(LiveEstimator):
     def offset_(self) -> Any:
         """Number that is added to the weighted sum, for each target."""
         return self._stack_spec().offset
+
+    @property
+    def kernel_(self) -> list[Kernel]:
+        """The kernel of each part, with its width and the factors of features in use."""
+        return [part.predicts_with for part in self._stack_spec().parts]
 
     @property
     def parts_(self) -> list[dict[str, Any]]:
@@ -98,6 +103,8 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
     classes_ : ndarray of shape (n_classes,)
     weights_ : ndarray of shape (n_parts,)
         The scale is such that softmax(f) are probabilities.
+    kernel_ : list of Kernel
+        The kernel of each part.
     parts_ : list of dict
         ``kernel``, ``gamma``, ``C``, ``metric`` and ``selection`` of each part.
     ids_, X_fit_, y_fit_ : ndarray
@@ -205,6 +212,8 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
     weights_ : ndarray of shape (n_parts,)
     offset_ : ndarray of shape (n_targets,)
         b, which stays with the weights until `reselect`.
+    kernel_ : list of Kernel
+        The kernel of each part.
     parts_ : list of dict
         ``kernel``, ``gamma``, ``C``, ``metric`` and ``selection`` of each part.
     ids_, X_fit_, y_fit_ : ndarray

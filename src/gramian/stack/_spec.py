@@ -21,6 +21,7 @@ from gramian.core.engines import (
     Predictor,
     Spec,
     State,
+    Stored,
     check_positive,
     each_beside,
     held_folds,
@@ -37,6 +38,7 @@ from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
 from gramian.core.search._result import one_width
+from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
 from gramian.stack._weights import class_weights, response_weights
 
@@ -170,11 +172,14 @@ class StackSpec(Spec[StackState]):
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
         targets = parts[0].targets(some)
-        each = []
+        each, judged = [], np.empty(F.shape[1:])
         for k, found in enumerate(apart):
             stay = np.flatnonzero(fold != k)
-            each.append(self._with(found, *self._weighted(F[:, stay], targets.take(stay))))
-        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings))
+            spec = self._with(found, *self._weighted(F[:, stay], targets.take(stay)))
+            each.append(spec)
+            judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
+        known = judged if some is holdings else None
+        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
         return replace(self._with(parts, *self._weighted(F, targets)), folds=folds)
 
     def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
@@ -205,6 +210,12 @@ class StackSpec(Spec[StackState]):
             plain = [part.metric is None and not part.kernel.by_feature for part in self.parts]
             return class_weights(F, targets, np.array(plain)), np.zeros(1)
         return response_weights(F, targets.columns, targets.weight)
+
+    def unseen(self) -> Self:
+        return replace(super().unseen(), folds=None)  # they are those of other samples
+
+    def fitted_numbers(self, width: int) -> int:
+        return sum(part.fitted_numbers(width) for part in self.parts) + len(self.parts)
 
     def listening(self, listener: Listener) -> Self:
         return replace(self, parts=tuple(part.listening(listener) for part in self.parts))
@@ -249,6 +260,21 @@ class StackSpec(Spec[StackState]):
             scale=self._scale,
             chosen_on_data=self._to_choose(),
         )
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        size = len(self.parts)
+        weights = check_array(values["weights"], "weights_", (size,), "f")
+        if not (weights >= 0).all():
+            refuse("weights_", "has a number below 0")
+        offsets = stored.outputs if stored.classes is None else 1
+        check_array(values["offset"], "offset_", (offsets,), "f")
+        chosen = check_sequence(values["parts"], "parts_", size)
+        for part, own in zip(self.parts, chosen, strict=True):
+            part.validate_chosen(check_keys(own, "a part", part.chosen()), stored)
+
+    def validate_state(self, values: Mapping[str, Any], stored: Stored) -> None:
+        check_sequence(values["parts"], "the parts", len(self.parts))
+        super().validate_state(values, stored)
 
     def load(self, holdings: Holdings, state: StackState) -> Engine:
         return DeferredEngine(self, kept=state)

@@ -6,7 +6,8 @@ from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._following import Following, NoLeaseError
 from gramian.store._keyring import FileKeyring, Keyring
-from gramian.store._open import is_store
+from gramian.store._move import convert, restore
+from gramian.store._open import is_address, is_store
 from gramian.store._store import Store
 
 __all__ = [
@@ -22,5 +23,8 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "audit",
+    "convert",
+    "is_address",
     "is_store",
+    "restore",
 ]

@@ -376,9 +376,9 @@ class Store:
         """The labels that cannot be excluded, as the model says."""
         return self.read(lambda model: model.predict_set(X, confidence_level))
 
-    def predict_interval(self, X: Any, confidence_level: float) -> Any:
+    def predict_interval(self, X: Any, confidence_level: float, width: str = "auto") -> Any:
         """The interval of each row's target, as the model says."""
-        return self.read(lambda model: model.predict_interval(X, confidence_level))
+        return self.read(lambda model: model.predict_interval(X, confidence_level, width=width))
 
     def refresh(self) -> bool:
         """Bring the store up to date with edits of other processes; returns whether it changed."""

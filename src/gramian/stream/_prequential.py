@@ -133,6 +133,7 @@ def prequential(
     metric: str | Callable[[Any, Any], float] | None = None,
     window: int = 200,
     confidence_level: float | None = None,
+    width: str = "constant",
     random_state: Any = 0,
 ) -> Prequential:
     """Predict each sample of a stream, then learn it.
@@ -154,6 +155,10 @@ def prequential(
         Also ask for the prediction set or region of each sample, which costs one more pass over the
         model, and report whether it held the truth, the p-value of each sample, and the martingale
         that grows when the stream changes. For one target.
+    width : {"constant", "density", "local"}
+        For numbers: regions nearly as wide everywhere, wider where samples are few, or as wide as
+        the errors around a sample are large; see ``predict_interval``. With "local", the promise is
+        that of jackknife+, and the alarm of the martingale a guide.
     random_state : int, RandomState or None
         Draws the random numbers of the smoothed p-values.
 
@@ -201,7 +206,7 @@ def prequential(
             steps.append(n_seen)
             predictions.append((y, predicted, np.nan if n_seen == 0 else score(y, last)))
             if confidence_level is not None:
-                ranks.append(_ranked(model, X, y, random))
+                ranks.append(_ranked(model, X, y, random, width))
         model.partial_fit(X, np.asarray([y]), **({"times": time} if time else {}))
         n_seen, last = n_seen + 1, y
     return Prequential(
@@ -218,12 +223,13 @@ def prequential(
     )
 
 
-def _ranked(model: Any, X: Any, y: Any, random: Any) -> float:
+def _ranked(model: Any, X: Any, y: Any, random: Any, width: str) -> float:
     """Smoothed p-value of one sample before it is learned."""
     model = model.estimator_ if isinstance(model, SlidingWindow) else model
     if np.ndim(y):
         raise ValueError("confidence is for one target, got several.")
-    return float(answer_p_values(model, X, [y], smoothed=True, random_state=random)[0])
+    options = {"smoothed": True, "random_state": random, "width": width}
+    return float(answer_p_values(model, X, [y], **options)[0])
 
 
 def _last_means(values: Array, window: int) -> Array:

@@ -66,8 +66,8 @@ class GramSpace:
         matrix, (cross, corner), ridges = self._matrix, met, ridges.astype(self.dtype)
         if matrix.n + len(corner) > matrix.capacity:
             matrix.resize(spare_capacity(matrix.n + len(corner)))
-        free = np.flatnonzero(~matrix.occupied())
-        matrix.write(free[: len(corner)], cross, corner + np.diag(ridges))
+        slots = matrix.free_slots(len(corner))
+        matrix.write(slots, matrix.scatter(cross), corner + np.diag(ridges))
         self.diagonal = np.append(self.diagonal, corner.diagonal())
         self.ridges = np.append(self.ridges, ridges)
         return self

@@ -33,7 +33,7 @@ def coefficients(name, K, y, ridge):
         solution = np.linalg.solve(border, np.concatenate([[0.0], y]))
     elif name == "kda":  # kim2006: the least-norm solution of an underdetermined system
         G = np.hstack([np.ones((n, 1)), K + ridge * np.eye(n)])
-        solution = np.linalg.lstsq(G, y)[0]
+        solution = np.linalg.lstsq(G, y, rcond=None)[0]
     else:  # saadi2004, eq. (4) or (5)
         Z = np.hstack([np.ones((n, 1)), K])
         R = ridge * np.eye(m + 1)

@@ -251,7 +251,7 @@ def test_freed_slots_are_wiped_in_both_triangles(build_in_slots):
             edited.factor.fold()
         expected = np.zeros((matrix.capacity, matrix.capacity))
         np.fill_diagonal(expected, 1.0 if edited.factor.name == "cholesky" else 0.0)
-        free = np.flatnonzero(~matrix.occupied())
+        free = np.flatnonzero(~matrix.used)
         np.testing.assert_array_equal(matrix.buffer[free], expected[free])
         np.testing.assert_array_equal(matrix.buffer[:, free], expected[:, free])
         np.testing.assert_array_equal(matrix.diagonal[free], 0.0)

@@ -237,7 +237,7 @@ def upper(system):
     if system.factor.name == "qr":
         return system.factor._R, np.triu(np.ones_like(system.factor._R, dtype=bool))
     matrix = system.factor._matrix
-    used = np.outer(matrix.occupied(), matrix.occupied())
+    used = np.outer(matrix.used, matrix.used)
     return matrix.buffer, np.triu(used)
 
 

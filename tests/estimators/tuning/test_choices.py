@@ -43,7 +43,7 @@ def left_out_by_solving(name, K, y, ridge):
         stay = np.arange(n) != i
         A = K[np.ix_(stay, stay)] + ridge * np.eye(n - 1)
         if name == "kda":  # the least-norm solution of [1, A] [b; z] = y
-            solution = np.linalg.lstsq(np.column_stack([np.ones(n - 1), A]), y[stay])[0]
+            solution = np.linalg.lstsq(np.column_stack([np.ones(n - 1), A]), y[stay], rcond=None)[0]
         else:  # the bordered system of the least squares SVM
             ones = np.ones((n - 1, 1))
             system = np.block([[np.zeros((1, 1)), ones.T], [ones, A]])

@@ -43,9 +43,14 @@ def _lapack(name: str, dtype: np.dtype) -> Callable[..., Any]:
 
 
 def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
-    """``S @ X`` for the symmetric S in one triangle of ``buffer``; half a pass per few columns."""
+    """``S @ X`` for the symmetric S in one triangle of ``buffer``; half a pass per few columns.
+
+    X has columns, or is one vector.
+    """
     if not isinstance(buffer, np.ndarray):
         return buffer.through("symmetric_product", X, lower=lower)
+    if X.ndim == 1:
+        return _symv(buffer, X, lower)
     if X.shape[1] == 0:
         return np.zeros_like(X, order="F")
     is_complex = buffer.dtype.kind == "c"
@@ -54,14 +59,17 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
         result: Array = symm(1.0, buffer, X, lower=lower)
         return result
     out = np.empty(X.shape, dtype=buffer.dtype, order="F")
-    if is_large(buffer):
-        for j in range(X.shape[1]):
-            out[:, j] = _native.symv(b"L" if lower else b"U", buffer, X[:, j])
-        return out
-    symv = _complex_symv if is_complex else _blas("symv", buffer.dtype)
     for j in range(X.shape[1]):
-        out[:, j] = symv(1.0, buffer, X[:, j], lower=lower)
+        out[:, j] = _symv(buffer, X[:, j], lower)
     return out
+
+
+def _symv(buffer: Array, x: Array, lower: bool) -> Array:
+    """``S x`` for one vector."""
+    if is_large(buffer):
+        return _native.symv(b"L" if lower else b"U", buffer, x)
+    symv = _complex_symv if buffer.dtype.kind == "c" else _blas("symv", buffer.dtype)
+    return symv(1.0, buffer, x, lower=lower)
 
 
 def triangle_rows(buffer: Array, rows: Array, *, lower: bool = False) -> Array:
@@ -83,9 +91,14 @@ def _complex_symv(alpha: float, buffer: Array, x: Array, *, lower: bool) -> Arra
 
 
 def add_outer(buffer: Array, W: Array, sign: float) -> None:
-    """``S += sign · W Wᵀ`` in the upper triangle, in place: a symmetric rank-k update."""
+    """``S += sign · W Wᵀ`` in the upper triangle, in place: a symmetric rank-k update.
+
+    W has columns, or is one vector.
+    """
     if not isinstance(buffer, np.ndarray):
         return buffer.through("add_outer", W, sign)
+    if W.ndim == 1:
+        return _add_square(buffer, W, sign)
     if W.shape[1] == 0:
         return
     if is_large(buffer):
@@ -95,6 +108,11 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-k update must happen in place"
 
 
+def _add_square(buffer: Array, w: Array, sign: float) -> None:
+    updated = _blas("syr", buffer.dtype)(sign, w, a=buffer, overwrite_a=1)
+    assert updated is buffer, "the rank-one update must happen in place"
+
+
 def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
     """``S += sign · (X Yᵀ + Y Xᵀ)`` in the upper triangle, in place."""
     if not isinstance(buffer, np.ndarray):
@@ -102,6 +120,14 @@ def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
     syr2k = _blas("syr2k", buffer.dtype)
     updated = syr2k(sign, X, Y, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-2k update must happen in place"
+
+
+def clear_diagonal(buffer: Array) -> None:
+    """Set the diagonal to zero."""
+    if isinstance(buffer, np.ndarray):
+        buffer.T.reshape(-1)[:: len(buffer) + 1] = 0.0  # a view of it; faster than fill_diagonal
+    else:
+        np.fill_diagonal(buffer, 0.0)
 
 
 def weighted_square(W: Array, weight: Array) -> Array:

@@ -50,6 +50,6 @@ def row_blocks(
 def without_rows(array: Any, positions: Any) -> Any:
     """Return a copy of an array without the rows at some positions; fast for a single one."""
     if len(positions) == 1:
-        i = positions[0]
-        return np.concatenate([array[:i], array[i + 1 :]])
+        i = int(positions[0])
+        return array[1:].copy() if i == 0 else np.concatenate([array[:i], array[i + 1 :]])
     return np.delete(array, positions, axis=0)

@@ -426,6 +426,11 @@ def _any(home: Any, array: Any) -> DeviceArray:
     return result
 
 
+@_implements(np.dot)
+def _dot(home: Any, first: Any, second: Any) -> DeviceArray:
+    return DeviceArray(moved(first, home) @ moved(second, home))
+
+
 @_implements(np.vdot)
 def _vdot(home: Any, first: Any, second: Any) -> DeviceArray:
     return DeviceArray(torch.sum(moved(first, home) * moved(second, home)))

@@ -13,7 +13,7 @@ from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
 from gramian.core.engines._dense_spec import SEARCHED_GAMMAS, DenseSpec
 from gramian.core.engines._doubt import fit_again, outputs_without
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
 from gramian.core.engines._minimum_norm import MinimumNormEngine
@@ -27,6 +27,8 @@ from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPredictor
 from gramian.core.engines._removed import held_queries, left_out_by_removal, without_each_by_removal
 from gramian.core.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
 from gramian.core.engines._spec import HOST, Listener, Spec
+from gramian.core.engines._state import State, Stored
+from gramian.core.engines._validate_chosen import validate_gamma
 
 __all__ = [
     "HOST",
@@ -55,6 +57,7 @@ __all__ = [
     "SparseRows",
     "Spec",
     "State",
+    "Stored",
     "balanced_loo",
     "balanced_without_each",
     "check_choice",
@@ -73,5 +76,6 @@ __all__ = [
     "outputs_without",
     "query_blocks",
     "trimmed",
+    "validate_gamma",
     "without_each_by_removal",
 ]

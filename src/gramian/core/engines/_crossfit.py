@@ -46,10 +46,13 @@ class FoldChoices:
         Resolved without each fold.
     fold : ndarray of shape (n,)
         Number of each sample's fold, for the samples of the choice.
+    outputs : ndarray of shape (n, t), optional
+        Those of each sample without its fold, where all samples took part in the choice.
     """
 
     specs: tuple[Any, ...]
     fold: Array
+    outputs: Array | None = None
 
 
 @runtime_checkable

@@ -8,9 +8,10 @@ from typing import Any
 
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._spec import Spec
+from gramian.core.engines._state import State
 from gramian.core.gram import Rebuild
 
 

@@ -22,12 +22,14 @@ from gramian.core.engines._doubt import (
     fit_each_again,
     fit_pairs_again,
 )
-from gramian.core.engines._engine import Engine, State
+from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
+from gramian.core.engines._state import State, Stored
 from gramian.core.equations import PAIRS_REFUSED
 from gramian.core.gram import SINGLE, LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
 from gramian.core.kernels import KernelExpansion, Precomputed
+from gramian.core.validation import check_array, check_sequence
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
@@ -49,6 +51,19 @@ class DenseState(State):
         intercept, Z = values["coefficients"]
         weights = values.get("weights")
         return cls((intercept, Z), None if weights is None else (weights[0], weights[1]))
+
+    @classmethod
+    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
+        _validate_pair(values["coefficients"], "coefficients", stored.n, stored.outputs)
+        if values.get("weights") is not None:
+            _validate_pair(values["weights"], "weights", stored.d, stored.outputs)
+
+
+def _validate_pair(pair: Any, where: str, rows: int, outputs: int) -> None:
+    """An intercept for each output, and a column of coefficients."""
+    intercept, Z = check_sequence(pair, where, 2)
+    check_array(intercept, where, (outputs,), "f")
+    check_array(Z, where, (rows, outputs), "f")
 
 
 class DenseEngine(Engine):

@@ -25,7 +25,7 @@ from gramian.core.engines._crossfit import (
 )
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
 from gramian.core.engines._minimum_norm import MinimumNormEngine
@@ -33,6 +33,12 @@ from gramian.core.engines._parameters import check_choice, check_class_weight
 from gramian.core.engines._primal import PRIMAL, LinearDenseEngine, PrimalEngine, PrimalPredictor
 from gramian.core.engines._rows import make_rows
 from gramian.core.engines._spec import Listener, Spec
+from gramian.core.engines._state import State, Stored
+from gramian.core.engines._validate_chosen import (
+    validate_gamma,
+    validate_metric,
+    validate_selection,
+)
 from gramian.core.equations import (
     ClassTargets,
     Equations,
@@ -52,6 +58,8 @@ from gramian.core.search import (
     fixed_seed,
     select,
 )
+from gramian.core.text import shown
+from gramian.core.validation import check_number, refuse
 
 SEARCHED_GAMMAS = ("loo", "loo-ard")
 _TYPICAL = 400  # samples that are enough for a median distance
@@ -293,6 +301,10 @@ class DenseSpec(Spec[DenseState]):
         metric = () if self.metric is None else ("metric",)
         return (*self.kernel.chosen_on_data, *ridge, *metric) or self.chosen_on_data
 
+    def fitted_numbers(self, width: int) -> int:
+        by_feature = self.metric is not None or np.ndim(self.gamma) > 0
+        return width if by_feature and self.chosen_on_data else len(self.chosen_on_data)
+
     @property
     def found(self) -> Selection:
         """What the search found."""
@@ -390,6 +402,18 @@ class DenseSpec(Spec[DenseState]):
             selection=values["selection"],
             chosen_on_data=self.to_choose(),
         )
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        known = self.kernel.candidates or (self.kernel.kernel.name,)
+        if values["kernel"] not in known:
+            refuse("kernel_", f"is {shown(values['kernel'])!r}, which the parameters do not allow")
+        validate_gamma(values["gamma"], "gamma_", stored)
+        if self.C is None:
+            check_number(values["ridge"], "ridge_", 0.0)
+        else:
+            check_number(values["C"], "C_", 0.0, above=True)
+        validate_metric(values["metric"], "metric_", stored.d, needed=self.metric is not None)
+        validate_selection(values["selection"])
 
     def load(self, holdings: Holdings, state: DenseState) -> Engine:
         return DeferredEngine(self, kept=state)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock
 from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._state import State
 from gramian.core.equations import PAIRS_REFUSED
 from gramian.core.gram import Rebuild
 
@@ -20,23 +20,6 @@ class Predictor(Protocol):
 
     def outputs(self, X: Any) -> Array:
         """Decision values or predictions of shape (len(X), t); one column for two classes."""
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What a file stores of an engine besides the holdings: fields of plain values and arrays."""
-
-    follows_from_rows: ClassVar[bool] = False
-    """Whether the engine can be built again from the holdings and what the spec has chosen."""
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """Return the state that has these values; names that it does not know are left out."""
-        return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
-
-    def values(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class Engine(ABC):

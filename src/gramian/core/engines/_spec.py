@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from gramian.core.engines._engine import Engine, Predictor, State
+from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._state import State, Stored
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
 from gramian.core.search import Trial
@@ -49,6 +50,10 @@ class Spec(ABC, Generic[S]):
     def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose on these holdings what is to be chosen, perhaps from the values of ``start``."""
 
+    def fitted_numbers(self, width: int) -> int:
+        """How many numbers were chosen on samples with so many features."""
+        return len(self.chosen_on_data)
+
     @abstractmethod
     def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         """Build an engine for these holdings from scratch."""
@@ -81,6 +86,13 @@ class Spec(ABC, Generic[S]):
     def choices(self) -> dict[str, Any]:
         """All that `build` needs of what `resolve` chose, for `with_chosen`."""
         return self.chosen()
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
+        """Raise `ModelFileError` unless `resolve` could have chosen these values from a file."""
+
+    def validate_state(self, values: Mapping[str, Any], stored: Stored) -> None:
+        """Raise `ModelFileError` unless an engine of this spec could have this state."""
+        self.state_type.validate(values, stored)
 
     @abstractmethod
     def load(self, holdings: Holdings, state: S) -> Engine:

@@ -199,6 +199,16 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             F = np.nan_to_num(self._loo_outputs(), posinf=largest, neginf=-largest)
             return answered(self._fitted(), probabilities(F, scale))
 
+    def _judged_proba(self) -> Array:
+        """Probabilities of the held samples: out of fold where that is known, else left out."""
+        with self._lock:
+            now = self._serving()
+            if now.apart is None:
+                return np.asarray(self.loo_predict_proba())
+            largest, scale = self._calibration()
+            F = np.nan_to_num(out_of_fold_outputs_of(now), posinf=largest, neginf=-largest)
+            return probabilities(F, scale)
+
     def loo_score(self) -> float:
         """Accuracy of `loo_predict`, weighted by the sample weights."""
         with self._lock:

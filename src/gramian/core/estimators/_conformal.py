@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,13 @@ def label_p_values(
 
 
 def answer_p_values(
-    model: Any, X: Any, y: Any, *, smoothed: bool = False, random_state: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    smoothed: bool = False,
+    random_state: Any = None,
+    width: str = "constant",
 ) -> Any:
     """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
 
@@ -67,7 +74,11 @@ def answer_p_values(
     smoothed : bool
         Break ties by random numbers, which makes the p-values uniform.
     random_state : int, RandomState or None
+    width : {"constant", "density", "local"}
+        For a regressor, how residuals are scaled. "local" counts the held samples whose scaled
+        residuals are at least that of the query in the model without them, as jackknife+ does.
     """
+    check_choice("width", width, ("constant", "density", "local"))
     random = check_random_state(random_state)
     if is_classifier(model):
         with model._lock, one_blas_thread():
@@ -80,20 +91,30 @@ def answer_p_values(
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
-        X = now.samples.adding(model, holdings, X)
+        read = now.samples.queries if width == "local" else now.samples.adding
+        X = read(model, holdings, X)
         Y, wanted = holdings.y.reshape(len(holdings), -1), np.asarray(y, dtype=float)
         wanted = wanted.reshape(X.shape[0], Y.shape[1])
         out = np.empty(wanted.shape)
         ties = random.uniform(size=len(out)) if smoothed else None
+        if width == "local":
+            for rows, values, scores, scales in _judged(model, X, local=True):
+                drawn = None if ties is None else ties[rows]
+                reached = np.abs(wanted[rows, None] - values) / scales
+                for j, apart in enumerate(np.moveaxis(scores - reached, 2, 0)):
+                    both = np.pad(apart, ((0, 0), (0, 1)))
+                    out[rows, j] = p_values(both, group_weight(holdings), drawn)
+            return out[:, 0] if holdings.y.ndim == 1 else out
         for rows, block in now.engine.added(holdings, X):
-            values, slope, _ = block.lines()
+            values, slope, spread = block.lines()
             reached = values + slope * wanted[rows, None, :]
             goal = np.concatenate(
                 [np.broadcast_to(Y, reached[:, :-1].shape), wanted[rows, None]], axis=1
             )
             drawn = None if ties is None else ties[rows]
+            scale = spread if width == "density" else 1.0
             for j, sizes in enumerate(np.moveaxis(np.abs(goal - reached), 2, 0)):
-                out[rows, j] = p_values(sizes, holdings.weight, drawn)
+                out[rows, j] = p_values(sizes / scale, holdings.weight, drawn)
     return out[:, 0] if holdings.y.ndim == 1 else out
 
 
@@ -148,22 +169,37 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str
 
 def _jackknife_ends(model: Any, X: Any, confidence_level: float, local: bool) -> Array:
     """Ends (m, t, 2) of jackknife+ intervals."""
-    sizes, now = model._loo_outputs(), model._serving()
+    X, now = _queries_of(model, X), model._serving()
+    counts, t = group_weight(now.holdings), now.holdings.y.reshape(len(now.holdings), -1).shape[1]
+    out = np.empty((X.shape[0], t, 2))
+    for rows, values, scores, scales in _judged(model, X, local):
+        reach = scores * scales
+        for j in range(t):
+            ends = jackknife_plus(values[..., j], reach[..., j], counts, confidence_level)
+            out[rows, j] = np.stack(ends, axis=1)
+    return out
+
+
+def _queries_of(model: Any, X: Any) -> Any:
+    now = model._serving()
+    return now.samples.queries(model, now.holdings, X)
+
+
+def _judged(model: Any, X: Any, local: bool) -> Iterator[tuple[slice, Array, Array, Array]]:
+    """Yield queries with their values (m, n, t) without each sample, scores (n, t) and scales.
+
+    Scores are the left-out residuals of the samples over their scales ``s₋ᵢ(x_i)``; scales those
+    of the queries, ``s₋ᵢ(x)`` (m, n, t). All scales are 1 unless they are local.
+    """
+    left_out, now = model._loo_outputs(), model._serving()
     holdings = now.holdings
-    X = now.samples.queries(model, holdings, X)
-    sizes = np.abs(holdings.y.reshape(sizes.shape) - sizes)
-    counts, out = group_weight(holdings), np.empty((X.shape[0], sizes.shape[1], 2))
+    sizes = np.abs(holdings.y.reshape(left_out.shape) - left_out)
     everyone, alike = slice(0, X.shape[0]), np.broadcast_to(1.0, (X.shape[0], *sizes.shape))
     parts = query_scales(now, X) if local else iter([(everyone, alike, np.ones_like(sizes))])
     for block, scales, own in parts:
-        scores = sizes / own
         for rows, values in now.engine.without_each(holdings, X[block]):
             some = slice(block.start + rows.start, block.start + rows.stop)
-            for j, score in enumerate(scores.T):
-                reach = score * scales[rows, :, j]
-                ends = jackknife_plus(values[..., j], reach, counts, confidence_level)
-                out[some, j] = np.stack(ends, axis=1)
-    return out
+            yield some, values, sizes / own, scales[rows]
 
 
 def _method_for(now: Any, width: str) -> str:

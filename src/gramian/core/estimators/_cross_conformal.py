@@ -21,19 +21,19 @@ import numpy as np
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.equations import jackknife_plus, nonconformity, p_values
 from gramian.core.estimators._local_widths import fold_scales, scales_out_of_fold
-from gramian.core.estimators._nested import fold_predictors, out_of_fold_outputs_of
-
-LEAST, MOST = 20, 2048
-"""So many samples there must be, and may be, for folds to be tuned again by default."""
+from gramian.core.estimators._nested import (
+    LEAST,
+    MOST,
+    choices_flatter,
+    fold_predictors,
+    out_of_fold_outputs_of,
+)
 
 
 def judged_by_folds(now: Any) -> bool:
-    """Whether sets and intervals need folds: something was chosen on samples, or they have groups.
-
-    With more samples than a search uses, two numbers that are chosen on them do no harm.
-    """
-    chosen = bool(now.spec.chosen_on_data or now.engine.chosen_on_data)
-    return (chosen or now.holdings.groups is not None) and LEAST <= len(now.holdings) <= MOST
+    """Whether sets and intervals need folds: choices flatter, or samples have groups."""
+    grouped = now.holdings.groups is not None and LEAST <= len(now.holdings) <= MOST
+    return grouped or choices_flatter(now)
 
 
 def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from threading import RLock
 from typing import Any, Self, TypeVar, cast
@@ -26,7 +26,12 @@ from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Sp
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._nested import NestedScore, chosen_apart_values, nested_score
+from gramian.core.estimators._nested import (
+    NestedScore,
+    chosen_apart_values,
+    known_score,
+    nested_score,
+)
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
@@ -84,7 +89,8 @@ class Fitted:
         if folds is None or len(folds.fold) != len(self.holdings):
             return replace(self, holdings=replace(self.holdings, folds=None), apart=None)
         holdings = replace(self.holdings, folds=folds.fold)
-        return replace(self, holdings=holdings, apart=folds.specs)
+        known = {} if folds.outputs is None else {"out of fold": folds.outputs}
+        return replace(self, holdings=holdings, apart=folds.specs, cache=known)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -461,6 +467,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         folds : int, optional
             By default what is known already: stacks choose their weights by 5 folds in `fit`, so
             that their score comes for nothing. Other models are tuned without each of 10 folds.
+            ``"auto"`` takes leave-one-out values where these are as honest: if nothing was chosen
+            on the samples; if they are more than 2,048, and ten for each number that was chosen;
+            and if they are fewer than 20, of which none can be set aside.
         n_jobs : int, optional
             Folds to compute side by side, in threads; one by default, −1 for all cores.
 
@@ -470,6 +479,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             With ``score``, ``standard_error``, ``folds`` and the out-of-fold ``values``.
         """
         return nested_score(self, folds, n_jobs)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The parameters; after them, the error on new rows if it is known."""
+        known = known_score(self)
+        text: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        return text if known is None else f"{text}  # {known}"
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_now" in vars(self)
@@ -680,7 +695,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             declared = tuple(np.asarray(state.get("declared", ())).tolist())
             held = replace(held, classes=public["classes_"], declared=declared)
         spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
-        engine = spec.load(held, spec.state_type.from_values(state))
+        engine: Engine = DeferredEngine(spec)
+        if any(own.name in state for own in fields(spec.state_type)):
+            engine = spec.load(held, spec.state_type.from_values(state))
         apart = None
         if "apart" in state:
             asked = self._spec()

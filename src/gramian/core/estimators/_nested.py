@@ -16,12 +16,26 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.engines import Holdings, is_number
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
 
 FOLDS_AFRESH = 10
+LEAST, MOST, ENOUGH = 20, 2048, 10
+"""Samples from which on, and up to which, a choice is judged by folds; beyond that, how many
+samples there must be for each number that was chosen."""
+
+
+def choices_flatter(now: Any) -> bool:
+    """Whether something was chosen on the samples, and they are too few to make up for it.
+
+    A few numbers that are chosen on more samples than a search uses change nothing that one could
+    measure; a number for each feature may. With fewer than 20 samples nothing can be set aside.
+    """
+    chosen, n = now.spec.chosen_on_data or now.engine.chosen_on_data, len(now.holdings)
+    enough = ENOUGH * now.spec.fitted_numbers(now.holdings.rows.width)
+    return bool(chosen) and LEAST <= n <= max(MOST, enough)
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,7 @@ class NestedScore:
     standard_error : float
         Of the score; samples of a group count together.
     folds : int
+        0 where leave-one-out values serve; see ``nested_score(folds="auto")``.
     values : ndarray
         Decision values, or predictions, of each held sample by the model that was tuned and
         trained without its fold, in the order of `ids_`.
@@ -52,18 +67,28 @@ class NestedScore:
     classifies: bool = True
 
     def __str__(self) -> str:
+        name = "error" if self.classifies else "R²"
+        name += " on new rows, tuning included" if self.folds else " on new rows"
+        how = f"{self.folds} folds" if self.folds else "leave-one-out"
         if self.classifies:
             error, margin = 100.0 * (1.0 - self.score), 100.0 * self.standard_error
-            text = f"error on new rows, tuning included: {error:.1f} % ± {margin:.1f}"
-        else:
-            text = f"R² on new rows, tuning included: {self.score:.3f} ± {self.standard_error:.3f}"
-        return f"{text} ({self.folds} folds)"
+            return f"{name}: {error:.1f} % ± {margin:.1f} ({how})"
+        return f"{name}: {self.score:.3f} ± {self.standard_error:.3f} ({how})"
 
 
 def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
     """The score of a fitted estimator; see ``LiveEstimator.nested_score``."""
+    if isinstance(folds, str) and folds == "auto":
+        now, folds = model._serving(), None
+        if now.apart is None and not choices_flatter(now):
+            return _scored(model, now, model._loo_outputs(), np.arange(len(now.holdings)), 0)
     F = out_of_fold_outputs(model, folds, n_jobs)
     now = model._fitted()
+    return _scored(model, now, F, now.holdings.folds, len(now.apart))
+
+
+def _scored(model: Any, now: Any, F: Array, fold: Array, folds: int) -> NestedScore:
+    """The score of outputs (n, t) of the held samples."""
     holdings = now.holdings
     if is_classifier(model):
         scores = class_of(F) == holdings.labels
@@ -74,8 +99,15 @@ def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
         spread = shares @ (Y - shares @ Y) ** 2
         score, error = _averaged(1.0 - (Y - F) ** 2 / np.where(spread > 0, spread, 1.0), holdings)
         values = F.reshape(holdings.y.shape)
-    fold = holdings.folds.copy()
-    return NestedScore(score, error, len(now.apart), values.copy(), fold, is_classifier(model))
+    return NestedScore(score, error, folds, values.copy(), fold.copy(), is_classifier(model))
+
+
+def known_score(model: Any) -> NestedScore | None:
+    """The score out of fold if the present version of a fitted model has it already."""
+    now = vars(model).get("_now")
+    if now is None or now.apart is None or "out of fold" not in now.cache:
+        return None
+    return _scored(model, now, now.cache["out of fold"], now.holdings.folds, len(now.apart))
 
 
 def class_of(F: Array) -> Array:
@@ -128,7 +160,7 @@ def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
     def chosen(left: Array) -> Any:
         return spec.resolve(holdings.without(left))
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore", ChoiceWarning)  # a choice that is dropped, fold by fold
         specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(chosen), leaving))
     model._now = now = replace(

@@ -55,7 +55,7 @@ class CholeskyFactor(SlotFactor):
         by_slot = self._matrix.scatter(cross)
         half = solve_upper(self._matrix.buffer, by_slot, transposed=True)
         L = schur_cholesky(corner - half.T @ half, corner, len(half))
-        self._matrix.write(slots, cross, corner)
+        self._matrix.write(slots, by_slot, corner)
         first, last = slots[0], slots[-1] + 1
         self._matrix.buffer[:first, first:last] = half[:first]
         square = self._matrix.buffer[first:last, first:last]

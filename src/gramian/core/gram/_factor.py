@@ -165,7 +165,7 @@ class SlotFactor(Factor):
         return self._matrix.diagonal[self._matrix.index]
 
     def largest(self) -> float:
-        return float(np.abs(self._matrix.diagonal).max(initial=0.0))  # 0 in free slots
+        return float(np.abs(self._matrix.diagonal).max())  # 0 in free slots
 
     # Methods of the storage, assigned in `_take`.
     multiply: Any = None

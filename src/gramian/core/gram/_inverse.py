@@ -8,7 +8,7 @@ Appends and removals are symmetric low-rank updates of the whole buffer that mov
 For k samples at once, vectors become n×k blocks and c becomes the k×k Schur complement with its
 Cholesky factor. Updates are deferred: ``P = P₀ + W S Wᵀ`` with signs S. When enough are pending,
 one symmetric rank-k product adds them to P₀. A removal thus reads one column and makes no pass
-over the matrix; an append makes one.
+over the matrix; an append makes one. A small P is updated at once: a pass over it is cheaper.
 """
 
 from __future__ import annotations
@@ -21,24 +21,27 @@ import numpy as np
 from gramian.core.arrays import (
     Array,
     add_outer,
+    clear_diagonal,
     invert_cholesky,
     row_blocks,
     scale_by_cholesky,
     small_cholesky,
     symmetric_product,
-    triangle_rows,
 )
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import SlotFactor, check_positions
 from gramian.core.gram._slots import SlotMatrix, spare_capacity
 
 PENDING, DEVICE_PENDING = 32, 128
+SMALL = 192
+"""Slots up to which nothing is deferred."""
+_EPS = {np.dtype(kind): float(np.finfo(kind).eps) for kind in "fdFD"}
 
 
-def schur_threshold(diagonal: Array, n: int) -> float:
+def schur_threshold(diagonal: Any, n: int) -> float:
     """Schur complements below this are rounding error: ``4 √n eps`` of the largest diagonal."""
-    largest = float(np.abs(diagonal).max(initial=0.0))
-    return float(4.0 * max(n, 1) ** 0.5 * float(np.finfo(diagonal.dtype).eps) * largest)
+    largest = float(abs(diagonal) if diagonal.ndim == 0 else np.abs(diagonal).max(initial=0.0))
+    return float(4.0 * max(n, 1) ** 0.5 * _EPS[diagonal.dtype] * largest)
 
 
 def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
@@ -49,9 +52,11 @@ def schur_cholesky(S: Array, corner: Array, n: int) -> Array:
     NotPositiveDefiniteError
         Names the first new sample whose pivot is not above `schur_threshold`.
     """
+    threshold = schur_threshold(corner.diagonal(), n)
+    if S.size == 1 and S[0, 0] > threshold:
+        return np.sqrt(S)
     L, info = small_cholesky(S)
     pivots = np.diagonal(L)[: info - 1 if info else None] ** 2
-    threshold = schur_threshold(np.diagonal(corner), n)
     above = pivots > threshold  # a NaN counts as low
     if not above.all():
         low = np.flatnonzero(~above)
@@ -74,6 +79,7 @@ class LiveInverse(SlotFactor):
     name: ClassVar[str] = "inverse"
     _pending: Any
     _signs: Any
+    _deferred: int
 
     def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
         self._take(matrix)
@@ -85,18 +91,29 @@ class LiveInverse(SlotFactor):
         """Add k samples: one pass over P for k = 1, level-3 products for more; see `Factor`."""
         slots = self._reserve(cross.shape[1])
         by_slot = self._matrix.scatter(cross)
-        U = self._product(by_slot)
-        S = corner - by_slot.T @ U
-        level = 10.0 * np.sqrt(np.finfo(S.dtype).eps) * np.abs(np.diagonal(corner)).max(initial=0.0)
-        if (np.abs(np.diagonal(S)) < level).any():  # so small that the drift of P could explain it
-            U = self._matrix.scatter(self.solve(cross)[0])
-            S = corner - by_slot.T @ U
+        U, S = self._schur(by_slot, corner)
         L = self._schur_root(S, corner)
         U[slots] = -np.eye(len(slots))
         W = scale_by_cholesky(U, L)
-        self._matrix.write(slots, cross, corner)
+        self._matrix.write(slots, by_slot, corner)
         self._defer(W, 1.0)
         return W[self._matrix.index]
+
+    def append_one(self, cross: Array, own: float) -> Array:
+        """Add one sample, given by vectors: `append` without the cost of blocks. Returns w."""
+        if self._matrix.n == self._matrix.capacity:
+            self._reserve(1)
+        slot = int(self._matrix.used.argmin())
+        by_slot = self._matrix.scatter(cross)
+        u, schur = self._schur(by_slot, own)
+        threshold = schur_threshold(own, self._matrix.n)
+        if not schur > threshold:
+            raise NotPositiveDefiniteError(0, float(schur), threshold, new=True)
+        u[slot] = -1.0
+        w: Array = u / schur**0.5
+        self._matrix.write_one(slot, by_slot, own)
+        self._defer(w, 1.0)
+        return w[self._matrix.index]
 
     def remove(self, positions: Array) -> Array | None:
         """Remove k samples, O(n (pending + k)) without a pass over P; see `Factor`.
@@ -108,17 +125,30 @@ class LiveInverse(SlotFactor):
         if len(positions) > n // 2:
             self._keep_without(positions)
             return None
-        slots: Any = self._matrix.slots[positions]
-        columns = self._slot_columns(slots)
-        if len(slots) == 1:  # a slice, which no device has to be told of
-            slots = slice(slots[0], slots[0] + 1)
+        columns, slots = (
+            self._slot_columns(self._matrix.slots[positions]),
+            self._matrix.places(positions),
+        )
         W = scale_by_cholesky(columns, self._leaving_root(columns[slots], positions))
+        return self._take_out(W, slots, positions)
+
+    def remove_one(self, position: int) -> Array:
+        """Remove one of several samples, given by vectors: `remove` without the cost of blocks."""
+        slot = int(self._matrix.slots[position])
+        column = self._slot_column(slot)
+        own = float(column[slot])
+        if not own > 0.0:
+            raise NotPositiveDefiniteError(position, own, 0.0)
+        return self._take_out(column / own**0.5, slice(slot, slot + 1), [position])
+
+    def _take_out(self, W: Array, slots: Any, positions: Any) -> Array:
+        """Remove the samples of these slots by the update W, and return it in order of arrival."""
         by_arrival = W[self._matrix.index]
         self._defer(W, -1.0)
         self._pending[slots] = 0.0
         self._diagonal[slots] = 0.0
         self._matrix.wipe(positions)
-        if len(self._diagonal) > 2 * (n - len(positions)):
+        if len(self._diagonal) > 2 * self._matrix.n:
             self._shrink()
         return by_arrival
 
@@ -127,11 +157,13 @@ class LiveInverse(SlotFactor):
 
     def fold(self) -> None:
         """Add all pending updates to P₀ in one pass by symmetric rank-k products."""
-        W, signs = self._pending[:, : len(self._signs)], self._signs.real
+        if self._deferred == 0:
+            return
+        W, signs = self._updates()
         for sign in (1.0, -1.0):
             self._add(W[:, signs == sign], sign)
         W[:] = 0.0
-        self._signs = self._signs[:0]
+        self._deferred = 0
 
     # -- the inverse ----------------------------------------------------------------------------
 
@@ -142,7 +174,7 @@ class LiveInverse(SlotFactor):
         return self._slot_columns(self._matrix.slots[positions])[self._matrix.index]
 
     def diagonal(self) -> Array:
-        W, signs = self._pending[:, : len(self._signs)], self._signs
+        W, signs = self._updates()
         result: Array = (self._diagonal + np.square(W) @ signs)[self._matrix.index]
         return result
 
@@ -192,20 +224,16 @@ class LiveInverse(SlotFactor):
     def _invert(self, cholesky_done: bool = False) -> None:
         matrix = self._matrix
         self._invert_upper(cholesky_done)
-        self._diagonal = np.where(matrix.occupied(), matrix.buffer.diagonal(), 0.0)
-        np.fill_diagonal(matrix.buffer, 0.0)
-        dtype = matrix.buffer.dtype
-        self._most = DEVICE_PENDING if hasattr(matrix.buffer, "tensor") else PENDING
-        shape = (len(matrix.diagonal), self._most)
-        self._pending = np.zeros(shape, dtype=dtype, order="F", like=matrix.buffer)
-        self._signs = np.empty(0, dtype=dtype)
+        self._diagonal = np.where(matrix.used, matrix.buffer.diagonal(), 0.0)
+        clear_diagonal(matrix.buffer)
+        self._make_room()
 
     def _reserve(self, k: int) -> Array:
         """Return k free slots; grow the buffer if it has fewer."""
         wanted = len(self._matrix.slots) + k
         if wanted > len(self._diagonal):
             self._resize(spare_capacity(wanted))
-        return np.flatnonzero(~self._matrix.occupied())[:k]
+        return self._matrix.free_slots(k)
 
     def _shrink(self) -> None:
         """Move to a buffer of half the size or less; keep the old one if both do not fit."""
@@ -219,39 +247,67 @@ class LiveInverse(SlotFactor):
         diagonal = self._diagonal[self._matrix.index]
         self._matrix.resize(capacity)
         self._diagonal = self._matrix.scatter(diagonal[:, None])[:, 0]
-        shape, like = (capacity, self._most), self._diagonal
-        self._pending = np.zeros(shape, dtype=self._matrix.buffer.dtype, order="F", like=like)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Make room for as many deferred updates as a matrix of this size is to have."""
+        buffer, n = self._matrix.buffer, self._matrix.capacity
+        on_device = not isinstance(buffer, np.ndarray)
+        self._most = DEVICE_PENDING if on_device else PENDING if n > SMALL else 0
+        self._pending = np.zeros((n, self._most), dtype=buffer.dtype, order="F", like=buffer)
+        self._signs = np.empty(self._most, dtype=buffer.dtype)
+        self._deferred = 0
 
     def _defer(self, W: Array, sign: float) -> None:
         """Add a pending update; fold if there is no room, and apply a wide W directly."""
-        k = W.shape[1]
-        if len(self._signs) + k > self._most:
+        k = 1 if W.ndim == 1 else W.shape[1]
+        if self._deferred + k > self._most:
             self.fold()
         if k > self._most:
             self._add(W, sign)
         else:
-            holdings = len(self._signs)
-            self._pending[:, holdings : holdings + k] = W
-            self._signs = np.concatenate([self._signs, np.full(k, sign, self._signs.dtype)])
+            new = slice(self._deferred, self._deferred + k)
+            self._pending[:, new if W.ndim == 2 else self._deferred] = W
+            self._signs[new] = sign
+            self._deferred += k
+
+    def _updates(self) -> tuple[Array, Array]:
+        """The deferred updates W and their signs."""
+        return self._pending[:, : self._deferred], self._signs[: self._deferred]
 
     def _add(self, W: Array, sign: float) -> None:
         """``P₀ += sign · W Wᵀ``, with the diagonal stored separately."""
         buffer = self._matrix.buffer
         add_outer(buffer, W, sign)
         self._diagonal += buffer.diagonal()
-        np.fill_diagonal(buffer, 0.0)
+        clear_diagonal(buffer)
+
+    def _schur(self, by_slot: Array, corner: Any) -> tuple[Array, Any]:
+        """``U = P K`` and the Schur complement ``corner − KᵀU`` of new samples, by slot.
+
+        P is refined if its drift could explain a complement as small as that.
+        """
+        U = self._product(by_slot)
+        S = corner - by_slot.T @ U
+        if _is_low(S, corner):
+            cross = by_slot[self._matrix.index]
+            refined, _ = self.solve(cross if cross.ndim == 2 else cross[:, None])
+            U = self._matrix.scatter(refined.reshape(cross.shape))
+            S = corner - by_slot.T @ U
+        return U, S
 
     def _product(self, X: Array) -> Array:
-        """``P @ X`` by slot."""
-        W, signs = self._pending[:, : len(self._signs)], self._signs
+        """``P @ X`` by slot, for columns or one vector."""
         product = symmetric_product(self._matrix.buffer, X)
-        product += self._diagonal[:, None] * X
-        product += W @ (signs[:, None] * (W.T @ X))
+        product += (X.T * self._diagonal).T
+        if self._deferred:
+            W, signs = self._updates()
+            product += W @ (X.T @ W * signs).T
         return product
 
     def _slot_columns(self, slots: Array) -> Array:
         """Columns of P by slot, read from the upper triangle and the pending updates."""
-        W, signs = self._pending[:, : len(self._signs)], self._signs
+        W, signs = self._updates()
         if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
             columns: Array = buffer.through(
@@ -259,6 +315,27 @@ class LiveInverse(SlotFactor):
             )
             return columns
         out: Array = W @ (signs[:, None] * W[slots].T)
-        out += triangle_rows(self._matrix.buffer, slots).T
-        out[slots, np.arange(len(slots))] += self._diagonal[slots]
+        for column, j in zip(out.T, slots.tolist(), strict=True):
+            self._add_column(column, j)
         return out
+
+    def _slot_column(self, slot: int) -> Array:
+        """One column of P by slot, in the memory of NumPy."""
+        W, signs = self._updates()
+        out: Array = W @ (signs * W[slot])
+        self._add_column(out, slot)
+        return out
+
+    def _add_column(self, out: Array, j: int) -> None:
+        """Add column j of the upper triangle and of its diagonal."""
+        out[:j] += self._matrix.buffer[:j, j]
+        out[j:] += self._matrix.buffer[j, j:]
+        out[j] += self._diagonal[j]
+
+
+def _is_low(S: Any, corner: Any) -> bool:
+    """Whether a Schur complement is so small that the drift of P could explain it."""
+    if S.ndim == 0:
+        return bool(abs(S) < 10.0 * _EPS[S.dtype] ** 0.5 * abs(corner))
+    level = 10.0 * _EPS[S.dtype] ** 0.5 * np.abs(corner.diagonal()).max(initial=0.0)
+    return bool((np.abs(S.diagonal()) < level).any())

@@ -78,7 +78,7 @@ class SingleInverse(LiveInverse):
             U, _ = self.solve(cross)
         L = schur_cholesky(corner - cross.T @ U, corner, self.n)
         W = scale_by_cholesky(np.concatenate([U, -np.eye(len(slots))]), L)
-        self._matrix.write(slots, cross, corner)
+        self._matrix.write(slots, self._matrix.scatter(cross), corner)
         self._defer(self._matrix.scatter(W), 1.0)
         return W
 

@@ -44,7 +44,8 @@ def spare_capacity(n: int) -> int:
 class SlotMatrix:
     """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
 
-    `slots` is an array of NumPy, and `index` the same at the home of the buffer.
+    `slots` is an array of NumPy, and `index` the same at the home of the buffer. `used` says which
+    slots hold a sample.
 
     Parameters
     ----------
@@ -73,6 +74,7 @@ class SlotMatrix:
         self.diagonal = np.zeros(capacity, dtype=diagonal.dtype, like=diagonal)
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
+        self.used = np.arange(capacity) < n
         self.index = self.slots if isinstance(self.buffer, np.ndarray) else self._at_home()
         for rows in row_blocks(n, n, dtype.itemsize, square=True, like=diagonal):
             below = slice(rows.start, n)
@@ -86,19 +88,17 @@ class SlotMatrix:
     def capacity(self) -> int:
         return len(self.diagonal)
 
-    def occupied(self) -> Array:
-        """Boolean mask of the slots in use."""
-        mask = np.zeros(len(self.diagonal), dtype=bool)
-        mask[self.slots] = True
-        return mask
+    def free_slots(self, k: int) -> Array:
+        """The first k free slots."""
+        return np.flatnonzero(~self.used)[:k]
 
     def scatter(self, X: Array) -> Array:
-        """Reorder rows from order of arrival to slots, with zeros in free slots."""
+        """Reorder rows, or numbers, from order of arrival to slots, with zeros in free slots."""
         if len(X) != len(self.slots):
             raise ValueError(
                 f"the block must have {len(self.slots)} rows, one per sample, got {len(X)}."
             )
-        shape = (len(self.diagonal), X.shape[1])
+        shape = (len(self.diagonal), *X.shape[1:])
         out = np.zeros(shape, dtype=self.buffer.dtype, order="F", like=self.buffer)
         out[self.index] = X
         return out
@@ -120,6 +120,12 @@ class SlotMatrix:
         found[np.arange(len(slots)), slots] = self.diagonal[slots]
         return found[:, self.index]
 
+    def row(self, position: int) -> Array:
+        """One row of A in order of arrival, in the memory of NumPy."""
+        j, found = self.slots[position], np.empty(len(self.diagonal), dtype=self.buffer.dtype)
+        found[:j], found[j:], found[j] = self.buffer[j, :j], self.buffer[j:, j], self.diagonal[j]
+        return found[self.index]
+
     def norm(self) -> float:
         """``‖A‖₁``, the largest absolute row sum: one pass."""
         sums, n = np.abs(self.diagonal), len(self.diagonal)
@@ -133,29 +139,49 @@ class SlotMatrix:
 
     # -- edits of the true matrix ---------------------------------------------------------------
 
-    def write(self, slots: Array, cross: Array, corner: Array) -> None:
-        """Write samples into free slots: ``cross`` is A[held, new], ``corner`` is A[new, new]."""
-        columns = self.scatter(cross)
+    def write(self, slots: Array, columns: Array, corner: Array) -> None:
+        """Write samples into free slots.
+
+        ``columns`` are those of A by slot, as `scatter` returns them; overwritten. ``corner`` is
+        A[new, new].
+        """
         columns[slots] = corner
-        for j, column in zip(slots, columns.T, strict=True):
-            self.buffer[j, :j] = column[:j]
-            self.buffer[j + 1 :, j] = column[j + 1 :]
-        self.diagonal[slots] = np.diagonal(corner)
+        for j, column, own in zip(slots.tolist(), columns.T, corner.diagonal(), strict=True):
+            self._write_column(j, column, own)
+        self._take(slots)
+
+    def write_one(self, slot: int, column: Array, own: float) -> None:
+        """Write one sample into a free slot, as `write` does."""
+        self._write_column(slot, column, own)
+        self._take([slot])
+
+    def _write_column(self, j: int, column: Array, own: Any) -> None:
+        self.buffer[j, :j] = column[:j]
+        self.buffer[j + 1 :, j] = column[j + 1 :]
+        self.diagonal[j] = own
+        self.used[j] = True
+
+    def _take(self, slots: Any) -> None:
+        """Give the slots to new samples."""
         self.slots = np.concatenate([self.slots, slots])
         home = isinstance(self.buffer, np.ndarray)
         self.index = self.slots if home else np.concatenate([self.index, slots])
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
-        slots: Any = self.slots[positions]
-        if len(slots) == 1:  # a slice, which no device has to be told of
-            slots = slice(slots[0], slots[0] + 1)
+        slots = self.places(positions)
         self.buffer[slots, :] = 0.0
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
+        self.used[slots] = False
         self.slots = without_rows(self.slots, positions)
         home = isinstance(self.buffer, np.ndarray)
         self.index = self.slots if home else without_rows(self.index, positions)
+
+    def places(self, positions: Array) -> Any:
+        """The slots at these positions; of one, a slice, which no device has to be told of."""
+        slots = self.slots[positions]
+        return slice(slots[0], slots[0] + 1) if len(slots) == 1 else slots
 
     def without(self, positions: Array) -> SlotMatrix:
         """Return the matrix without these samples, in its own buffer."""
@@ -176,7 +202,7 @@ class SlotMatrix:
             self.buffer[start:stop, stop:] = self.buffer[stop:, start:stop].T
             square = np.tril(self.buffer[block, block], -1)
             self.buffer[block, block] = square + square.T
-        np.fill_diagonal(self.buffer, np.where(self.occupied(), self.diagonal, 1.0))
+        np.fill_diagonal(self.buffer, np.where(self.used, self.diagonal, 1.0))
         used = int(self.slots.max(initial=-1)) + 1
         home = isinstance(self.buffer, np.ndarray)
         self.active = self.buffer if home else self.buffer[:used, :used]
@@ -200,7 +226,7 @@ class SlotMatrix:
             for new, old in enumerate(used):
                 buffer[:n, new] = self.buffer[used, old]
         diagonal[:n] = self.diagonal[used]
-        self.slots = np.searchsorted(used, self.slots)
+        self.slots, self.used = np.searchsorted(used, self.slots), np.arange(capacity) < n
         self.buffer, self.diagonal = buffer, diagonal
         self.index = self.slots if isinstance(buffer, np.ndarray) else self._at_home()
 

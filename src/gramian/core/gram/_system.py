@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,10 @@ FACTORS = ("auto", "inverse", "cholesky", "qr")
 # Number of rows of A on which solution and inverse are checked after edits, and the number of
 # edits after which the full residual is computed.
 _PROBES = 8
+# A single edit looks at one row of A itself, that of the sample which comes or goes. Up to so many
+# such edits, and up to such a condition number, a read need not look at others: measured, an edit
+# changes decision values by 1e-8 cond² eps then, and a read may leave 2¹² eps.
+_UNREAD, _LOOKED = 16, 1e5
 # Multiples of these, modulo 1, are spread evenly, and no two of them coincide.
 _IRRATIONAL = (0.6180339887498949, 0.7548776662466927)
 _FULL_CHECK = 64
@@ -96,8 +101,10 @@ class LiveSystem:
     """Solves ``A X = B`` while rows are added and removed, as accurately as a fresh solve.
 
     An edit updates X in O(n t) if the factor returns the low-rank change of P; otherwise the next
-    read solves for X again. A read first checks X on a few rows of the true A (on all rows every 64
-    edits) and refines it if the residual is above
+    read solves for X again. An edit of one sample checks X, and what it takes from P, on the row of
+    the true A that comes or goes. A read checks both on a few rows more (X on all rows every 64
+    edits) if there were other edits, or many, or if the condition of A lets few of them lose
+    digits; it refines X if the residual is above
 
         max(2¹² eps max|B|,  eps ‖A‖ max|X|),
 
@@ -136,8 +143,11 @@ class LiveSystem:
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
-        self.B = np.array(B, dtype=diagonal.dtype, like=diagonal)
+        self.B = np.array(B, dtype=diagonal.dtype, order="F", like=diagonal)
+        self._eps = float(np.finfo(self.B.dtype).eps)
         self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
+        self._home = isinstance(self.B, np.ndarray)
+        self._invertible = _INVERTIBLE.get(self.B.dtype, 0.0) * (1.0 if self._home else _LONGER)
         if factor == QRFactor.name:
             self.factor, self.condition = factorize(diagonal, row_block, factor)
         else:
@@ -173,34 +183,51 @@ class LiveSystem:
                 f"B must have a row for each of {len(corner)} samples and at least {holdings} "
                 f"columns, got shape {B.shape}."
             )
-        W = self._edit("append", cross, corner)
-        known = np.zeros((held_rows + len(B), B.shape[1]), dtype=dtype, like=self.B)
-        known[:held_rows, :holdings], known[held_rows:] = self.B, B
-        self.B = known
-        if W is None or self._X is None:
+        W = self._edit(len(B), lambda: self._enter(cross, corner))
+        self._largest = self.factor.largest()
+        known, self.B = self._X, _joined(self.B, B)
+        if W is None:
             self._X = None
+            return
+        if W.ndim == 1:
+            cross, corner, B, new = cross[:, 0], corner[0, 0], B[0], W[held_rows]
         else:
-            X = W @ (W.T @ self.B)
-            X[:held_rows, :holdings] += self._X
-            # Drift in P shows first in the new rows, which are available here: refine by them with
-            # the new columns W W[new]ᵀ of P.
-            residual = B - cross.T @ X[:held_rows] - corner @ X[held_rows:]
-            self._X = X + W @ (W[held_rows:].T @ residual)
-        if W is not None and self._wanted == "auto":
+            new = W[held_rows:]
+        if self._wanted == "auto":
             # The new diagonal of P, at least: the inverse may serve A no longer.
-            steepest = float(np.square(W[held_rows:]).sum(axis=1).max(initial=0.0))
-            most = _INVERTIBLE[dtype] * (_LONGER if hasattr(self.B, "tensor") else 1.0)
-            self._steep = self._steep or self._largest * steepest > most
+            square = np.square(new)
+            steepest = float(square if W.ndim == 1 else square.sum(axis=1).max(initial=0.0))
+            self._steep = self._steep or self._largest * steepest > self._invertible
+        if known is None:
+            return
+        C = W.T @ self.B
+        # Drift in P shows first in the new rows, which are available here: refine by them with
+        # the new columns W W[new]ᵀ of P.
+        residual = B - np.dot(cross.T @ W[:held_rows] + np.dot(corner, new), C)
+        residual[..., :holdings] -= cross.T @ known
+        self._X = _outer(W, C + np.dot(new.T, residual))
+        self._X[:held_rows, :holdings] += known
+        self._look(W, residual)
 
     def remove(self, positions: Array) -> None:
         """Remove samples; atomic."""
-        W = self._edit("remove", positions)
-        if W is None or self._X is None:
+        inverse = self._takes_vectors(len(positions))
+        row = None if inverse is None else inverse.matrix.row(positions[0])
+        before = self._largest or self.factor.largest()
+        W = self._edit(len(positions), lambda: self._leave(positions))
+        self._note_domination(before)
+        known, B = self._X, self.B
+        if W is None or known is None:
             self._X = None
+        elif W.ndim == 1 and row is not None:
+            i = positions[0]
+            # With this row of A, the column w w_i of P should give 1, and X the row of B.
+            self._look(W, B[i] - row @ known, float(row @ W * W[i]) - 1.0)
+            self._X = without_rows(known - _outer(W, known[i] / W[i]), positions)
         else:
-            change = W @ solve_lower(W[positions], self._X[positions])
-            self._X = without_rows(self._X - change, positions)
-        self.B = without_rows(self.B, positions)
+            change = W @ solve_lower(W[positions], known[positions])
+            self._X = without_rows(known - change, positions)
+        self.B = without_rows(B, positions)
 
     def select_columns(self, columns: Array) -> None:
         """Keep only these columns of B and X."""
@@ -225,7 +252,7 @@ class LiveSystem:
 
     def solution(self) -> Array:
         """X, shape (n, t)."""
-        if self._X is None or self._unchecked or self._dominated:
+        if self._X is None or self._must_check():
             self._verify()
         assert self._X is not None
         return self._X
@@ -278,9 +305,10 @@ class LiveSystem:
     def _start(self) -> None:
         """Reset the checks for a fresh factor; the next read solves for X."""
         self._X = None
-        self._unchecked = self._since_full_check = self._probe = 0
+        self._unchecked = self._since_full_check = self._probe = self._unseen = 0
         self._inverse_checked = self.edits
         self._largest, self._dominated, self._steep = 0.0, False, False
+        self._allowed = 0.0  # of a residual; known once X was checked
         # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
         # that, or when barely half of the digits of leave-one-out values would be correct.
         eps = float(np.finfo(np.float32 if self._wanted == SINGLE else self.B.dtype).eps)
@@ -289,27 +317,31 @@ class LiveSystem:
         # Where a real A gets the Cholesky factor, a complex one is refined at every read.
         self._delicate = self.factor.name == LiveResolvent.name and self.condition > 0.1 / eps**0.5
 
-    def _edit(self, edit: str, *args: Array) -> Array | None:
-        """Run an edit of the factor and count it; if it fails because P drifted, rebuild and retry.
+    def _edit(self, k: int, edit: Callable[[], Array | None]) -> Array | None:
+        """Run an edit of the factor by k samples and count it.
 
-        Removing a sample that dominates A, such as an outlier in an unbounded kernel, destroys
-        digits of all other samples. The next read then rebuilds the factor.
+        If it fails because P drifted, the factor is rebuilt and the edit tried again.
         """
-        before = self._largest or self.factor.largest()
         try:
-            W: Array | None = getattr(self.factor, edit)(*args)
+            W = edit()
         except NotPositiveDefiniteError as error:
             if self.factor.inverse_drift(self._probes()) <= self._inverse_tolerance:
                 raise
             self.rebuild(f"an edit failed: {error}")
-            W = getattr(self.factor, edit)(*args)
-        k = len(args[-1])
+            W = edit()
         self.edits += k
         self._unchecked += k
+        self._unseen += k
         self._since_full_check += k
+        return W
+
+    def _note_domination(self, before: float) -> None:
+        """Note whether a sample has left that dominated A, such as an outlier in a linear kernel.
+
+        Its removal destroys digits of all others. The next read then rebuilds the factor.
+        """
         self._largest = self.factor.largest()
         self._dominated = self._dominated or 0.0 < self._largest < before / _DOMINATES
-        return W
 
     def _since_rebuild(self) -> int:
         return self.edits - (self.rebuilds[-1].edits if self.rebuilds else 0)
@@ -325,7 +357,38 @@ class LiveSystem:
 
     def _wanted_residual(self) -> float:
         """The residual of X that is small enough whatever A."""
-        return self._room * float(np.finfo(self.B.dtype).eps * np.abs(self.B).max(initial=0.0))
+        self._allowed = self._room * self._eps * float(np.abs(self.B).max(initial=0.0))
+        return self._allowed
+
+    def _takes_vectors(self, k: int) -> LiveInverse | None:
+        """The factor if k samples come or go as vectors: one does, by an explicit inverse."""
+        factor = self.factor
+        if k == 1 and self._home and type(factor) is LiveInverse and factor.n > 1:
+            return factor
+        return None
+
+    def _enter(self, cross: Array, corner: Array) -> Array | None:
+        inverse = self._takes_vectors(len(corner))
+        if inverse is None:
+            return self.factor.append(cross, corner)
+        return inverse.append_one(cross[:, 0], corner[0, 0])
+
+    def _leave(self, positions: Array) -> Array | None:
+        inverse = self._takes_vectors(len(positions))
+        if inverse is None:
+            return self.factor.remove(positions)
+        return inverse.remove_one(int(positions[0]))
+
+    def _look(self, W: Array, residual: Array, off: float = 0.0) -> None:
+        """Take note that an edit of one sample has found X, and its column of P, to be good."""
+        good = W.ndim == 1 and abs(off) <= self._inverse_tolerance
+        if good and all(abs(value) <= self._allowed for value in residual.tolist()):
+            self._unseen -= 1
+
+    def _must_check(self) -> bool:
+        """Whether a read has to look at more rows of A before X is good enough."""
+        many = self._unchecked > _UNREAD or self.condition > _LOOKED
+        return bool(self._unseen or (self._unchecked and many) or self._dominated or self._steep)
 
     def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
         """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.
@@ -355,7 +418,7 @@ class LiveSystem:
             self._refine(None)
         if self._X is None:  # rebuilt just now: a fresh solve is the best available
             self._X, _ = self.factor.solve(self.B)
-        self._unchecked = 0
+        self._unchecked = self._unseen = 0
 
     def _verify_inverse(self) -> None:
         """Check X, and after edits P as a whole; rebuild P if it has drifted anywhere. O(n²).
@@ -399,7 +462,8 @@ class LiveSystem:
 
     def _refine(self, start: Array | None) -> None:
         """Solve against the true A; rebuild the factor if the residual stays too large."""
-        self._X, error = self.factor.solve(self.B, start=start)
+        X, error = self.factor.solve(self.B, start=start)
+        self._X = np.asarray(X, order="F", like=self.B)
         self._since_full_check = 0
         if self._stalled(error) or self._is_poor(error):
             self.rebuild(f"refinement stalled at a residual of {error:.1e}")
@@ -429,3 +493,16 @@ class LiveSystem:
         """Whether a factor that was updated has led to a residual that only a fresh one may."""
         largest = float(np.abs(self.B).max(initial=0.0))
         return self._since_rebuild() > 0 and residual > _POOR * largest
+
+
+def _outer(W: Array, C: Array) -> Array:
+    """``W C`` for columns W, or for one vector."""
+    return W @ C if W.ndim == 2 else (C[:, None] * W).T
+
+
+def _joined(held: Array, new: Array) -> Array:
+    """Rows with new ones at the end, which may have more columns."""
+    more = new.shape[1] - held.shape[1]
+    if more:
+        held = np.pad(held, ((0, 0), (0, more)))
+    return np.concatenate([held, new])

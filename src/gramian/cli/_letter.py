@@ -1,0 +1,113 @@
+"""A receipt as a letter of one page to the person who asked, in plain words."""
+
+from __future__ import annotations
+
+import json
+
+from gramian.cli._html import document, escape
+from gramian.files import Proof, Receipt
+
+_STYLE = """
+body { font: 16px/1.55 Georgia, serif; max-width: 40rem; margin: 3rem auto; padding: 0 1.5rem;
+       color: #111; background: #fff; }
+h1 { font-size: 1.3rem; } td { padding: .15rem 1.2rem .15rem 0; vertical-align: top; }
+.code { font: .8rem/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
+.right { text-align: right; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+@media print { body { margin: 0 auto; } details { display: none; } }
+"""
+_TITLES = {
+    "forget": "Your data has been erased",
+    "erase": "Your data has been erased",
+    "withhold": "Your data is out of use and will be erased",
+    "relabel": "Your data has been corrected",
+}
+
+
+def letter(proof: Proof, *, pending: bool, person: str | None, office: str | None) -> str:
+    """The page."""
+    receipt = proof.receipt
+    title = _TITLES.get(receipt.action, f"Receipt of {receipt.action}")
+    body = [
+        f'<p class="right">{escape(receipt.time[:10])}</p>',
+        f"<p>{escape(office)}</p>" if office else "",
+        f"<h1>{escape(title)}</h1>",
+        f"<p>Dear {escape(person or 'Sir or Madam')},</p>",
+        *(f"<p>{escape(text)}</p>" for text in _sentences(receipt, pending)),
+        f"<table>{_facts(proof)}</table>",
+        "<p>How to check this: keep the file that comes with this letter, or the text below. "
+        f'<span class="code">gramian verify FILE</span>{escape(_how(receipt))} '
+        "The format is public, and anyone can write a program that checks it.</p>",
+        "<details><summary>The receipt and its proof</summary>"
+        f'<pre class="code">{escape(json.dumps(proof.as_dict(), indent=1))}</pre></details>',
+    ]
+    return document(title, _STYLE, body)
+
+
+def _sentences(receipt: Receipt, pending: bool) -> list[str]:
+    count = "one record" if receipt.count == 1 else f"{receipt.count} records"
+    when = f"on {receipt.time[:10]} at {receipt.time[11:16]} UTC"
+    if receipt.action == "withhold":
+        first = (
+            f"{count.capitalize()} of yours left our prediction model {when}. No answer uses it "
+            f"any more. It is kept for a waiting period, in case the request was a mistake, and "
+            f"then erased; you get another letter then."
+        )
+    elif receipt.action in ("forget", "erase"):
+        first = f"{count.capitalize()} of yours was erased from our prediction model {when}."
+    else:
+        first = f"The action “{receipt.action}” was done {when}, on {count}."
+    return [first, *_about_model(receipt), _about_copies(receipt, pending)]
+
+
+def _about_model(receipt: Receipt) -> list[str]:
+    if receipt.action not in ("forget", "withhold"):
+        return []
+    told = (
+        "The model is now the one that it would be if it had never seen your data, up to the "
+        "rounding of the last digits."
+    )
+    if receipt.verified:
+        told += (
+            f" This was checked by building it anew from the other records: the largest difference "
+            f"was {receipt.difference:.0e} of a value."
+        )
+    if receipt.chosen_on_data:
+        names = ", ".join(receipt.chosen_on_data)
+        told += f" Some settings were chosen while your data was there and were kept: {names}."
+    return [told]
+
+
+def _about_copies(receipt: Receipt, pending: bool) -> str:
+    told = (
+        "Backups of the model made before hold your data in a form that nobody can read any more: "
+        "the key was destroyed."
+        if receipt.epoch is not None
+        else "Backups of the model made before still hold your data until they are deleted."
+    )
+    return f"{told} {'Some servers have yet to confirm this.' if pending else ''}".strip()
+
+
+def _facts(proof: Proof) -> str:
+    receipt, head = proof.receipt, proof.head
+    shown = {
+        "receipt": f"{receipt.number} of {head.number}",
+        "records before and after": f"{receipt.n_before} and {receipt.n_after}",
+        "done by": receipt.user,
+        "hash of this receipt": receipt.hash,
+        "hash of the last receipt": head.hash,
+        "signed by": receipt.public_key or "nobody",
+    }
+    rows = (
+        f'<tr><td>{escape(name)}</td><td class="code">{escape(value)}</td></tr>'
+        for name, value in shown.items()
+    )
+    return "".join(rows)
+
+
+def _how(receipt: Receipt) -> str:
+    if receipt.public_key is None:
+        return " checks that the receipt is in the chain of the last receipt named above."
+    return (
+        f" --public-key {receipt.public_key} checks that the receipt is in the chain of the last "
+        f"receipt named above, and who signed it."
+    )

@@ -1,0 +1,145 @@
+"""Checks of the state of an estimator, made before the estimator gets it.
+
+What all families have is checked here; the rest by the family's `Spec` and `State`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+
+from gramian.core.arrays import Array
+from gramian.core.engines import Stored
+from gramian.core.text import shown
+from gramian.core.validation import (
+    LARGEST,
+    check_array,
+    check_index,
+    check_keys,
+    check_labels,
+    check_samples,
+    check_sequence,
+    check_text,
+    check_whole,
+    refuse,
+)
+
+HELD = ("_ids", "_y", "_weight", "_next_id")
+MAY_HOLD = ("_groups",)
+"""What a file has of the samples held if they have it."""
+
+
+def check_estimator(model: Any, state: Any) -> None:
+    """Raise `ModelFileError` unless ``model`` can work with this state."""
+    spec = model._spec()
+    own = [field.name for field in fields(spec.state_type)]
+    if spec.state_type.follows_from_rows and not any(name in state for name in own):
+        own = []  # built anew from the rows
+    declared = ["declared"] if is_classifier(model) else []
+    check_keys(state, "the state", ("held", "X", "public", *own, *declared), ("apart",))
+    stored = _check_held(model, state)
+    _check_public(model, spec, state["public"], stored)
+    if "declared" in state:
+        _check_classes(state["declared"], stored, all_held=spec.state_type.holds_all_rows)
+    if "apart" in state:
+        _check_folds(spec, state["apart"], stored)
+    if own:
+        spec.validate_state(state, stored)
+
+
+def _check_held(model: Any, state: Any) -> Stored:
+    """Ids, targets and weights, as many as samples."""
+    holdings = check_keys(state["held"], "held", HELD, MAY_HOLD)
+    X = check_samples(state["X"], "X", (None, None))
+    n = X.shape[0]
+    if n == 0 and model._spec().state_type.holds_all_rows:
+        refuse("X", "has no samples")
+    _check_ids(holdings["_ids"], holdings["_next_id"], n)
+    if "_groups" in holdings:
+        check_array(holdings["_groups"], "the groups of samples", (n,), "iU")
+    weight = check_array(holdings["_weight"], "the weights of samples", (n,), "f")
+    if not (weight > 0).all():
+        refuse("the weights of samples", "are not all positive")
+    y, classes = holdings["_y"], None
+    if is_classifier(model):
+        check_labels(y, "y", (n,))
+        classes = check_labels(state["public"].get("classes_"), "classes_", (None,))
+        outputs = 1 if len(classes) == 2 else len(classes)
+    else:
+        check_array(y, "y", (n,) if np.ndim(y) == 1 else (n, None), "f")
+        outputs = 1 if y.ndim == 1 else y.shape[1]
+    if outputs == 0:
+        refuse("y", "has no columns")
+    _check_pairwise(model, X)
+    return Stored(X, y, outputs, classes)
+
+
+def _check_ids(ids: Any, after: Any, n: int) -> None:
+    check_array(ids, "the ids", (n,), "iU")
+    check_whole(after, "the next id")
+    if len(set(ids.tolist())) < n:
+        refuse("the ids", "are not all different")
+    if not 0 <= after <= LARGEST:
+        refuse("the next id", "is not a number that a sample could have")
+
+
+def _check_pairwise(model: Any, X: Any) -> None:
+    """Samples of a precomputed kernel are its matrix."""
+    kernel = getattr(model, "kernel", None)
+    if not (isinstance(kernel, str) and kernel == "precomputed"):
+        return
+    if sparse.issparse(X) or X.shape[0] != X.shape[1]:
+        refuse("X", f"is no square kernel matrix but has shape {X.shape}")
+    if not np.allclose(X, X.T, rtol=1e-5, atol=1e-5 * np.abs(X).max()):
+        refuse("X", "is no symmetric kernel matrix")
+
+
+def _check_public(model: Any, spec: Any, public: Any, stored: Stored) -> None:
+    chosen = [f"{name}_" for name in spec.chosen()]
+    classes = ["classes_"] if is_classifier(model) else []
+    required = ["n_features_in_", *chosen, *classes]
+    check_keys(public, "public", required, ["feature_names_in_"])
+    if check_whole(public["n_features_in_"], "n_features_in_") != stored.d:
+        refuse("n_features_in_", f"is {shown(public['n_features_in_'])} for {stored.d} features")
+    if "feature_names_in_" in public:
+        names = check_array(public["feature_names_in_"], "feature_names_in_", (stored.d,), "OU")
+        for item in names.tolist():
+            check_text(item, "a feature's name")
+    spec.validate_chosen({name.removesuffix("_"): public[name] for name in chosen}, stored)
+
+
+def _check_folds(spec: Any, apart: Any, stored: Stored) -> None:
+    """The fold of each sample, and what was chosen without each fold."""
+    check_keys(apart, "the folds", ("folds", "chosen"))
+    chosen = check_sequence(apart["chosen"], "the choices without each fold")
+    if not chosen:
+        refuse("the choices without each fold", "are none")
+    check_index(apart["folds"], "the folds", (stored.n,), 0, len(chosen))
+    for values in chosen:
+        spec.validate_chosen(
+            check_keys(values, "the choices without a fold", spec.choices()), stored
+        )
+
+
+def _check_classes(declared: Any, stored: Stored, *, all_held: bool) -> None:
+    """Sorted classes, at least two: those of the labels and those declared.
+
+    Rows of Dask arrays are not held: then there may be more.
+    """
+    classes = stored.classes
+    assert classes is not None
+    if len(declared):
+        check_labels(np.asarray(declared), "declared classes", (None,))
+    found = np.union1d(declared, stored.y) if len(declared) else np.unique(stored.y)
+    if not all_held:
+        found = np.union1d(found, classes) if len(found) else np.unique(classes)
+    if len(classes) < 2 or not _same(classes, found):
+        refuse("classes_", f"are not those of the labels ({shown(classes.tolist())})")
+
+
+def _same(one: Array, other: Array) -> bool:
+    return one.shape == other.shape and bool(np.all(one == other))

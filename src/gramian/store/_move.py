@@ -1,0 +1,167 @@
+"""Stores that move: to another kind of place, or back from a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from gramian.files import Receipt, StrPath, user_name
+from gramian.files._receipt import now, versions
+from gramian.store._anchor import Anchor, OldCopyError
+from gramian.store._backend import Backend, Contents
+from gramian.store._book import Book, open_contents, read_receipts, read_rows
+from gramian.store._errors import StoreError
+from gramian.store._keys import Signer, signed
+from gramian.store._open import backend_of
+from gramian.store._open import new_keyring as make_keyring
+from gramian.store._rows import is_free
+
+
+def convert(
+    source: StrPath,
+    target: StrPath,
+    *,
+    keyring: Any = None,
+    new_keyring: Any = None,
+) -> Receipt:
+    """Copy a store to another place, with its chain of receipts; returns the last one.
+
+    The old store stays as it is: delete it, and its keyring, when the new one is in use.
+
+    Parameters
+    ----------
+    source, target : str or path
+        File or address; nothing may be at the target.
+    keyring : path or Keyring, optional
+        Of the source, if it has one.
+    new_keyring : path of a new file, or Keyring, optional
+        For the target. Without one, a file is not encrypted; a server needs one.
+    """
+    with _closing(backend_of(source, keyring)) as backend:
+        backend.begin()  # nobody edits a file meanwhile; on a server, it is one moment
+        contents, _ = backend.read()
+        if contents.erased is not None:
+            raise OldCopyError(
+                f"{backend.address} is an old copy: rows were erased since. `gramian store "
+                f"restore` makes a store of the others."
+            )
+        open_contents(contents, backend.address)
+    _write(target, contents, new_keyring)
+    return Receipt.read(contents.receipts[-1])
+
+
+def restore(
+    copy: StrPath,
+    target: StrPath,
+    *,
+    keyring: Any,
+    new_keyring: Any,
+    key: Any = None,
+    anchor: StrPath | None = None,
+) -> Receipt:
+    """Make a store of a copy, without the rows that were erased since it was made.
+
+    Parameters
+    ----------
+    copy : str or path
+        A backup of a store with a keyring, of any age.
+    target : str or path
+        File or address of the new store.
+    keyring : path or Keyring
+        That of the store, as it is today: it has the keys of what has not been erased since.
+    new_keyring : path of a new file, or Keyring
+        For the new store: two stores cannot share one.
+    key : as for `Store.create`
+        Needed if the receipts of the copy are signed.
+    anchor : path, optional
+        File that will name the last receipt of the new store.
+
+    Returns
+    -------
+    Receipt
+        Of the restoration: its ``count`` is the number of rows that are gone.
+    """
+    if keyring is None or new_keyring is None:
+        raise StoreError(
+            "to restore a copy needs the keyring of the store as it is today, and a new one: a "
+            "copy without a keyring holds every row of its time, also those erased since."
+        )
+    signer = None if key is None else Signer(key)
+    with _closing(backend_of(copy, keyring)) as backend:
+        contents, _ = backend.read()
+    try:
+        receipts = read_receipts(contents)
+        book, _ = read_rows(contents, receipts)
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreError(f"{backend.address} is damaged: {error}.") from error
+    _check_signer(receipts[-1], signer)
+    ring = make_keyring(new_keyring)
+    assert ring is not None
+    restored = _without_erased(contents, book, signer, max(ring.keys()))
+    _write(target, restored, ring)
+    last = Receipt.read(restored.receipts[-1])
+    if anchor is not None:
+        Anchor(anchor).write(last)
+    return last
+
+
+def _without_erased(contents: Contents, book: Book, signer: Signer | None, epoch: int) -> Contents:
+    """The contents with a receipt of what has gone; StoreError if no model is left."""
+    taken = [content for content in contents.rows.values() if not is_free(content)]
+    last, rows = book.last, len(book.places) - len(book.withheld)
+    changes = {
+        "action": "restore",
+        "number": int(last.number or 0) + 1,
+        "time": max(now(), last.time),
+        "user": user_name(),
+        "ids": (),
+        "count": last.n_after - rows,
+        "n_before": last.n_after,
+        "n_after": rows,
+        "drift": None,
+        "difference": None,
+        "tolerance": None,
+        "verified": None,
+        "commitment": book.commitment.digest(),
+        "settings": book.settings_digest,
+        "epoch": epoch,
+        "previous": last.hash,
+        "tree": book.tree.root(),
+        "versions": versions(),
+    }
+    receipt = signed(replace(last, **changes), signer)  # type: ignore[arg-type]
+    found = replace(
+        contents,
+        rows=dict(enumerate(taken)),
+        receipts=[*contents.receipts, receipt.content()],
+        snapshot=None,
+        sums=book.commitment.sums(),
+        erased=None,
+    )
+    open_contents(found, "the copy").model()  # raises, unless the rows make a model
+    return found
+
+
+def _check_signer(last: Receipt, signer: Signer | None) -> None:
+    ours = None if signer is None else signer.public
+    if last.public_key != ours:
+        raise StoreError(
+            f"the receipts of the copy are signed by {last.public_key}, and the key given is "
+            f"that of {ours}: restoring writes one more receipt."
+        )
+
+
+def _write(target: StrPath, contents: Contents, keyring: Any) -> None:
+    ring = make_keyring(keyring)
+    with _closing(backend_of(target, ring)) as backend:
+        backend.create(contents)
+
+
+@contextmanager
+def _closing(backend: Backend) -> Iterator[Backend]:
+    try:
+        yield backend
+    finally:
+        backend.close()

@@ -1,0 +1,134 @@
+"""Erasure reaches copies: what is left opens no erased row in backups and files of a server."""
+
+import secrets
+import shutil
+
+import numpy as np
+import pytest
+
+from gramian.store import (
+    FileKeyring,
+    OldCopyError,
+    Store,
+    StoreError,
+    audit,
+    convert,
+    restore,
+)
+from tests.store.conftest import Place, fitted, make_rows
+
+pytest.importorskip("cryptography")
+
+
+KINDS = ("sealed", "server")
+
+
+def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
+    X, y = make_rows()
+    store.learn(X[30:35], y[30:35])
+    store.backup(tmp_path / "copy")
+    before = shutil.copy(place.keyring, tmp_path / "before.keyring")
+    store.forget([3, 7, 31])
+    store.learn(X[35:36], y[35:36])
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new.keyring"}
+    with pytest.raises(OldCopyError, match="rows were erased since, 3 of those"):
+        Store.open(tmp_path / "copy", keyring=place.keyring)
+    report = audit(tmp_path / "copy", keyring=place.keyring)
+    assert next(check.name for check in report.checks if not check.passed) == "copies"
+    receipt = restore(tmp_path / "copy", tmp_path / "again", **options)
+    assert (receipt.action, receipt.number, receipt.count) == ("restore", 2, 3)
+    with Store.open(tmp_path / "again", keyring=tmp_path / "new.keyring") as again:
+        rows = [i for i in range(35) if i not in (3, 7, 31)]
+        assert again.model.ids_.tolist() == rows
+        expected = fitted(X[rows], y[rows]).decision_function(X)
+        np.testing.assert_allclose(again.decision_function(X), expected, atol=1e-12)
+        assert again.audit(refit=True).passed
+        again.forget(8)
+        assert again.audit().passed
+    with Store.open(tmp_path / "copy", keyring=before) as old:  # the control: the key kept aside
+        assert old.model.ids_.tolist() == list(range(35))
+
+
+def test_a_copy_without_its_keyring_opens_nothing(store, place, tmp_path):
+    store.backup(tmp_path / "copy")
+    with pytest.raises(StoreError):
+        Store.open(tmp_path / "copy")
+    with pytest.raises(StoreError, match="not its keyring"):
+        Store.open(tmp_path / "copy", keyring=FileKeyring.create(tmp_path / "other.keyring"))
+    with pytest.raises(StoreError, match="there is no keyring"):
+        Store.open(tmp_path / "copy", keyring=tmp_path / "none.keyring")
+    with pytest.raises(StoreError, match="is there already"):
+        store.backup(tmp_path / "copy")
+
+
+def test_an_old_keyring_opens_nothing(store, place, tmp_path):
+    old = shutil.copy(place.keyring, tmp_path / "old.keyring")
+    store.forget(3)
+    store.forget(4)
+    store.close()
+    with pytest.raises(StoreError, match="old copy of the keyring"):
+        Store.open(place.address, keyring=old)
+
+
+def test_a_copy_in_the_place_of_the_store_is_recognised(place, tmp_path):
+    X, y = make_rows()
+    place.options["anchor"] = tmp_path / "anchor"
+    with place.create(fitted(X[:30], y[:30])) as store:
+        store.backup(tmp_path / "copy")
+        store.learn(X[30:31], y[30:31])
+    options = {"keyring": place.keyring, "anchor": tmp_path / "anchor"}
+    with pytest.raises(OldCopyError, match="has seen receipt 1"):
+        Store.open(tmp_path / "copy", **options)
+    assert not audit(tmp_path / "copy", **options).passed
+    assert place.audit().passed
+    place.open().close()
+
+
+@pytest.mark.parametrize("to", ["file", "sealed", "server"])
+def test_a_store_moves_with_its_chain(store, place, tmp_path, to, server):
+    X, y = make_rows()
+    store.learn(X[30:31], y[30:31], ids=[77])
+    store.forget([3, 77])
+    store.close()
+    address = f"{server.url}#c{secrets.token_hex(6)}" if to == "server" else tmp_path / "moved"
+    new = None if to == "file" else tmp_path / "moved.keyring"
+    last = convert(place.address, address, keyring=place.keyring, new_keyring=new)
+    with Store.open(address, keyring=new) as moved, place.open() as old:
+        assert moved.version == old.version == last.number == 2
+        np.testing.assert_array_equal(moved.model.ids_, old.model.ids_)
+        np.testing.assert_allclose(moved.decision_function(X), old.decision_function(X), atol=1e-12)
+        assert [receipt.number for receipt in moved.find(77)] == [1, 2]
+        moved.forget(5)
+        assert moved.audit(refit=True).passed
+        assert moved.epoch == (None if new is None else 2)
+        assert old.model.ids_.tolist()[4] == 5
+
+
+def test_a_server_needs_a_keyring(server):
+    X, y = make_rows()
+    with pytest.raises(StoreError, match="needs a keyring"):
+        Store.create(server.url, fitted(X, y))
+    with pytest.raises(StoreError, match="small letters"):
+        Store.open(f"{server.url}#Not-a-name", keyring="k")
+
+
+def test_a_server_has_nothing_to_read(server, tmp_path):
+    """Rows, ids and labels in none of its files, logs, dumps and statements."""
+    X, y = make_rows(40)
+    ids = [f"patient-{i:04d}" for i in range(40)]
+    place = Place(f"{server.url}#p{secrets.token_hex(6)}", keyring=tmp_path / "keyring")
+    labels = np.where(y == "yes", "illness-known", "illness-unknown")
+    with place.create(fitted(X[:30], labels[:30], ids=ids[:30])) as store:
+        store.learn(X[30:], labels[30:], ids=ids[30:])
+        store.forget(ids[:5])
+        store.relabel(ids[5:6], ["illness-known"])
+        seen = place.tamper("SELECT query FROM pg_stat_activity")
+        assert any("rows" in (query or "") or "COMMIT" in (query or "") for (query,) in seen)
+    wanted = [b"illness-known", b"patient-00", *(row.tobytes() for row in X[::10])]
+    text = str(seen).encode() + server.dump()
+    files = [path for path in server.folder.rglob("*") if path.is_file()]
+    content = [text, *(path.read_bytes() for path in files)]
+    assert sum(map(len, content)) > 1e6
+    for word in wanted:
+        forms = (word, word.hex().encode())
+        assert not any(form in part for form in forms for part in content), word
