@@ -46,6 +46,13 @@ OURS = {
 SMALL = 200
 """Rows learned up to which a table has three partitions, and LightGBM is tuned."""
 TUNED = "LightGBM, tuned"
+REMARKS = {
+    TUNED: f"The tuned LightGBM has {TRIALS} random trials by {FOLDS} folds, on one partition of "
+    "those small tables.",
+    "RealMLP": "RealMLP is the default of pytabkit without tuning.",
+    "xRFM": "xRFM validates on a fifth of the rows.",
+    "TorchKM": "TorchKM has classifiers of two classes only.",
+}
 NONE = "none"
 
 
@@ -154,19 +161,18 @@ def _confirms(table: str) -> bool:
 def report(records: list[Record]) -> list[Part]:
     machines = list(grouped(records, "machine"))
     absent = [m for m in PACKAGES if m not in machines]
-    lacking = f" Not installed here, and so left out: {', '.join(absent)}." if absent else ""
+    lacking = f" Not measured here: {', '.join(absent)}." if absent else ""
+    remarks = "".join(f"{words} " for m, words in REMARKS.items() if m in machines)
     tables = len(grouped(records, "table"))
     return [
         Text(
             f"{tables} real tables as they come, with text, numbers and missing cells. Two thirds "
             f"of the rows are learned, {N_TRAIN:,} at most; up to {mixed.LARGEST_TEST:,} others "
             "are the test. All models have the same random partitions: one of each table, three "
-            f"where at most {SMALL} rows are learned. Everything is as it is by default, "
-            f"on one thread; the tuned LightGBM has {TRIALS} random trials by {FOLDS} folds, one "
-            "partition of those small tables alone. Trees "
-            "take categories as they are. RealMLP is the default of pytabkit without tuning. "
-            "TorchKM has classifiers of two classes only. A star marks tables on which parts of "
-            f"the stack were tried; nothing was chosen on the others.{lacking}"
+            f"where at most {SMALL} rows are learned; where a model lacks some, pairs use what "
+            "both have. Everything is as it is by default, on one thread; trees take categories as "
+            f"they are. {remarks}A star marks tables on which parts of the stack were tried; "
+            f"nothing was chosen on the others.{lacking}"
         ),
         *(part for classes in (True, False) for part in _of_kind(records, machines, classes)),
         Text(
