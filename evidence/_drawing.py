@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gramian.plots import draw_svg
 from gramian.plots._display import BLUE, COLORS, GREEN, GREY, MARKERS, ORANGE, RED
+from gramian.plots._svg import draw_svg
 
 __all__ = [
     "BLUE",

@@ -17,7 +17,7 @@ from evidence._section import make_section
 from evidence._store import Store
 from evidence.shared.data import missing
 from gramian.files import replacing
-from gramian.plots import require_drawing
+from gramian.plots._svg import require_drawing
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "reports" / "evidence.jsonl"

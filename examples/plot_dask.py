@@ -2,7 +2,7 @@
 More rows than fit into memory
 ==============================
 
-The orthogonal machines take Dask arrays: centres are chosen on a part, and the rest is added up
+The orthogonal estimators take Dask arrays: centres are chosen on a part, and the rest is added up
 chunk by chunk. Memory does not grow with the number of rows. Without Dask this example fits the
 first rows in memory and says so.
 """

@@ -12,7 +12,7 @@ from evidence._experiment import Experiment, Figure, Parameters, Part, Record, T
 from evidence.shared.data import SEED
 from evidence.shared.learning import best_time, largest_difference
 from gramian import KernelDiscriminant
-from gramian.core.gram import decompose
+from gramian.core.gram._spectrum import decompose
 from gramian.core.kernels import make_kernel
 from gramian.datasets import make_ringnorm
 from gramian.discriminant._equations import KDA_RMSE

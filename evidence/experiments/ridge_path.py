@@ -16,7 +16,7 @@ from evidence._experiment import Parameters, Part, Record, Table, Text, benchmar
 from evidence.shared.learning import best_time
 from gramian import LeastSquaresSVR
 from gramian.core.equations import KERNEL_RIDGE
-from gramian.core.gram import decompose
+from gramian.core.gram._spectrum import decompose
 from gramian.core.kernels import make_kernel
 
 D = 20

@@ -134,5 +134,7 @@ def test_classes_dates_and_folded_columns(gramian, folder, monkeypatch):
     text = " ".join(page.words)
     for words in ("2026-02-03", "recall", "AUC", "never predicted: abstains (0 of 4)"):
         assert words in text
+    assert "Predicting vote" in text
+    assert "0.0 %" in text  # recall of the class that is never predicted
     assert "10 more columns" in text
     assert page.tags.count("details") == 1

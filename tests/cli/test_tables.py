@@ -86,7 +86,11 @@ def test_standard_input(monkeypatch):
         (b"a,b,\n1,2,\n1,2,3\n", "t.csv: column 3 has no name"),
         ("a,b\n1,ü\n".encode("utf-16-le"), "it looks like --encoding utf-16-le"),
         (b"a,a\n1,2\n", "t.csv: two columns have the name 'a'"),
-        (b'a,b\n1,"2\n', "t.csv: line 2: unexpected end of data"),
+        (b'a,b\n1,"2\n1,2\n1,2\n', "t.csv: line 2: unexpected end of data. A cell with a quot"),
+        (b"a,b\n1,2\n1,\x002\n", "a zero byte in line 3, which no text has: it is damaged"),
+        ("a,b\n1,2\n".encode("utf-16-be"), "it looks like --encoding utf-16-be"),
+        (b"PK\x03\x04\x00\x01", "t.csv is a spreadsheet or an archive. Save the sheet as CSV"),
+        (b"\x1f\x8b\x08\x00", "t.csv is compressed. Unpack it first"),
         (b"caf\xe9\n", "t.csv is not UTF-8 text"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from evidence.shared.paper_algorithms import loo_by_removal
 from gramian.core.equations import ClassTargets
-from gramian.core.gram import decompose
+from gramian.core.gram._spectrum import decompose
 from gramian.discriminant._equations import KDA_RMSE
 from tests.tolerance import tolerance
 

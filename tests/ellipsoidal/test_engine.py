@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 import gramian
-from gramian.core.kernels import GramSamples, Precomputed, make_kernel
+from gramian.core.kernels import Precomputed, make_kernel
+from gramian.core.kernels._precomputed import GramSamples
 from gramian.ellipsoidal._regions import InputRegion, KernelRegion, SvdRegion, in_double
 from tests.tolerance import tolerance
 

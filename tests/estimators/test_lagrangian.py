@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
 from gramian import LagrangianSVC, LeastSquaresSVC, forget
-from gramian.core.gram import LiveNormal, LiveSystem, NotPositiveDefiniteError
+from gramian.core.gram import LiveSystem, NotPositiveDefiniteError
+from gramian.core.gram._normal import LiveNormal
 from tests.tolerance import tolerance
 
 GAMMA, C = 0.3, 10.0

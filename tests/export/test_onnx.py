@@ -19,7 +19,7 @@ from gramian import (
     OrthogonalKernelClassifier,
     TableModel,
 )
-from gramian.core.kernels import KernelExpansion
+from gramian.core.kernels._expansion import KernelExpansion
 from gramian.estimators import ESTIMATORS
 from gramian.export import ExportError, predict_only, read_expansion, register_converters
 from gramian.export import _onnx as onnx_module

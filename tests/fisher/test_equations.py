@@ -5,7 +5,8 @@ import pytest
 from scipy.linalg import eigh
 
 from evidence.shared.paper_algorithms import canonical_form, fisher_loo_rows
-from gramian.core.gram import Moments, decompose
+from gramian.core.gram import Moments
+from gramian.core.gram._spectrum import decompose
 from gramian.fisher._equations import KFD, KFD_PENALIZED, Fisher
 from tests.tolerance import tolerance
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gramian import KernelDiscriminant
-from gramian.plots import DriftDisplay, LeaveOneOutBoundaryDisplay, draw_svg
+from gramian.plots import DriftDisplay, LeaveOneOutBoundaryDisplay
 from gramian.plots._display import COLORS, MARKERS, Display, class_color, class_marker, drawn
+from gramian.plots._svg import draw_svg
 
 
 def test_axes_are_made_or_taken():

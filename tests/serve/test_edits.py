@@ -7,7 +7,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from gramian.serve import Limits, _live_store, create_app
+from gramian.serve import Limits, create_app
 from gramian.serve._edits import Forget, Learn, blocks
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
@@ -172,8 +172,7 @@ def test_several_stores_in_one_service(tmp_path):
         create_app({})
 
 
-def test_a_service_that_only_reads_follows_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(_live_store, "_REFRESHED", 0.01)
+def test_a_service_that_only_reads_follows_the_store(tmp_path):
     with Store.create(tmp_path / "a.store", classifier()) as store:
         reader = Store.open(tmp_path / "a.store", readonly=True)
         with TestClient(create_app({"m": reader}), "http://localhost") as client:

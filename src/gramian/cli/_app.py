@@ -145,7 +145,7 @@ class Commands(click.Group):
 @click.option("--traceback", is_flag=True, help="Show where in the code an error came from.")
 @click.pass_context
 def app(context: click.Context, traceback: bool) -> None:
-    """Kernel machines that learn one sample, forget one, and know their leave-one-out error.
+    """Kernel estimators that learn one sample, forget one, and know their leave-one-out error.
 
     \b
     gramian fit train.csv --target y -o model.gram
@@ -177,7 +177,7 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
               help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
-              help="Regularisation; 1/C for machines with C.  [loo or cv]")  # fmt: skip
+              help="Regularisation; 1/C for estimators with C.  [loo or cv]")  # fmt: skip
 @click.option("--device", metavar="NAME", help="Compute there, as cuda.  [the CPU]")
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
               help="Take numbers in this column as names. Repeatable.")  # fmt: skip
@@ -563,13 +563,17 @@ def erase_due(**options: Any) -> None:
 
 
 @app.command()
-@click.argument("stores", metavar="STORE...", type=MODEL, nargs=-1, required=True)
+@click.argument("stores", metavar="STORE...", type=STORE, nargs=-1, required=True)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option("--name", help="Of the model, in paths.  [that of the file]")
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
+@click.option("--keyring", type=MODEL, envvar="GRAMIAN_KEYRING",
+              help="Keyring that opens the rows.  [GRAMIAN_KEYRING]")  # fmt: skip
+@click.option("--anchor", type=click.Path(dir_okay=False), envvar="GRAMIAN_ANCHOR",
+              help="File of the last receipt, by which an old copy is recognised.")  # fmt: skip
 @click.option("--ssl-keyfile", type=MODEL, help="Private key of the server.")
 @click.option("--ssl-certfile", type=MODEL, help="Certificate of the server.")
 @click.option("--readonly", is_flag=True,
@@ -589,7 +593,11 @@ def erase_due(**options: Any) -> None:
 @click.option("--rate", type=NumberOr(), metavar="NUMBER",
               help="Requests a second of one client.  [any number]")  # fmt: skip
 def serve(**options: Any) -> None:
-    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts."""
+    """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts.
+
+    A STORE is a file, or the address of one on a server, postgresql://…, which any number of
+    processes may serve.
+    """
     _run("serve", {**options, "as_json": False})
 
 

@@ -72,7 +72,7 @@ def targets(model: Any) -> Facts:
 
 
 def described(model: Any) -> str:
-    """The machine, and the size and kind of what it holds."""
+    """The estimator, and the size and kind of what it holds."""
     estimator = estimator_of(model)
     if is_classifier(estimator):
         kind = f"{len(estimator.classes_)} classes"

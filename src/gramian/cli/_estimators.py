@@ -1,4 +1,4 @@
-"""Which machine a table gets, and how long that will take."""
+"""Which estimator a table gets, and how long that will take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gramian.core.gram import available_memory
+from gramian.core.gram._memory import available_memory
 from gramian.estimators import ESTIMATORS
 from gramian.tables import are_classes
 
@@ -27,15 +27,15 @@ ESTIMATOR_NAMES = {_SHORT.get(name, name): cls for name, cls in ESTIMATORS.items
 STACK_UP_TO = 1_000
 """Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000
-"""Rows up to which a machine on the whole Gram matrix tunes itself in seconds."""
+"""Rows up to which an estimator on the whole Gram matrix tunes itself in seconds."""
 
 
 def choose_estimator(
     cells: list[Any], read: Any, itemsize: int, *, one: bool = False
 ) -> tuple[str, str]:
-    """Name of the machine for this target on this computer, and why, in one line.
+    """Name of the estimator for this target on this computer, and why, in one line.
 
-    ``one`` machine is wanted if a kernel, a width or the like is given.
+    ``one`` estimator is wanted if a kernel, a width or the like is given.
     """
     n, classes = len(cells), are_classes(cells, read)
     what = "classes" if classes else "numbers"

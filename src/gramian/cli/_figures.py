@@ -15,8 +15,8 @@ from gramian.plots import (
     InfluenceDisplay,
     LeaveOneOutBoundaryDisplay,
     SelectionPathDisplay,
-    draw_svg,
 )
+from gramian.plots._svg import draw_svg
 
 # Samples up to which a hundred are left out and asked for: in closed form, and by edits.
 _MANY, _SOME = 3_000, 100

@@ -5,6 +5,7 @@ Texts are escaped here; ``parts`` and ``rows`` are HTML already.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape as _escape
@@ -13,6 +14,7 @@ from typing import Any
 from gramian.cli._show import number
 from gramian.core.text import without_controls
 
+_NUMERIC = re.compile(r"–|[+−]?\d[\d.,]*(e[-+]\d+)?( %)?")  # what is set to the right
 _DOCUMENT = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -26,7 +28,7 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 84rem; margin: 2rem auto; padding: 0 1rem;
        color: #222; background: #fff; }
 h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin: 0 0 .5rem; }
-.date { color: #555; margin-top: .2rem; }
+.date { color: #555; margin-top: .2rem; } .warn { color: #8a4b00; font-weight: 600; }
 .facts { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.5rem 0; }
 .facts div { border: 1px solid #ccc; border-radius: .4rem; padding: .6rem 1.2rem; }
 .facts strong { display: block; font-size: 1.6rem; font-weight: 600; } .facts span { color: #555; }
@@ -56,9 +58,9 @@ def document(title: str, style: str, parts: Iterable[str]) -> str:
     return _DOCUMENT.format(title=escape(title), style=style, body=_lines(parts))
 
 
-def paragraph(text: str) -> str:
-    """A paragraph."""
-    return f"<p>{escape(text)}</p>"
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph, of a class that the style knows."""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
 def table_of(rows: Iterable[str]) -> str:
@@ -140,7 +142,7 @@ def pairs(facts: dict[str, Any]) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) or value == "–"
+    return isinstance(value, int | float) or _NUMERIC.fullmatch(value) is not None
 
 
 def _cell(value: Any, right: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from gramian.cli import _html, _inspect, _yardsticks
@@ -25,7 +26,7 @@ def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any
         facts = _inspect.described(opened, loo=True, doubtful=doubtful)
     titles: list[str] = []
     parts = [*_words(facts, fitted), _html.grid(_drawn(estimator_of(fitted), titles))]
-    parts.append(_html.section("File", [_html.pairs(facts["file"])]))
+    parts.append(_html.columns(_details(facts)))
     with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
     return {"output": output, "figures": titles}
@@ -41,11 +42,12 @@ def _drawn(estimator: Any, titles: list[str]) -> Iterator[str]:
 
 
 def _words(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
-    yield _html.heading(facts["model"], 1)
-    yield f'<p class="date">{today()}</p>'
+    name, target = Path(facts["model"]).name, facts["target"]["column"]
+    yield _html.heading(name if target is None else f"Predicting {target}", 1)
+    yield _html.paragraph(f"{name}, {today()}", "date")
     yield _html.paragraph(facts["summary"])
     yield _html.cards(_cards(facts))
-    yield _html.columns([*_errors(facts, fitted), *_comparisons(fitted), *_rows(facts)])
+    yield _html.columns([*_errors(facts, fitted), *_comparisons(fitted)])
 
 
 def _cards(facts: dict[str, Any]) -> dict[str, str]:
@@ -72,8 +74,8 @@ def _errors(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
     error = f"{left_out['error']:.2%} (log-loss {left_out['log_loss']:.3f})"
     matrix = _html.table(*confusion_rows(left_out))
     yield _html.section(title, [_html.paragraph(error), matrix])
-    lines = [_html.paragraph(line) for line in never_predicted(left_out)]
-    yield _html.section("Each class", [_html.table(*class_rows(left_out)), *lines])
+    lines = [_html.paragraph(line, "warn") for line in never_predicted(left_out)]
+    yield _html.section("Each class", [*lines, _html.table(*class_rows(left_out))])
 
 
 def _how(folds: int, fitted: Any) -> str:
@@ -104,11 +106,12 @@ def _comparisons(fitted: Any) -> Iterator[str]:
             f"how far their {name.split()[0]} rises when one column is shuffled among them."
         )
         names = ["column", f"rise of the {name}", "gamma"][: len(rows[0])]
+        rows = [[row[0], f"{row[1]:+.3g}".replace("-", "−"), *row[2:]] for row in rows]
         yield _html.section("Which columns matter", [how, _html.table(names, rows)])
 
 
-def _rows(facts: dict[str, Any]) -> Iterator[str]:
-    """Doubtful rows, the target, the columns, the choices."""
+def _details(facts: dict[str, Any]) -> Iterator[str]:
+    """Doubtful rows, the target, the columns, the choices, the file."""
     if facts["doubtful"]:
         how = _html.paragraph(
             "What all the other rows say of these, and how little they believe the target."
@@ -125,6 +128,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[str]:
             parts.append(_html.folded(f"{len(more):,} more columns", [_html.table(names, more)]))
         yield _html.section("Columns", parts)
     yield _html.section("Chosen", [_html.pairs(facts["chosen"])])
+    yield _html.section("File", [_html.pairs(facts["file"])])
 
 
 def today() -> str:

@@ -151,11 +151,16 @@ def never_predicted(facts: Facts) -> list[str]:
 
 def class_rows(facts: Facts) -> tuple[list[str], list[list[Any]]]:
     """Header and rows of the table of classes."""
-    names = ["rows", "recall", "precision", "auc"]
-    rows = [[str(each["class"]), *map(each.get, names)] for each in facts["per_class"]]
-    return ["class", "rows", "recall", "precision", "AUC"], [
-        ["–" if cell is None else cell for cell in row] for row in rows
+    formats = {"rows": ",", "recall": ".1%", "precision": ".1%", "auc": ".3f"}
+    rows = [
+        [str(each["class"]), *(_formatted(each[name], how) for name, how in formats.items())]
+        for each in facts["per_class"]
     ]
+    return ["class", "rows", "recall", "precision", "AUC"], rows
+
+
+def _formatted(value: Any, how: str) -> str:
+    return "–" if value is None else format(value, how).replace("%", " %")
 
 
 def loss_and_auc(facts: Facts) -> str:

@@ -24,6 +24,13 @@ _MARKS = {  # byte-order marks, the longer ones first
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_BINARY = {  # how files begin that are no text, and what to do with them
+    b"PK\x03\x04": "a spreadsheet or an archive. Save the sheet as CSV.",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet. Save the sheet as CSV.",
+    b"\x1f\x8b": "compressed. Unpack it first (gunzip).",
+    b"PAR1": "a parquet file. Give it a name that ends in .parquet.",
+    b"%PDF": "a PDF file, which is no table.",
+}
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile('"[^"]*"')
 _LONGEST = 1_000_000  # characters in which the first line is looked for
@@ -94,10 +101,20 @@ def read_table(path: str, model: Any = None) -> Table:
 
 def decoded(content: bytes, path: str, encoding: str | None = None) -> str:
     """Text in the encoding that its byte-order mark tells, else in the one given, else in UTF-8."""
+    kind = next((words for start, words in _BINARY.items() if content.startswith(start)), None)
+    if kind is not None:
+        raise TableError(f"{_name(path)} is {kind}")
     mark = _mark(content)
     tried = _MARKS[mark] if mark is not None else encoding or DEFAULT
     try:
-        return content.decode(tried)
+        found = content.decode(tried)
+        if "\x00" in found:
+            line = found[: found.index("\x00")].count("\n") + 1
+            raise TableError(
+                f"{_name(path)} has a zero byte in line {line}, which no text has: "
+                f"{_guess(content)}."
+            )
+        return found
     except LookupError as error:
         raise TableError(f"--encoding: {error}.") from error
     except UnicodeDecodeError as error:
@@ -110,9 +127,11 @@ def decoded(content: bytes, path: str, encoding: str | None = None) -> str:
 
 def _guess(content: bytes) -> str:
     """What text that is no UTF-8 may be."""
-    if b"\x00" in content[:1000]:
+    if 2 * content[:1000].count(0) > 0.5 * len(content[:1000]):
         little = content[1:1000:2].count(0) > content[0:1000:2].count(0)
         return f"it looks like --encoding utf-16-{'le' if little else 'be'}"
+    if b"\x00" in content:
+        return "it is damaged, or no table"
     return "--encoding cp1252 for most spreadsheets of Western Europe"
 
 
@@ -155,10 +174,16 @@ def parse_csv(text: str, skip: int = 0) -> Table:
     first = next(filter(str.strip, unquoted), "")
     delimiter = max(_DELIMITERS, key=first.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows, begun = [], 1
     try:
-        rows = [line for line in lines if line]
+        for row in lines:
+            rows += [row] if row else []
+            begun = lines.line_num + 1
     except csv.Error as error:
-        raise TableError(f"line {lines.line_num}: {error}.") from error
+        raise TableError(
+            f"line {skip + begun}: {error}. A cell with a quotation mark in it is written in "
+            f'quotes, the mark twice: "5"" pipe".'
+        ) from error
     if not rows:
         raise TableError("the file is empty.")
     rows = _without_last(rows)
@@ -206,8 +231,8 @@ def _check_names(names: Sequence[str]) -> Sequence[str]:
     for i, name in enumerate(names):
         if not name:
             raise TableError(
-                f"column {i + 1} has no name in the first line. If lines stand before the names: "
-                f"--skip-lines."
+                f"column {i + 1} has no name in the first line. Give it one; if lines stand before "
+                f"the names: --skip-lines."
             )
         if name in names[:i]:
             raise TableError(f"two columns have the name {name!r}.")

@@ -35,10 +35,10 @@ def with_target(
     if not drop:
         rows = ", ".join(str(row + 1) for row in missing[:_NAMED])
         rest = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        which, have = ("rows", "rows have") if len(missing) > 1 else ("row", "row has")
+        which, have, them = ("row", "has", "it") if len(missing) == 1 else ("rows", "have", "them")
         raise TableError(
             f"{which} {rows}{rest}, column {target!r}: the target is missing. {len(missing)} of "
-            f"{len(cells)} {have} none; --drop-missing-target leaves them out."
+            f"{len(cells)} rows {have} none; --drop-missing-target leaves {them} out."
         )
     gone = set(missing)
     kept = Table(

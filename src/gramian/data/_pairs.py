@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.estimators import outputs_without_pairs, positions_of
-from gramian.core.gram import require_memory
+from gramian.core.gram._memory import require_memory
 from gramian.tables import estimator_of
 
 

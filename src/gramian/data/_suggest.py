@@ -68,7 +68,7 @@ def suggest(
     over the pool; with few samples it looks only where they are.
 
     Its leave-one-out losses come in closed form: m candidates with c classes cost O(m n²) for one
-    product and O(m n c²), in place of m c refits. A Lagrangian or fuzzy machine, balanced class
+    product and O(m n c²), in place of m c refits. A Lagrangian or fuzzy estimator, balanced class
     weights and ridge 0 need an edit for each candidate and class instead.
 
     A batch is chosen one by one: a copy of the model learns the chosen sample with the target that

@@ -19,7 +19,7 @@ from gramian.core.gram import Moments
 
 @dataclass(frozen=True)
 class MinimumNorm(Equations):
-    """The machine whose intercept minimises ``β² + Σ z_i² / weight_i``.
+    """The estimator whose intercept minimises ``β² + Σ z_i² / weight_i``.
 
     At small ridges this intercept jumps about, and the criterion has narrow valleys. LS-SVM, which
     differs in the intercept alone, has not.
@@ -54,7 +54,7 @@ class MinimumNorm(Equations):
         intercept = second.R.sum(axis=0) / (1.0 + second.s.sum())
         return Removals(theta, left_out - intercept)
 
-    def group_departures(self, blocks: BlocksOf, ridge: float) -> Removals:
+    def group_removals(self, blocks: BlocksOf, ridge: float) -> Removals:
         """θ and the change of β for groups; products with D follow from ``P D P``.
 
         ::
@@ -73,7 +73,7 @@ class MinimumNorm(Equations):
         return Removals(theta, left_out - second.R_sum / (1.0 + second.s_sum))
 
     def least_ridge(self, size: float, eps: float) -> float:
-        """Larger than for other machines: the intercept comes from ``P D P``, the square of P."""
+        """Larger than for other estimators: the intercept comes from ``P D P``, the square of P."""
         return float(4.0 * eps**0.5 * size)
 
     def pull(self, P: Array, Y: Array, weight: Array, codes: Array | None = None) -> Pull:

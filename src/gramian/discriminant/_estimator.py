@@ -9,7 +9,8 @@ from gramian.core.arrays import Device, RandomSource
 from gramian.core.engines import Spec, check_choice, check_positive
 from gramian.core.equations import TARGETS
 from gramian.core.estimators import LiveClassifier, RidgeAttribute
-from gramian.core.gram import FACTORS, SINGLE
+from gramian.core.gram import FACTORS
+from gramian.core.gram._single import SINGLE
 from gramian.core.kernels import GammaLike, KernelLike
 from gramian.core.search import Trial
 from gramian.discriminant._equations import KDA_RMSE
@@ -47,7 +48,7 @@ class KernelDiscriminant(RidgeAttribute, LiveClassifier):
         Keyword arguments of a callable kernel.
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
-        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
         The factors are all 1 unless they clearly help on samples that they were not fitted to.
     ridge : {"loo"} or float, default="loo"
         Regularisation λ ≥ 0. ``"loo"`` chooses it by leave-one-out.

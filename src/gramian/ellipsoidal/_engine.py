@@ -21,7 +21,7 @@ from gramian.core.engines import (
     without_each_by_removal,
 )
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import GramSamples
+from gramian.core.kernels._precomputed import GramSamples
 from gramian.core.validation import check_array, check_index, check_sequence, refuse
 from gramian.ellipsoidal._regions import KernelRegion, Region
 from gramian.ellipsoidal._slopes import class_nearest, slopes_scale, slopes_tune

@@ -17,7 +17,8 @@ from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.core.equations import Independent, independent_append, independent_remove
-from gramian.core.kernels import GramSamples, Kernel
+from gramian.core.kernels import Kernel
+from gramian.core.kernels._precomputed import GramSamples
 from gramian.ellipsoidal._ellipsoids import (
     InputEllipsoid,
     KernelEllipsoid,

@@ -23,8 +23,10 @@ from gramian.core.engines import (
     validate_gamma,
 )
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import GramSamples, Kernel, default_gamma
-from gramian.core.search import repeatable
+from gramian.core.kernels import Kernel
+from gramian.core.kernels._defaults import default_gamma
+from gramian.core.kernels._precomputed import GramSamples
+from gramian.core.search._order import repeatable
 from gramian.core.validation import check_number, refuse
 from gramian.ellipsoidal._ellipsoids import kernel_normalize
 from gramian.ellipsoidal._engine import RegionsEngine, RegionsState, Tuning

@@ -15,7 +15,8 @@ from scipy.spatial.distance import cdist
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array, from_tensor, to_host
-from gramian.core.kernels import Kernel, KernelExpansion, SumOfExpansions
+from gramian.core.kernels import Kernel
+from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 
 COMPARED = 100
 """Samples of the model on which an export is compared with it, at most."""

@@ -23,7 +23,8 @@ from gramian.core.equations import BlocksOf, Equations, MomentsOf, Removals, loo
 from gramian.core.equations._equations import Pull, symmetric
 from gramian.core.equations._groups import bordered_residuals
 from gramian.core.equations._least_squares import pull_bordered
-from gramian.core.gram import LiveResolvent, Spectrum
+from gramian.core.gram import Spectrum
+from gramian.core.gram._resolvent import LiveResolvent
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Fisher(Equations):
         left_out = (R1 - s * R / p).imag / ((s1 - s**2 / p).imag - cost)
         return Removals((R - left_out * s) / p, left_out - intercept)
 
-    def group_departures(self, blocks: BlocksOf, ridge: float) -> Removals:
+    def group_removals(self, blocks: BlocksOf, ridge: float) -> Removals:
         """``b₋G = Im (1ᵀR − s_Gᵀ B R_G) / (Im (1ᵀs − s_Gᵀ B s_G) − c σ)``, ``B = (P_GG)⁻¹``."""
         block, cost = blocks(1), self.penalty * ridge**0.5
         V = np.concatenate([block.R, block.s], axis=-1)
@@ -84,7 +85,7 @@ class Fisher(Equations):
         result: Array = -(ridge**0.5) * np.einsum("ij,ij->i", cross, solved.imag)
         return result
 
-    # -- the path: a kernel machine whose Gram matrix is K D⁻¹ K ----------------------------------
+    # -- the path: a kernel model whose Gram matrix is K D⁻¹ K ------------------------------------
 
     def spectrum(self, spectrum: Spectrum) -> Spectrum:
         return spectrum.squared()

@@ -52,7 +52,7 @@ class KernelFisherDiscriminant(
         Keyword arguments of a callable kernel.
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
-        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
         The factors are all 1 unless they clearly help on samples that they were not fitted to.
     ridge : {"loo"} or float, default="loo"
         Regularisation μ > 0 of the coefficients. ``"loo"`` chooses it by leave-one-out.

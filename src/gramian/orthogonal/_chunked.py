@@ -21,7 +21,7 @@ from sklearn.base import clone, is_classifier
 from gramian.core.arrays import Array, on_device
 from gramian.core.engines import Holdings, make_rows
 from gramian.core.estimators import Fitted, calibrated, edits, is_chunked, sample_kind, with_weight
-from gramian.core.search import repeatable
+from gramian.core.search._order import repeatable
 from gramian.orthogonal._attributes import BasisAttributes
 from gramian.orthogonal._chunks import RowChunks, map_queries
 from gramian.orthogonal._engine import BasisEngine

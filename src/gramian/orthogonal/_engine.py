@@ -12,7 +12,7 @@ import numpy as np
 from gramian.core.arrays import Array, device_like, to_host
 from gramian.core.engines import AddedBlock, Engine, Holdings, State, Stored
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import KernelExpansion
+from gramian.core.kernels._expansion import KernelExpansion
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis, target_columns
 from gramian.orthogonal._normal_equations import RunningSums, Sums
 from gramian.orthogonal._queries import BasisQueries

@@ -1,4 +1,4 @@
-"""Sparse kernel machines by order-recursive orthogonal least squares (andelic2007)."""
+"""Sparse kernel estimators by order-recursive orthogonal least squares (andelic2007)."""
 
 from __future__ import annotations
 

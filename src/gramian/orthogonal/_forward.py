@@ -88,7 +88,7 @@ class ForwardRules:
 class ForwardSelection:
     """The result of `forward_select`.
 
-    The machine is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. In arrays with one row or entry per
+    The estimator is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. In arrays with one row or entry per
     column, number 0 belongs to the bias.
 
     Attributes

@@ -1,7 +1,7 @@
 """Ridge regression on a fixed basis, updated when rows are added or removed.
 
 The basis is fixed: the centres, λ, and the U of the penalty λ‖U w‖² on the weights w of the
-columns. U does not depend on the present rows. After any edits the machine therefore *exactly*
+columns. U does not depend on the present rows. After any edits the estimator therefore *exactly*
 equals the one solved from the present rows, and leave-one-out equals removing the row.
 
 There are two choices of U. That of the selection makes the columns orthogonal (andelic2007) on the
@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import block_diag, solve_triangular
 
 from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.gram import LiveNormal
+from gramian.core.gram._normal import LiveNormal
 from gramian.orthogonal._columns import leave_out, penalties
 from gramian.orthogonal._forward import ForwardSelection
 from gramian.orthogonal._normal_equations import Sums, basis_features
@@ -62,7 +62,7 @@ class LiveRidge:
     def from_selection(
         cls, selection: ForwardSelection, targets: Array, weight: Array | None = None
     ) -> LiveRidge:
-        """Build the machine that `forward_select` found, over its rows and weights."""
+        """Build the estimator that `forward_select` found, over its rows and weights."""
         weight = np.ones(len(targets)) if weight is None else weight
         sums = Sums(
             gram=np.diag(selection.squares.astype(float)),
@@ -191,7 +191,7 @@ class LiveRidge:
     def minimize_gcv(self) -> float:
         """λ at the minimum of GCV over the present rows, from the spectrum of G; O(m³).
 
-        Does not change the machine: pass the result to `set_ridge`.
+        Does not change the estimator: pass the result to `set_ridge`.
         """
         return Axes.of(self.sums, self.free).shrinkage.minimize_gcv()
 

@@ -5,7 +5,7 @@ bias and the centres) and the U that makes them orthogonal on its rows. The feat
 
     ψ(x) = U⁻ᵀ [1, k(x, centre_1), …]
 
-The machine is ``f(x) = ψ(x)ᵀa`` with ``(G + diag(λ)) a = b``, where rows can be added to the sums
+The estimator is ``f(x) = ψ(x)ᵀa`` with ``(G + diag(λ)) a = b``, where rows can be added to the sums
 and subtracted from them in any order and in chunks of any size::
 
     G = Σ v ψ ψᵀ,    b = Σ v ψ yᵀ

@@ -77,7 +77,7 @@ class BasisQueries:
 
 @dataclass(frozen=True, eq=False)
 class AddedBases(AddedBlock):
-    """A block of queries against all bases; see `JoinedBlock`."""
+    """A block of queries against all bases; see `AddedBlock`."""
 
     parts: list[Added]
     outputs: Array

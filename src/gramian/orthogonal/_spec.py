@@ -25,7 +25,8 @@ from gramian.core.engines import (
 from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KERNELS, Kernel
-from gramian.core.search import Problem, fixed_seed, repeatable, select, subsample
+from gramian.core.search import Problem, select, subsample
+from gramian.core.search._order import fixed_seed, repeatable
 from gramian.core.validation import check_index, check_number, check_sequence
 from gramian.orthogonal._engine import BasisEngine, BasisState
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns

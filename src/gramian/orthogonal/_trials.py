@@ -9,7 +9,7 @@ import numpy as np
 
 from gramian.core.arrays import Array, to_host
 from gramian.core.engines import Holdings, make_rows
-from gramian.core.search import repeatable
+from gramian.core.search._order import repeatable
 from gramian.orthogonal._fixed_basis import target_columns
 from gramian.orthogonal._normal_equations import basis_features
 from gramian.orthogonal._ridge_path import Axes, least

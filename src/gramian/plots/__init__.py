@@ -13,7 +13,6 @@ from gramian.plots._martingale import MartingaleDisplay
 from gramian.plots._membership import MembershipDisplay
 from gramian.plots._prequential import PrequentialDisplay
 from gramian.plots._selection import SelectionPathDisplay
-from gramian.plots._svg import draw_svg, require_drawing
 from gramian.plots._widths import WidthDisplay
 
 __all__ = [
@@ -33,8 +32,6 @@ __all__ = [
     "SelectionPathDisplay",
     "WidthDisplay",
     "coverage_of",
-    "draw_svg",
     "loo_losses",
-    "require_drawing",
     "sample_influence",
 ]

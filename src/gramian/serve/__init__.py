@@ -3,7 +3,7 @@
 from gramian.serve._app import create_app
 from gramian.serve._limits import Limits
 from gramian.serve._play import create_play, play
-from gramian.serve._run import run
+from gramian.serve._run import run, store_name
 from gramian.serve._tokens import SCOPES, Tokens, add_token
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "create_play",
     "play",
     "run",
+    "store_name",
 ]

@@ -170,7 +170,16 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
 
 
 def reading(live: LiveStore) -> Reading:
-    """What Prometheus reads of a model."""
+    """What Prometheus reads of a model; of one that may not be answered for, that alone."""
+    state: Reading = {
+        "answering": ("Whether this process may answer for the store.", float(live.answering)),
+        "waiting_edits": ("Edits that wait.", live.waiting),
+    }
+    return state | _known(live) if live.answering else state
+
+
+def _known(live: LiveStore) -> Reading:
+    """What is read of a model that may be answered for."""
     estimator = estimator_of(live.shown.model)
     alone = len(estimator.ids_) < 2  # nothing is left without it
     error = float("nan") if alone else left_out_error(live.with_loo())
@@ -178,7 +187,10 @@ def reading(live: LiveStore) -> Reading:
     return {
         "samples": ("Samples that the model holds.", len(estimator.ids_)),
         "version": ("Version of the store.", live.shown.version),
-        "waiting_edits": ("Edits that wait.", live.waiting),
+        "open_receipts": (
+            "Edits that another process which answers has not confirmed yet.",
+            len(live.store.open_receipts()),
+        ),
         "leave_one_out_error": (
             "Exact leave-one-out error, or of numbers the root mean square.",
             error,

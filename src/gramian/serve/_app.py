@@ -22,7 +22,7 @@ from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
 from gramian.serve._pages import Pages
 from gramian.serve._problems import Problem, answer_problem, problem_of
-from gramian.serve._routes import MODEL, Route, Routes
+from gramian.serve._routes import MIN_VERSION, MODEL, Route, Routes
 from gramian.serve._tokens import Tokens
 from gramian.serve._watch import Watch
 from gramian.serve._workers import Workers
@@ -65,8 +65,9 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
         for store in live.values():
-            store.start()
+            await asyncio.to_thread(store.start, loop)
         try:
             yield
         finally:
@@ -105,11 +106,19 @@ def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> Bas
             if name not in stores:
                 raise Problem(404, f"there is no model {name!r}.")
             request.scope[PATH] = route.path.replace("{model}", name)
-            return await route.handler(request, stores[name])
+            return await _answered(route, request, stores[name])
         except Exception as error:
             return problem_of(error).response()
 
     return StarletteRoute(route.path, endpoint, methods=[route.method])
+
+
+async def _answered(route: Route, request: Request, live: LiveStore) -> Response:
+    """The answer of a store that may answer, before and after; edits that are made are told."""
+    live.check()
+    await live.reach(MIN_VERSION.read(request))
+    work = route.handler(request, live)
+    return await (work if route.edits else live.guarded(work))
 
 
 def _sockets(

@@ -74,6 +74,7 @@ class Parameters(Strictly):
     confidence_level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     width: Literal["auto", "local", "constant", "density"] = "auto"
     binary_data_output: bool = False
+    min_version: Annotated[int, Field(ge=0, le=2**53)] = 0
 
 
 PLAIN = Parameters()

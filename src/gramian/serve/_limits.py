@@ -46,6 +46,10 @@ class Limits:
         are always completed.
     sockets : int
         Pages that watch.
+    behind : float
+        Seconds that a request waits for the version that it asks for.
+    lease : float
+        Seconds of the lease by which this process answers for a store on a server.
     """
 
     body: int = 8 * 2**20
@@ -64,6 +68,8 @@ class Limits:
     send: float = 60.0
     shutdown: float = 10.0
     sockets: int = 64
+    behind: float = 5.0
+    lease: float = 10.0
 
 
 class Pace:

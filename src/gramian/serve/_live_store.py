@@ -4,17 +4,21 @@ Readers use `LiveStore.shown`, a snapshot that one assignment replaces after eac
 never wait for the thread that edits. What needs an engine (sets, intervals, leave-one-out values)
 is computed on a copy of the version, made once when it is first asked for and gone with the next
 edit: no computation holds the store while others want to edit it.
+
+Other processes may edit the store, too: one on a server, or one that is open for reading alone. Its
+versions are followed, and without a lease nothing is answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import BoundedSemaphore, Event, Lock, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, TypeVar
 
 from gramian.serve._data_drift import DataDrift
@@ -22,10 +26,11 @@ from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem, log
+from gramian.store import Following, StoreError, is_address
 from gramian.tables import estimator_of
 
 T = TypeVar("T")
-_REFRESHED = 1.0  # seconds between two looks at a store that another process edits
+_PAUSE = 0.2  # seconds between two looks at whether one may still answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,23 +73,36 @@ class LiveStore:
         self.name, self.store, self._limits, self._metrics = name, store, limits, metrics
         self._edits: SimpleQueue[tuple[Edit, Future[Done]] | None] = SimpleQueue()
         self._places = BoundedSemaphore(limits.waiting)  # taken until an edit is answered
-        work = self._follow if store.readonly else self._work
-        self._thread = Thread(target=work, name="gramian-edits", daemon=True)
+        self._thread = Thread(target=self._work, name="gramian-edits", daemon=True)
         self._assigning, self._computing, self._copying = Lock(), Lock(), Lock()
         self._copy: Shown | None = None
-        self._ended = Event()
+        self._others_edit = store.readonly or is_address(store.path)
+        self._following: Following | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._moved = asyncio.Event()
+        self._answered = True  # whether it could answer when it was last asked
         self.data_drift = DataDrift()
         self.closing = False
         self.shown = self._present()
 
-    def start(self) -> None:
-        """Begin to take edits."""
-        self._thread.start()
+    def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Begin to take edits, and to follow those of other processes.
+
+        Parameters
+        ----------
+        loop : event loop, optional
+            That of `reach`.
+        """
+        self._loop = loop
+        if self._others_edit:
+            lease = self._limits.lease
+            self._following = self.store.follow(seconds=lease, on_change=self._follow)
+        if not self.store.readonly:
+            self._thread.start()
 
     def close(self) -> None:
         """Finish the edits that wait, then close the store."""
         self.closing = True
-        self._ended.set()
         if self._thread.is_alive():
             self._edits.put(None)
             self._thread.join()
@@ -93,7 +111,57 @@ class LiveStore:
                 entry = self._edits.get_nowait()
                 if entry and entry[1].set_running_or_notify_cancel():
                     entry[1].set_exception(_closing())
+        if self._following is not None:
+            self._following.close()
         self.store.close()
+
+    @property
+    def answering(self) -> bool:
+        """Whether this process may answer: it is up to date, or has a lease that says how far."""
+        able = self._following.answering if self._following else not self._others_edit
+        if able != self._answered:
+            self._answered = able
+            said = "is in sight again" if able else "is out of sight, or not up to date yet"
+            log.warning("the store of %s %s", self.name, said)
+        return able
+
+    def check(self) -> None:
+        """Raise a 503 unless this process may answer."""
+        if not self.answering:
+            said = f"the store of {self.name} is out of sight; ask another replica, or try again."
+            raise Problem(503, said, {"Retry-After": "1"})
+
+    async def guarded(self, work: Coroutine[Any, Any, T]) -> T:
+        """What work returns; a 503 as soon as this process may not answer.
+
+        Work may hang then, where nobody tells it that a server is out of reach.
+        """
+        if self._following is None:
+            return await work
+        job = asyncio.ensure_future(work)
+        while not (await asyncio.wait({job}, timeout=_PAUSE))[0]:
+            if not self.answering:
+                job.cancel()
+            self.check()
+        self.check()
+        return job.result()
+
+    async def reach(self, version: int) -> None:
+        """Wait until readers see a version; a 503 if that takes too long."""
+        if self.shown.version >= version:
+            return
+        try:
+            async with asyncio.timeout(self._limits.behind):
+                while self.shown.version < version:
+                    await self._moved.wait()
+        except TimeoutError:
+            said = f"version {version} is not here yet: this is {self.shown.version}; try again."
+            raise Problem(503, said, {"Retry-After": "1"}) from None
+
+    def _tell(self) -> None:
+        """Wake those who wait for a version; in the thread of the event loop."""
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
 
     @property
     def waiting(self) -> int:
@@ -165,25 +233,27 @@ class LiveStore:
                 self.shown = shown
             if self._copy is not None and self._copy.version != self.shown.version:
                 self._copy = None  # it may hold what was forgotten
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._tell)
 
     def _present(self) -> Shown:
         """A snapshot of the present version of the store."""
         present: Shown = self.store.read(lambda m: Shown(m.snapshot(), self.store.version))
         return present
 
-    # -- the thread that edits, or follows one that does ----------------------------------------
+    # -- the thread that edits, and what other processes do ------------------------------------
 
-    def _follow(self) -> None:
-        while not self._ended.wait(_REFRESHED):
-            try:
-                if self.store.refresh():
-                    before, shown = set(self.shown.model.ids_.tolist()), self._present()
-                    after = shown.model.ids_.tolist()
-                    self.data_drift.leave([*before.difference(after)])
-                    self.data_drift.arrive([name for name in after if name not in before])
-                    self._assign(shown)
-            except Exception as error:  # the last version stays, and the next look may succeed
-                log.error("the store could not be read again: %s", type(error).__name__)
+    def _follow(self, version: int) -> None:
+        """Let readers see a version that another process has made."""
+        if self.shown.version < version:
+            self._show_all(self._present())
+
+    def _show_all(self, shown: Shown) -> None:
+        """Let readers see a version, with all rows that came and went since the last."""
+        before, after = set(self.shown.model.ids_.tolist()), shown.model.ids_.tolist()
+        self.data_drift.leave([*before.difference(after)])
+        self.data_drift.arrive([name for name in after if name not in before])
+        self._assign(shown)
 
     def _work(self) -> None:
         open_ = True
@@ -210,26 +280,46 @@ class LiveStore:
         edits = [edit for edit, _ in block]
         learns = [edit for edit in edits if isinstance(edit, Learn)]
         whole = edits[0] if len(edits) == 1 else Learn.merged(learns)
+        before = self.shown.version
         try:
-            receipt = whole.apply(self.store)
+            receipt, shown = self.store.read(lambda _: self._apply(whole))
         except Exception as error:
-            if len(block) == 1:
-                block[0][1].set_exception(error)
-            else:
-                for entry in block:
+            alone = len(block) > 1 and (isinstance(error, ValueError) or self._is_at(before))
+            for entry in block:
+                if alone:
                     self._answer([entry])
+                else:
+                    entry[1].set_exception(error)
             return
-        shown = self._present()
         ids = whole.ids_in(shown.model)
-        if isinstance(whole, Learn):
-            self.data_drift.arrive(ids)
-        elif isinstance(whole, Forget):
-            self.data_drift.leave(ids)
-        self._assign(shown)
+        if self._others_edit:
+            self._show_all(shown)
+        else:
+            if isinstance(whole, Learn):
+                self.data_drift.arrive(ids)
+            elif isinstance(whole, Forget):
+                self.data_drift.leave(ids)
+            self._assign(shown)
         for edit, answer in block:
             answer.set_result(Done(receipt, ids[: len(edit)], shown))
             ids = ids[len(edit) :]
         self._metrics.edited(self.name, whole.kind, len(block))
+
+    def _apply(self, edit: Edit) -> tuple[Any, Shown]:
+        """Make an edit, and what is shown of it; no edit of another process comes between."""
+        receipt = edit.apply(self.store)
+        try:
+            return receipt, self._present()
+        except Exception as error:
+            log.error("an edit could not be shown: %s", type(error).__name__)
+            raise _unshown() from error
+
+    def _is_at(self, version: int) -> bool:
+        """Whether the store is for sure at a version, so that what failed was not made."""
+        try:
+            return bool(self.store.read(lambda _: self.store.version) == version)
+        except StoreError:
+            return False
 
 
 def _unshown() -> Problem:

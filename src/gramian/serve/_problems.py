@@ -60,7 +60,10 @@ def problem_of(error: Exception) -> Problem:
         return Problem(400, "the client went away before the body was complete.")
     if isinstance(error, StoreBusyError):
         return Problem(409, str(error))
-    if isinstance(error, OSError | StoreError):
+    if isinstance(error, StoreError):  # whose message says what became of an edit
+        log.error("the store refused: %s", type(error).__name__)
+        return Problem(503, str(error), {"Retry-After": "1"})
+    if isinstance(error, OSError):
         log.error("the store refused: %s", type(error).__name__)
         return Problem(503, f"nothing was changed: {error}")
     if isinstance(error, MemoryError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,17 +64,19 @@ class Route:
     method: str
     path: str
     scope: str | None
-    handler: Callable[..., Awaitable[Response]]
+    handler: Callable[..., Coroutine[Any, Any, Response]]
     summary: str
     body: type[BaseModel] | None = None
     query: tuple[Query, ...] = ()
     media: str = JSON
+    edits: bool = False
 
 
 COUNT = Query("count", 20, 10_000, "How many samples, the most doubtful first.")
 SAMPLES = Query("samples", False, text="Whether to list ids, targets and predictions.")
 AFTER = Query("after", -1, 2**53, "Number of the receipt after which to begin.", least=-1)
 LIMIT = Query("limit", 100, 10_000, "How many receipts at most.")
+MIN_VERSION = Query("min_version", 0, 2**53, "Version that the answer must have reached.")
 
 
 class Routes:
@@ -102,15 +104,16 @@ class Routes:
             Route("GET", MODEL, "predict", self.model, "The model, its inputs and outputs."),
             Route("GET", f"{MODEL}/ready", "predict", self.ready, "Whether the model is ready."),
             Route(
-                "POST", f"{MODEL}/learn", "learn", self.learn, "Learn rows.", _bodies.LearnRows
+                "POST", f"{MODEL}/learn", "learn", self.learn, "Learn rows.", _bodies.LearnRows,
+                edits=True,
             ),
             Route(
                 "POST", f"{MODEL}/forget", "forget", self.forget, "Forget rows exactly.",
-                _bodies.ForgetRows,
+                _bodies.ForgetRows, edits=True,
             ),
             Route(
                 "POST", f"{MODEL}/relabel", "learn", self.relabel, "Give rows other targets.",
-                _bodies.RelabelRows,
+                _bodies.RelabelRows, edits=True,
             ),
             Route(
                 "GET", f"{MODEL}/loo", "learn", self.loo, "The exact leave-one-out error.",
@@ -161,6 +164,8 @@ class Routes:
     async def ready(self, request: Request, live: LiveStore | None = None) -> Response:
         if any(store.closing for store in self._stores.values()):
             raise Problem(503, "the service is shutting down.")
+        for store in self._stores.values():
+            store.check()
         names = {"models": [*self._stores]} if live is None else {"name": live.name}
         return _json({"ready": True, **names})
 
@@ -173,16 +178,20 @@ class Routes:
         return _json(metadata(live.shown.model, live.name, live.shown.version))
 
     async def infer(self, request: Request, live: LiveStore) -> Response:
-        limits, shown = self._limits, live.shown
-        estimator = estimator_of(shown.model)
+        limits = self._limits
 
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
+            model = live.shown.model
+            estimator = estimator_of(model)
             names = wanted_outputs(body, estimator)
-            rows = read_rows(shown.model, body, tail, limits.rows)
+            rows = read_rows(model, body, tail, limits.rows)
             _answers.check_size(rows, names, estimator, limits.values)
             return body, rows, names
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
+        await live.reach((body.parameters or _bodies.PLAIN).min_version)
+        shown = live.shown  # the body may have taken long
+        estimator = estimator_of(shown.model)
         if not _answers.NEED_ENGINE.isdisjoint(names):
             asked = body.parameters or _bodies.PLAIN
             level, width = asked.confidence_level, asked.width
@@ -267,7 +276,11 @@ class Routes:
         return await self._computed(lambda: _answers.numerical_error(live))
 
     async def data_drift(self, request: Request, live: LiveStore) -> Response:
-        return await self._computed(lambda: live.with_loo() and live.data_drift.as_dict())
+        def read() -> dict[str, Any]:
+            version = live.with_loo().version
+            return {"version": version, **live.data_drift.as_dict()}
+
+        return await self._computed(read)
 
     async def receipts(self, request: Request, live: LiveStore) -> Response:
         after, limit = AFTER.read(request), LIMIT.read(request)
@@ -275,14 +288,19 @@ class Routes:
         def read() -> dict[str, Any]:
             every = live.store.receipts()
             part = [receipt.as_dict() for receipt in every if receipt.number > after][:limit]
-            unconfirmed = sorted(live.store.open_receipts())
-            return {"total": len(every), "after": after, "receipts": part, "open": unconfirmed}
+            facts = {"version": every[-1].number, "total": len(every), "after": after}
+            return {**facts, "receipts": part, "open": sorted(live.store.open_receipts())}
 
         return await self._computed(read)
 
     async def audit(self, request: Request, live: LiveStore) -> Response:
         body = await self._read(request, _bodies.Audit, _body)
-        return await self._computed(lambda: live.store.audit(refit=body.refit).as_dict())
+
+        def check() -> dict[str, Any]:
+            version = live.shown.version
+            return {"version": version, **live.store.audit(refit=body.refit).as_dict()}
+
+        return await self._computed(check)
 
     # -- the service ----------------------------------------------------------------------------
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from gramian.files import StrPath
 from gramian.serve._app import create_app
@@ -16,7 +18,7 @@ from gramian.serve._connections import limited_server
 from gramian.serve._limits import Limits
 from gramian.serve._logs import log_config
 from gramian.serve._tokens import Tokens
-from gramian.store import Store
+from gramian.store import Store, is_address
 
 log = logging.getLogger("gramian.serve")
 
@@ -29,6 +31,8 @@ def run(
     tokens: StrPath | None = None,
     limits: Limits | None = None,
     key: Any = None,
+    keyring: Any = None,
+    anchor: StrPath | None = None,
     readonly: bool = False,
     access_log: bool = False,
     json_log: bool = False,
@@ -39,7 +43,8 @@ def run(
     Parameters
     ----------
     stores : str or path, or mapping of str to them
-        Path of a store, whose model is named like the file, or paths by the names of models.
+        Path of a store, whose model is named like the file, or paths by the names of models. The
+        address of a server, ``postgresql://…``, may be served by any number of processes.
     host : str
         Address to listen on. Another one than that of this machine needs tokens.
     port : int
@@ -48,6 +53,10 @@ def run(
     limits : Limits, optional
     key : str or path, optional
         Private key that signs the receipts.
+    keyring : str or path, optional
+        Where the key is that opens the rows.
+    anchor : str or path, optional
+        File of the last receipt, by which an old copy is recognised.
     readonly : bool
         Whether to serve stores that other processes edit, and follow their edits.
     access_log : bool
@@ -68,11 +77,12 @@ def run(
             f"them by `gramian token FILE` and give it by --tokens."
         )
     known, limits = None if tokens is None else Tokens(tokens), limits or Limits()
-    paths = stores if isinstance(stores, Mapping) else {Path(stores).stem: stores}
+    paths = stores if isinstance(stores, Mapping) else {store_name(stores): stores}
     with ExitStack() as opened:
         found = {}
         for name, path in paths.items():
-            found[name] = opened.enter_context(Store.open(path, readonly=readonly, key=key))
+            store = Store.open(path, readonly=readonly, key=key, keyring=keyring, anchor=anchor)
+            found[name] = opened.enter_context(store)
         app = create_app(found, tokens=known, limits=limits)
         config = log_config(access=access_log, as_json=json_log)
         server = limited_server(app, limits, host=host, port=port, log_config=config, **options)
@@ -80,6 +90,14 @@ def run(
             log.warning("without TLS, tokens and rows can be read on the way: give --ssl-certfile.")
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         server.run()
+
+
+def store_name(store: StrPath) -> str:
+    """The name of a store's model: that of its file, or of its schema or database on a server."""
+    if is_address(store):
+        parts = urlsplit(os.fspath(store))
+        return parts.fragment or parts.path.strip("/") or "gramian"
+    return Path(store).stem
 
 
 def is_loopback(host: str) -> bool:

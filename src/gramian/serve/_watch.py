@@ -56,8 +56,8 @@ class Watch:
             with suppress(WebSocketDisconnect, TimeoutError):
                 await self._talk(socket)
         except Exception as error:
-            problem_of(error)  # which logs where it was, and no values
-            await socket.close(code=1011)
+            later = problem_of(error).status == 503  # which logs where it was, and no values
+            await socket.close(code=1013 if later else 1011)
         finally:
             self._sockets.give_back()
 
@@ -71,8 +71,9 @@ class Watch:
         await socket.send_json(self._welcome(scopes))
         version = -1
         while SCOPE in self._scopes(message):
+            self._live.check()
             if self._live.shown.version != version:
-                reading = await self._workers.compute(self._reading)
+                reading = await self._live.guarded(self._workers.compute(self._reading))
                 version = reading["version"]
                 await socket.send_json({"kind": "reading", **reading})
             with suppress(TimeoutError):

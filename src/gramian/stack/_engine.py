@@ -20,8 +20,9 @@ from gramian.core.engines import (
     each_beside,
 )
 from gramian.core.equations import Added
-from gramian.core.gram import NotPositiveDefiniteError, Rebuild, require_memory
-from gramian.core.kernels import KernelExpansion, SumOfExpansions
+from gramian.core.gram import NotPositiveDefiniteError, Rebuild
+from gramian.core.gram._memory import require_memory
+from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 from gramian.core.validation import check_keys, check_sequence
 
 if TYPE_CHECKING:

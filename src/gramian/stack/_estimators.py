@@ -1,4 +1,4 @@
-"""Several kernel machines in one, weighted by their leave-one-out values."""
+"""Several kernel estimators in one, weighted by their leave-one-out values."""
 
 from __future__ import annotations
 

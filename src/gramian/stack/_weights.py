@@ -2,7 +2,7 @@
 
 A stack predicts ``Σ_s a_s F_s + b`` from the outputs F_s of its parts. What a part says of a sample
 that it was trained on is no measure of its worth, so the weights are fitted to the left-out values,
-which each machine here has in closed form (no folds):
+which each estimator here has in closed form (no folds):
 
     classes      min over a ≥ 0 of the log-loss of softmax(Σ_s a_s z_s) against smoothed labels,
     responses    min over a ≥ 0 of ‖(Y − ȳ) − Σ_s a_s (F_s − ȳ)‖²,    b = ȳ (1 − Σ a_s).

@@ -156,8 +156,8 @@ class Following:
         with self._renewing:
             asked = monotonic()  # before the server counts: our end comes before its
             newest = self._leaser.lease(self.name, self._shown, self._seconds)
-            if asked >= self._ends:
-                self._needed = newest  # while we had none, erasures were closed without us
+            if monotonic() >= self._ends:  # when it came, erasures may have been closed without us
+                self._needed = newest
             self._ends = asked + self._seconds
             if newest < self._shown:
                 self._ends = -1.0

@@ -196,8 +196,8 @@ class RiverClassifier(_River, base.Classifier):
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from gramian import KernelDiscriminant
     >>> from gramian.stream import RiverClassifier
-    >>> machine = RiverClassifier(KernelDiscriminant(gamma=0.05, ridge=1.0), max_samples=200)
-    >>> model = preprocessing.StandardScaler() | machine
+    >>> estimator = RiverClassifier(KernelDiscriminant(gamma=0.05, ridge=1.0), max_samples=200)
+    >>> model = preprocessing.StandardScaler() | estimator
     >>> evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     Accuracy: 85.95%
     """
@@ -311,8 +311,8 @@ class RiverRegressor(_River, base.Regressor):
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from gramian import LeastSquaresSVR
     >>> from gramian.stream import RiverRegressor
-    >>> machine = RiverRegressor(LeastSquaresSVR(gamma=0.05, C=100.0), max_samples=200)
-    >>> model = preprocessing.StandardScaler() | machine
+    >>> estimator = RiverRegressor(LeastSquaresSVR(gamma=0.05, C=100.0), max_samples=200)
+    >>> model = preprocessing.StandardScaler() | estimator
     >>> evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE())
     MAE: 0.817...
     """

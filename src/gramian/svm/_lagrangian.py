@@ -33,7 +33,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
     The solution is the least-squares solution on the support vectors alone, the samples with α > 0.
     Learning a sample beyond the margin, or forgetting one that is no support vector, therefore
     changes nothing. Every other edit starts from the present support and finds the new one by
-    principal pivoting on an updated inverse. Several classes are separate machines, one against the
+    principal pivoting on an updated inverse. Several classes are separate models, one against the
     rest, that share the kernel matrix.
 
     The kernel includes the bias, because the paper extends each sample by a constant, ``[A −e]``:

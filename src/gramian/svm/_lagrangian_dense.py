@@ -10,13 +10,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from gramian.core.arrays import Array
 from gramian.core.engines import DenseSpec, Holdings, check_semidefinite
-from gramian.core.gram import (
-    LiveSystem,
-    NotPositiveDefiniteError,
-    Rebuild,
-    SlotMatrix,
-    spare_capacity,
-)
+from gramian.core.gram import LiveSystem, NotPositiveDefiniteError, Rebuild
+from gramian.core.gram._slots import SlotMatrix, spare_capacity
 from gramian.core.kernels import Precomputed
 from gramian.svm._lagrangian_equations import Solved, Tableau, slack_tolerance
 

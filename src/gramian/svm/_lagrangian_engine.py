@@ -174,7 +174,7 @@ class LagrangianEngine(Engine):
             part.settle()
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> LagrangianEngine:
-        """Return the same machine built from scratch."""
+        """Return the same estimator built from scratch."""
         engine = LagrangianEngine(self.spec, holdings, self.history)
         return engine.recorded(reason, len(holdings))
 

@@ -56,9 +56,9 @@ def lagrangian_iteration(
     tol: float,
     max_iter: int,
 ) -> Iterated:
-    """``α ← Q⁻¹ (1 + ((Qα − 1) − γα)₊)``, duan2008, eqs. (3) and (10), for t machines at once.
+    """``α ← Q⁻¹ (1 + ((Qα − 1) − γα)₊)``, duan2008, eqs. (3) and (10), for t estimators at once.
 
-    All machines share P, since ``Q⁻¹ = diag(y) P diag(y)``. With ``u = ((Qα − 1) − γα)₊`` an
+    All estimators share P, since ``Q⁻¹ = diag(y) P diag(y)``. With ``u = ((Qα − 1) − γα)₊`` an
     iteration yields ``Qα = 1 + u``, so Q itself multiplies only the start. O(n² t) each; linear
     convergence from any start for 0 < γ < 2/C. With weights, 0 < γ_i < 2λ_i: in the variables
     ``α_i / √weight_i`` it is the same iteration with λI on the diagonal.
@@ -76,7 +76,7 @@ def lagrangian_iteration(
     step : float or ndarray of shape (n, 1)
         γ, one for all or one per sample.
     tol : float
-        ε: stop when ``‖α⁺ − α‖ ≤ ε`` for every machine, or when the change is rounding error: half
+        ε: stop when ``‖α⁺ − α‖ ≤ ε`` for every model, or when the change is rounding error: half
         of the digits are reached and 50 steps found no smaller change.
     max_iter : int
     """

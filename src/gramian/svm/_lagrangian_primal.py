@@ -13,7 +13,8 @@ from sklearn.utils.extmath import row_norms
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines import PRIMAL, Holdings, Rows
 from gramian.core.engines._primal import augmented
-from gramian.core.gram import LiveNormal, Rebuild
+from gramian.core.gram import Rebuild
+from gramian.core.gram._normal import LiveNormal
 from gramian.svm._lagrangian_equations import Solved, Tableau, slack_tolerance
 
 

@@ -16,7 +16,8 @@ from gramian.core.engines import (
 )
 from gramian.core.equations import LS_SVM
 from gramian.core.gram import Rebuild
-from gramian.core.kernels import Kernel, KernelExpansion, Linear, Polynomial
+from gramian.core.kernels import Kernel, Linear, Polynomial
+from gramian.core.kernels._expansion import KernelExpansion
 from gramian.core.search import Problem
 from gramian.svm._lagrangian_engine import LagrangianEngine
 

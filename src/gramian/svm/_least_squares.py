@@ -9,7 +9,8 @@ from gramian.core.arrays import Device, RandomSource
 from gramian.core.engines import PRIMAL, Spec, check_choice
 from gramian.core.equations import LS_SVM
 from gramian.core.estimators import LiveClassifier, LiveRegressor, StrengthAttribute
-from gramian.core.gram import FACTORS, SINGLE
+from gramian.core.gram import FACTORS
+from gramian.core.gram._single import SINGLE
 from gramian.core.kernels import GammaLike, KernelLike
 from gramian.core.search import Trial
 
@@ -46,7 +47,7 @@ class LeastSquaresSVC(StrengthAttribute, LiveClassifier):
         Keyword arguments of a callable kernel.
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
-        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
         The factors are all 1 unless they clearly help on samples that they were not fitted to.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
@@ -180,7 +181,7 @@ class LeastSquaresSVR(StrengthAttribute, LiveRegressor):
         Keyword arguments of a callable kernel.
     metric : {"diagonal"}, optional
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
-        tuned machine in its direction, and tunes the machine again. Both stay until `reselect`.
+        tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
         The factors are all 1 unless they clearly help on samples that they were not fitted to.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.

@@ -11,7 +11,7 @@ from gramian.core.equations import (
     Responses,
     differentiate,
 )
-from gramian.core.gram import decompose
+from gramian.core.gram._spectrum import decompose
 from gramian.core.kernels import RBF
 from gramian.discriminant._equations import KDA_RMSE
 from gramian.fisher._equations import KFD, KFD_PENALIZED

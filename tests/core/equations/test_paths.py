@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.core.equations import KERNEL_RIDGE, LS_SVM, ClassTargets, Responses
-from gramian.core.gram import decompose
+from gramian.core.gram._spectrum import decompose
 from gramian.discriminant._equations import KDA_RMSE
 from gramian.fisher._equations import KFD, KFD_PENALIZED
 from tests.tolerance import tolerance

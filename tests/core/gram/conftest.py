@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.core.gram import CholeskyFactor, LiveInverse, QRFactor, SlotMatrix
+from gramian.core.gram import CholeskyFactor, LiveInverse, QRFactor
+from gramian.core.gram._slots import SlotMatrix
 from tests.tolerance import tolerance
 
 # A new factorisation enters every shared test by one line here.

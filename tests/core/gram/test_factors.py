@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gramian.core.gram._memory as memory
-from gramian.core.gram import LiveInverse, NotPositiveDefiniteError, spare_capacity
+from gramian.core.gram import LiveInverse, NotPositiveDefiniteError
+from gramian.core.gram._slots import spare_capacity
 from tests.core.gram.conftest import (
     BUILD,
     Edited,

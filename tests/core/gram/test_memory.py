@@ -4,14 +4,9 @@ import numpy as np
 import pytest
 
 import gramian.core.gram._memory as memory
-from gramian.core.gram import (
-    LiveInverse,
-    LiveSystem,
-    SlotMatrix,
-    available_memory,
-    factorize,
-    require_memory,
-)
+from gramian.core.gram import LiveInverse, LiveSystem, factorize
+from gramian.core.gram._memory import available_memory, require_memory
+from gramian.core.gram._slots import SlotMatrix
 from tests.core.gram.conftest import gram, row_block
 
 GIB = 2**30

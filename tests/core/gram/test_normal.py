@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.core.gram import CompensatedSum, LiveNormal
+from gramian.core.gram._normal import CompensatedSum, LiveNormal
 from tests.tolerance import tolerance
 
 PENALTY = np.array([0.5, 0.5, 0.5, 0.0])

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramian.core.arrays import complex_cholesky, symmetric_product
-from gramian.core.gram import LiveResolvent, LiveSystem, NotPositiveDefiniteError, SlotMatrix
-from gramian.core.gram._resolvent import sweep
+from gramian.core.gram import LiveSystem, NotPositiveDefiniteError
+from gramian.core.gram._resolvent import LiveResolvent, sweep
+from gramian.core.gram._slots import SlotMatrix
 from tests.core.gram.conftest import Edited, assert_same_bits, gram, public_reads, row_block
 from tests.tolerance import tolerance
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.core.gram import SINGLE, LiveSystem
+from gramian.core.gram import LiveSystem
+from gramian.core.gram._single import SINGLE
 from tests.core.gram.conftest import gram
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramian.core.gram import SlotMatrix, spare_capacity
+from gramian.core.gram._slots import SlotMatrix, spare_capacity
 from tests.core.gram.conftest import gram, slot_matrix, without
 from tests.tolerance import tolerance
 

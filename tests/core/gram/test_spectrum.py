@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramian.core.gram import decompose
+from gramian.core.gram._spectrum import decompose
 from tests.tolerance import tolerance
 
 RIDGES = np.array([1e-3, 0.1, 10.0])

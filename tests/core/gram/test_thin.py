@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.core.gram import thin_spectrum
+from gramian.core.gram._thin import thin_spectrum
 from tests.tolerance import tolerance
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian.core.kernels import default_gamma
+from gramian.core.kernels._defaults import default_gamma
 from tests.tolerance import tolerance
 
 LAYOUTS = [np.asarray, sparse.csr_matrix, sparse.csr_array]

@@ -5,8 +5,10 @@ import pytest
 from scipy import sparse
 
 from gramian.core.arrays import row_blocks
-from gramian.core.kernels import GramSamples, KernelExpansion, Precomputed, make_kernel
+from gramian.core.kernels import Precomputed, make_kernel
 from gramian.core.kernels import _expansion as module
+from gramian.core.kernels._expansion import KernelExpansion
+from gramian.core.kernels._precomputed import GramSamples
 from tests.tolerance import tolerance
 
 CENTRES = np.random.default_rng(0).standard_normal((9, 3))

@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from gramian.core.kernels import GramSamples, Precomputed
+from gramian.core.kernels import Precomputed
+from gramian.core.kernels._precomputed import GramSamples
 
 K = np.arange(49.0).reshape(7, 7)
 K = K + K.T

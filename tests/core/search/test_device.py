@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch", reason="a device is one of torch")
 from gramian.core.arrays import to_device  # noqa: E402
 from gramian.core.equations import LS_SVM, ClassTargets, Responses  # noqa: E402
 from gramian.core.kernels import make_kernel  # noqa: E402
-from gramian.core.search import DeviceProblem, Problem, select  # noqa: E402
+from gramian.core.search import Problem, select  # noqa: E402
+from gramian.core.search._problem import DeviceProblem  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -12,9 +12,11 @@ from gramian import (
 )
 from gramian.core.equations import CRITERIA, LS_SVM, ClassTargets
 from gramian.core.gram import Spectrum
-from gramian.core.kernels import GramSamples, make_kernel
-from gramian.core.search import Problem, content_order, subsample
+from gramian.core.kernels import make_kernel
+from gramian.core.kernels._precomputed import GramSamples
+from gramian.core.search import Problem, subsample
 from gramian.core.search._objective import Objective, WidthPrior, ridge_grid
+from gramian.core.search._order import content_order
 from gramian.core.search._problem import nested
 from gramian.core.search._result import Trace
 from gramian.discriminant._equations import KDA_RMSE

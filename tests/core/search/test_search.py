@@ -8,7 +8,8 @@ from scipy import sparse
 
 from gramian.core.equations import CRITERIA, KERNEL_RIDGE, LS_SVM, ClassTargets, Responses
 from gramian.core.gram import _memory
-from gramian.core.kernels import GramSamples, Precomputed, make_kernel
+from gramian.core.kernels import Precomputed, make_kernel
+from gramian.core.kernels._precomputed import GramSamples
 from gramian.core.search import Problem, select
 from gramian.core.search._ladder import Place, _descend
 from gramian.core.search._search import SUBSAMPLE

@@ -15,7 +15,8 @@ from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
 from gramian.core.equations import Added, Rivals, nonconformity
 from gramian.core.gram import NotPositiveDefiniteError
-from gramian.core.kernels import GramSamples, Kernel
+from gramian.core.kernels import Kernel
+from gramian.core.kernels._precomputed import GramSamples
 
 
 class AddedBlock(ABC):
@@ -35,7 +36,7 @@ class AddedBlock(ABC):
 
 @dataclass(frozen=True, eq=False)
 class AddedQueries(AddedBlock):
-    """A `JoinedBlock` of a machine that is linear in its target columns.
+    """A `AddedBlock` of an estimator that is linear in its target columns.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, eq=False)
 class AddedByEdits(AddedBlock):
-    """A `JoinedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
+    """A `AddedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
     ----------

@@ -13,7 +13,8 @@ from gramian.core.arrays import Array
 from gramian.core.engines._beside import each_beside
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import held_queries
-from gramian.core.search import Problem, fold_numbers
+from gramian.core.search import Problem
+from gramian.core.search._folds import fold_numbers
 
 FOLDS = 5
 TUNED_ON = 600

@@ -27,8 +27,10 @@ from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
 from gramian.core.engines._state import State, Stored
 from gramian.core.equations import PAIRS_REFUSED
-from gramian.core.gram import SINGLE, LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
-from gramian.core.kernels import KernelExpansion, Precomputed
+from gramian.core.gram import LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
+from gramian.core.gram._single import SINGLE
+from gramian.core.kernels import Precomputed
+from gramian.core.kernels._expansion import KernelExpansion
 from gramian.core.validation import check_array, check_sequence
 
 if TYPE_CHECKING:
@@ -274,7 +276,7 @@ class DenseEngine(Engine):
         return self._reading(lambda: self.system.solve(B)).real
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> Engine:
-        """Return the same machine built from scratch."""
+        """Return the same estimator built from scratch."""
         return self.spec.build(holdings, self.history).recorded(reason, len(holdings))
 
     def deferred(self, holdings: Holdings) -> Engine:

@@ -1,4 +1,4 @@
-"""Queries against a machine on the Gram matrix: what they change, what each held sample changes."""
+"""Queries against a Gram matrix: what they change, what each held sample changes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from gramian.core.equations import (
     values_without_each,
 )
 from gramian.core.equations._groups import SquaresOf
-from gramian.core.gram import check_schur
+from gramian.core.gram._resolvent import check_schur
 from gramian.core.kernels import Kernel
 
 
 @dataclass(frozen=True, eq=False)
 class DenseQueries:
-    """One version of a machine on the Gram matrix, open to queries.
+    """One version of an estimator on the Gram matrix, open to queries.
 
     Parameters
     ----------
-    machine : Machine
+    equations : Equations
     kernel : Kernel
     ridge : float
     samples, targets : the n held samples and their targets
@@ -121,7 +121,7 @@ class DenseQueries:
                 yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
 
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks of queries with the variances of f(x), see `Machine.variances`."""
+        """Yield blocks of queries with the variances of f(x), see `Equations.variances`."""
         first = self.moments(1)
         for rows in query_blocks(X.shape[0], *self.Y.shape):
             cross, own = meet(self.kernel, X[rows], self.samples)

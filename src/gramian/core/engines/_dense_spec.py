@@ -47,17 +47,13 @@ from gramian.core.equations import (
     feature_scales,
     sample_losses,
 )
-from gramian.core.gram import Rebuild, require_memory
-from gramian.core.kernels import Kernel, KernelExpansion, Linear
-from gramian.core.search import (
-    DeviceProblem,
-    LinearProblem,
-    Problem,
-    Selection,
-    Trial,
-    fixed_seed,
-    select,
-)
+from gramian.core.gram import Rebuild
+from gramian.core.gram._memory import require_memory
+from gramian.core.kernels import Kernel, Linear
+from gramian.core.kernels._expansion import KernelExpansion
+from gramian.core.search import Problem, Selection, Trial, select
+from gramian.core.search._order import fixed_seed
+from gramian.core.search._problem import DeviceProblem, LinearProblem
 from gramian.core.text import shown
 from gramian.core.validation import check_number, refuse
 

@@ -18,7 +18,7 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.engines._holdings import Holdings
 from gramian.core.gram import Moments
-from gramian.core.kernels import GramSamples
+from gramian.core.kernels._precomputed import GramSamples
 
 # Up to so many samples every value is as good as a refit, if that takes a refit for each of them.
 FEW = 64

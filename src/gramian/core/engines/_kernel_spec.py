@@ -10,14 +10,9 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._spec import HOST
-from gramian.core.kernels import (
-    Kernel,
-    Polynomial,
-    Precomputed,
-    checked_gamma,
-    default_gamma,
-    make_kernel,
-)
+from gramian.core.kernels import Kernel, Polynomial, Precomputed, make_kernel
+from gramian.core.kernels._base import checked_gamma
+from gramian.core.kernels._defaults import default_gamma
 
 WIDTH_KERNELS = ("rbf", "laplacian", "exponential")
 """The kernels that have a width, from which ``kernel="loo"`` chooses."""

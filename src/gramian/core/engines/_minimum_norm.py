@@ -16,14 +16,15 @@ from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import left_out_by_removal, without_each_by_removal
 from gramian.core.equations import minimum_norm, minimum_norm_loo
-from gramian.core.gram import Rebuild, require_memory
+from gramian.core.gram import Rebuild
+from gramian.core.gram._memory import require_memory
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
 
 
 class MinimumNormEngine(Engine):
-    """The machine with ridge 0, which solves `minimum_norm` for every version in O(n³)."""
+    """The estimator with ridge 0, which solves `minimum_norm` for every version in O(n³)."""
 
     spec: DenseSpec
     past: tuple[Rebuild, ...]

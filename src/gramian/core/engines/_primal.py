@@ -33,8 +33,10 @@ from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._row_queries import RowQueries
 from gramian.core.equations import PAIRS_REFUSED, Targets
-from gramian.core.gram import LOST, LiveNormal, Rebuild
-from gramian.core.kernels import KernelExpansion, Linear
+from gramian.core.gram import Rebuild
+from gramian.core.gram._normal import LOST, LiveNormal
+from gramian.core.kernels import Linear
+from gramian.core.kernels._expansion import KernelExpansion
 
 if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec

@@ -11,7 +11,7 @@ from gramian.core.arrays import Array
 from gramian.core.engines._added import query_blocks
 from gramian.core.engines._holdings import Holdings
 from gramian.core.equations import groups_by_size
-from gramian.core.kernels import GramSamples
+from gramian.core.kernels._precomputed import GramSamples
 
 
 def without_each_by_removal(

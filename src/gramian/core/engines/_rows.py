@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array, find_device, row_blocks, to_device, without_rows
-from gramian.core.kernels import GramSamples
+from gramian.core.kernels._precomputed import GramSamples
 
 
 class Rows(Protocol):

@@ -1,10 +1,10 @@
-"""The interface of every machine on the Gram matrix.
+"""The interface of every estimator on the Gram matrix.
 
-f₋ᵢ is the decision value at sample i of the machine trained without i. Every machine here is linear
+f₋ᵢ is the decision value at sample i of the model trained without i. Every estimator is linear
 in its targets Y and is computed from ``P = A⁻¹``, with D = diag(1/weight):
 
 ================  ==================  ==========================================================
-machine           A                   intercept
+estimator           A                   intercept
 ================  ==================  ==========================================================
 kernel ridge      K + λD              none
 LS-SVM            K + λD              free: the coefficients sum to zero
@@ -62,13 +62,13 @@ class Removals(NamedTuple):
 
 
 class Equations(ABC):
-    """The equations of one machine as functions of P; it stores no samples."""
+    """The equations of one estimator as functions of P; it stores no samples."""
 
     name: str
     only_factor: ClassVar[str | None] = None
     """Name of the factor that A requires, or None if any factor will do."""
     guide: ClassVar[Equations | None] = None
-    """A machine with a smoother criterion, whose slopes find the width for this one; or None."""
+    """An estimator with a smoother criterion, whose slopes find the width for this one; or None."""
     climbs: ClassVar[bool] = True
     """Whether slopes lead to a good setting; if not, each width needs its whole path of ridges."""
 
@@ -96,7 +96,7 @@ class Equations(ABC):
         """Left-out residuals and changes of the intercept, for all samples in O(n t)."""
 
     @abstractmethod
-    def group_departures(self, blocks: BlocksOf, ridge: float) -> Removals:
+    def group_removals(self, blocks: BlocksOf, ridge: float) -> Removals:
         """The same for groups that leave together: θ (..., g, k, t), change of b (..., g, 1, t)."""
 
     def loo_groups(
@@ -115,7 +115,7 @@ class Equations(ABC):
         theta, change = np.empty_like(R), np.empty_like(R.real)
         for members in groups_by_size(codes):
             blocks = group_blocks(moments, squares, members)
-            theta[members], change[members] = self.group_departures(blocks, ridge)
+            theta[members], change[members] = self.group_removals(blocks, ridge)
         return Removals(theta, change)
 
     def added(self, Y: Array, moments: MomentsOf, queries: Queries, ridge: float) -> Added:
@@ -184,7 +184,7 @@ class Equations(ABC):
 
     def residuals_on_path(self, blocks: BlocksOf) -> Array:
         """Left-out residuals of groups for choosing ridges; the exact ones unless overridden."""
-        return self.group_departures(blocks, 0.0).residual
+        return self.group_removals(blocks, 0.0).residual
 
     # -- gradients ------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 With G the positions of a group, everything that leave-one-out divides by a number becomes a solve
 with a k×k block. P without the group is ``P − P[:, G] (P_GG)⁻¹ P[G, :]``, and so, with b₋G the
-intercept without the group (see `Machine.group_departures`)::
+intercept without the group (see `Equations.group_removals`)::
 
     θ_G = y_G − f₋G(x_G) = (P_GG)⁻¹ (R_G − s_G b₋G)
     f₋G(x) = f(x) − u_Gᵀ θ_G + (b₋G − b) (1 − kᵀs),      u = P k

@@ -1,6 +1,6 @@
 """Exact changes of the decision values when one sample is removed.
 
-Let ``Δ_ji = f₋ᵢ(x_j) − f(x_j)``, the change at sample j when sample i is removed. For every machine
+Let ``Δ_ji = f₋ᵢ(x_j) − f(x_j)``, the change at sample j when sample i is removed. For every model
 on the Gram matrix, with ``θ_i = y_i − f₋ᵢ(x_i)`` the left-out residual and b the intercept::
 
     Δ_ji = θ_i (λ d_j P_ji − δ_ji) + λ d_j s_j (b₋ᵢ − b)
@@ -11,7 +11,7 @@ The coefficients ``z = r − b s`` thus change by ``−P e_i θ_i − (b₋ᵢ �
 ``y − e_i θ_i − λ D z₋ᵢ`` after. The diagonal ``Δ_ii`` is the step to the leave-one-out value.
 
 The intercept changes by ``b₋ᵢ − b = −s_i θ_i / (c + 1ᵀs)`` if it costs c b² (LS-SVM: c = 0, kernel
-ridge: c = ∞); for other machines see `Machine.departures`.
+ridge: c = ∞); for other estimators see `Equations.removals`.
 
 The kernel Fisher discriminant follows the same formula with iσ in place of λ and complex θ, P and
 s: its decision values are ``Re (y − iσ D z)``, so Δ is the real part.

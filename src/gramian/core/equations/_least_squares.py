@@ -45,7 +45,7 @@ class LeastSquares(Equations):
         total = self.penalty + first.s.sum()
         return Removals(theta, -first.s[:, None] * theta / total)
 
-    def group_departures(self, blocks: BlocksOf, ridge: float) -> Removals:
+    def group_removals(self, blocks: BlocksOf, ridge: float) -> Removals:
         first = blocks(1)
         theta = bordered_residuals(first, self.penalty)
         change = np.sum(first.s * theta, axis=-2, keepdims=True)
@@ -77,7 +77,7 @@ LS_SVM = LeastSquares("LS-SVM", 0.0)
 
 
 def loo_bordered(Y: Array, first: Moments, penalty: float) -> Array:
-    """Leave-one-out values of machines whose intercept b costs ``penalty · b²``.
+    """Leave-one-out values of estimators whose intercept b costs ``penalty · b²``.
 
     With ``M = P − s sᵀ / (penalty + 1ᵀs)``, the inverse of ``A + 11ᵀ/penalty``::
 

@@ -1,4 +1,4 @@
-"""How much each feature moves the outputs of a kernel machine: average squared slopes.
+"""How much each feature moves the outputs of a kernel estimator: average squared slopes.
 
 For ``f(x) = Σ_j k(x, x_j) z_j + b`` with several outputs, the relevance of feature f is
 

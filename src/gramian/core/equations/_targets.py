@@ -11,7 +11,7 @@ fisher   N / N_j                      N / (N − N_j)
 
 with N_j the weight (the number, if unweighted) of samples of class j and N their sum. Two classes
 have one column, that of the second class. Fisher targets of *all* samples change when one is
-removed. But each machine is linear in its targets, so its leave-one-out values F for the class
+removed. But each estimator is linear in its targets, so its leave-one-out values F for the class
 indicators suffice::
 
     f₋ᵢⱼ = a₋ᵢⱼ F_ij − b₋ᵢⱼ Σ_{k≠j} F_ik
@@ -96,7 +96,7 @@ class ClassTargets:
 
     @property
     def fitted(self) -> Array:
-        """Targets that a search fits the machine to: the signs, or the class indicators."""
+        """Targets that a search fits the estimator to: the signs, or the class indicators."""
         return self.own if self.kind == "signs" else self.columns
 
     @cached_property

@@ -125,7 +125,7 @@ def output_loss(model: Any, name: str | None = None) -> OutputLoss:
 def outputs_without_each(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of queries with their outputs (m, n, t) without each held sample, exactly.
 
-    O(m n²) in all for machines with a closed form; see ``Engine.departed``. The model must not be
+    O(m n²) in all where there is a closed form; see `Engine.without_each`. The model must not be
     edited until the last block.
     """
     now = model._serving()
@@ -163,7 +163,7 @@ def output_variances(model: Any, X: Any) -> Array:
     Raises
     ------
     ValueError
-        If the machine is no least-squares machine, or its ridge is 0: it has no variance.
+        If the estimator is no least-squares estimator, or its ridge is 0: it has no variance.
     """
     now = model._serving()
     X = now.samples.adding(model, now.holdings, X)

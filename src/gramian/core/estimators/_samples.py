@@ -184,7 +184,7 @@ def _followed(model: Any, X: Any, follows: bool) -> Any:  # on a device
     if X.device.type != "cpu":
         raise ValueError(
             f"{type(model).__name__} computes in the memory of NumPy, got a tensor on "
-            f"{X.device}. Give X.cpu(), or use a machine with the parameter device."
+            f"{X.device}. Give X.cpu(), or use an estimator with the parameter device."
         )
     return None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines import is_number
-from gramian.core.search import repeatable
+from gramian.core.search._order import repeatable
 
 
 def tuning_mask(fraction: Any, n: int, random_state: Any, groups: Array | None = None) -> Array:

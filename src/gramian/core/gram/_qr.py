@@ -19,7 +19,7 @@ class QRFactor(Factor):
     """``A = Q R``; each sample inserts or deletes a row and a column in O(n²).
 
     kim2006 decomposes the transpose of ``[1, A]``. Here the column of ones enters the solution in
-    closed form (docs/maths), so only A is decomposed, which serves every machine. The rotations of
+    closed form (docs/maths), so only A is decomposed, which serves every model. The rotations of
     its Algorithms 1 to 4 are those of `scipy.linalg.qr_insert` and `qr_delete`. Memory: 3 n².
     """
 

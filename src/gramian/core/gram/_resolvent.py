@@ -1,6 +1,6 @@
 """The live resolvent: P = (K + iσD)⁻¹, complex, for ridge regressions on the columns of K.
 
-It contains both matrices that such a machine needs, with the square root of their condition::
+It contains both matrices that such an estimator needs, with the square root of their condition::
 
     (K D⁻¹ K + μD)⁻¹ = −Im P / σ,    D⁻¹ K (K D⁻¹ K + μD)⁻¹ = Re P,    σ = √μ
 

@@ -18,13 +18,11 @@ dense array. A value k(x, y) depends on x and y alone, whatever other samples ar
 call.
 """
 
-from gramian.core.kernels._base import Kernel, checked_gamma
+from gramian.core.kernels._base import Kernel
 from gramian.core.kernels._callable import CallableKernel
-from gramian.core.kernels._defaults import default_gamma
 from gramian.core.kernels._euclidean import RBF, Exponential
-from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 from gramian.core.kernels._laplacian import Laplacian
-from gramian.core.kernels._precomputed import GramSamples, Precomputed
+from gramian.core.kernels._precomputed import Precomputed
 from gramian.core.kernels._products import Linear, Polynomial
 from gramian.core.kernels._registry import (
     KERNELS,
@@ -40,17 +38,12 @@ __all__ = [
     "CallableKernel",
     "Exponential",
     "GammaLike",
-    "GramSamples",
     "Kernel",
-    "KernelExpansion",
     "KernelLike",
     "Laplacian",
     "Linear",
     "Polynomial",
     "Precomputed",
-    "SumOfExpansions",
-    "checked_gamma",
-    "default_gamma",
     "make_kernel",
     "register_kernel",
 ]

@@ -1,25 +1,17 @@
 """Choice of kernel width and ridge by closed-form leave-one-out.
 
-`select` minimises a leave-one-out criterion of a `Problem`: a machine, its targets, samples and a
+`select` minimises a leave-one-out criterion of a `Problem`: a model, its targets, samples and a
 kernel. No estimator is needed.
 """
 
-from gramian.core.search._folds import fold_numbers
-from gramian.core.search._order import content_order, fixed_seed, repeatable
-from gramian.core.search._problem import DeviceProblem, LinearProblem, Problem, subsample
+from gramian.core.search._problem import Problem, subsample
 from gramian.core.search._result import Selection, Trial
 from gramian.core.search._search import select
 
 __all__ = [
-    "DeviceProblem",
-    "LinearProblem",
     "Problem",
     "Selection",
     "Trial",
-    "content_order",
-    "fixed_seed",
-    "fold_numbers",
-    "repeatable",
     "select",
     "subsample",
 ]

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import Array, to_host
-from gramian.core.kernels import GramSamples
+from gramian.core.kernels._precomputed import GramSamples
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio
 _MIX = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

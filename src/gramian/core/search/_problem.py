@@ -1,4 +1,4 @@
-"""What is tuned: a machine, its samples and targets, and a kernel that waits for its width."""
+"""What is tuned: an estimator, its samples and targets, and a kernel that waits for its width."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from sklearn.utils import check_random_state
 
 from gramian.core.arrays import Array, device_memory
 from gramian.core.equations import ClassTargets, Equations, Targets
-from gramian.core.gram import Spectrum, decompose, require_memory, thin_spectrum
+from gramian.core.gram import Spectrum
+from gramian.core.gram._memory import require_memory
+from gramian.core.gram._spectrum import decompose
+from gramian.core.gram._thin import thin_spectrum
 from gramian.core.kernels import Kernel
 from gramian.core.search._order import content_order
 
@@ -24,11 +27,11 @@ SQUARES = 8
 
 @dataclass(frozen=True)
 class Problem:
-    """A machine to tune on given samples.
+    """An estimator to tune on given samples.
 
     Parameters
     ----------
-    machine : Machine
+    equations : Equations
     targets : ClassTargets or Responses
         Targets of the samples, with sample weights if any.
     samples : array-like of shape (n, d)

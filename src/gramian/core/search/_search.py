@@ -115,7 +115,7 @@ def _search(
 
 
 def _climb(rung: Rungs, n: int, most: int, start: tuple[Any, float] | None) -> Trial:
-    """The ladder; where another machine guides, its width and the best ridge of a path for it."""
+    """The ladder; where another estimator guides, its width and the best ridge of a path for it."""
     whole = rung(n)
     guide = whole.problem.equations.guide
     if guide is None:
