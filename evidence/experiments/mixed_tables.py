@@ -51,7 +51,7 @@ REMARKS = {
     "those small tables.",
     "RealMLP": "RealMLP is the default of pytabkit without tuning.",
     "xRFM": "xRFM validates on a fifth of the rows.",
-    "TorchKM": "TorchKM has classifiers of two classes only.",
+    "TorchKM": "TorchKM has classifiers of two classes only; it warns where it did not converge.",
 }
 NONE = "none"
 
