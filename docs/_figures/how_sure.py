@@ -1,4 +1,4 @@
-"""Draw docs/_figures/how_sure.svg: where one class fits, where two, and how often that is right.
+"""Draw docs/_figures/how_sure.svg: where a model of numbers is sure, and where one of classes is.
 
 Run it without arguments.
 """
@@ -14,32 +14,63 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from sklearn.datasets import make_moons
 
-from gramian import KernelDiscriminant
-from gramian.core.equations import accepted
+from gramian import KernelDiscriminant, LeastSquaresSVR
 
-CONFIDENCE, CONFIDENCES = 0.95, np.linspace(0.5, 0.98, 13)
+CONFIDENCE, MODELS = 0.9, 40
 BLUE, ORANGE, BOTH, NONE = "#9dc6e0", "#f3cf8e", "#8a6fae", "#ffffff"
+COLOURS = {"local": "#0072B2", "constant": "#E69F00"}
 
 
 def main():
-    model = KernelDiscriminant(gamma=1.0, ridge=1.0).fit(*draw(250, 0))
     plt.rcParams.update({"svg.hashsalt": "gramian", "svg.fonttype": "path", "font.size": 10})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 4.0), layout="constrained")
-    draw_sets(left, model)
-    draw_coverage(right, np.concatenate([p_values(seed) for seed in range(1, 101)]))
+    figure, axes = plt.subplots(1, 3, figsize=(11.5, 3.9), layout="constrained")
+    draw_intervals(axes[0])
+    draw_coverage(axes[1])
+    model = KernelDiscriminant(gamma=1.0, ridge=1.0)
+    draw_sets(axes[2], model.fit(*make_moons(250, noise=0.35, random_state=0)))
     figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None, "Creator": None})
 
 
-def draw(n, seed):
-    """Two half moons with so much noise that they overlap."""
-    return make_moons(n, noise=0.35, random_state=seed)
+def curve(rng, n):
+    """A sine whose noise grows along x."""
+    x = rng.uniform(0, 6, (n, 1))
+    return x, np.sin(x[:, 0]) + 0.12 * x[:, 0] * rng.standard_normal(n)
 
 
-def p_values(seed):
-    """Of the true classes of 20 new samples, by a model of 250 others."""
-    X, y = draw(270, seed)
-    model = KernelDiscriminant(gamma=1.0, ridge=1.0).fit(X[:250], y[:250])
-    return model.p_values(X[250:])[np.arange(20), y[250:]]
+def fitted(rng):
+    return LeastSquaresSVR(gamma=0.5, C=3.0).fit(*curve(rng, 250))
+
+
+def draw_intervals(ax):
+    """Samples, and the intervals of both widths along x."""
+    model, x = fitted(np.random.default_rng(0)), np.linspace(0, 6, 150)[:, None]
+    ax.plot(model.X_fit_[:, 0], model.y_fit_, ".", color="#888888", markersize=3)
+    low, high = model.predict_interval(x, CONFIDENCE, width="local").T
+    ax.fill_between(x[:, 0], low, high, color=COLOURS["local"], alpha=0.25, label="follows x")
+    for end in model.predict_interval(x, CONFIDENCE).T:
+        ax.plot(x[:, 0], end, "--", color=COLOURS["constant"], label="constant")
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(handles[:2], labels[:2], loc="upper left", frameon=False)
+    ax.set(xlabel=f"intervals at {CONFIDENCE:.0%}", yticks=[])
+
+
+def draw_coverage(ax):
+    """Coverage by fifths of x, on new samples of many models."""
+    rng, found = np.random.default_rng(1), {"local": [], "constant": []}
+    for _ in range(MODELS):
+        model, (X, y) = fitted(rng), curve(rng, 250)
+        place = np.minimum((X[:, 0] / 1.2).astype(int), 4)
+        for width, rates in found.items():
+            low, high = model.predict_interval(X, CONFIDENCE, "jackknife+", width).T
+            inside = (low <= y) & (y <= high)
+            rates.append([inside[place == k].mean() for k in range(5)])
+    ax.axhline(CONFIDENCE, color="#999999", linestyle=":")
+    for width, rates in found.items():
+        name = {"local": "follows x", "constant": "constant"}[width]
+        ax.plot(np.mean(rates, axis=0), "o-", color=COLOURS[width], label=name)
+    ax.legend(loc="lower left", frameon=False)
+    ax.set(ylim=(0.6, 1.01), ylabel="held the truth", xlabel="fifths of x")
+    ax.set_xticks(range(5), ["quiet", "", "", "", "noisy"])
 
 
 def draw_sets(ax, model):
@@ -47,7 +78,7 @@ def draw_sets(ax, model):
     X, y = model.X_fit_, model.y_fit_
     low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
     grid = np.meshgrid(*(np.linspace(a, b, 90) for a, b in zip(low, high, strict=True)))
-    sets = model.predict_set(np.column_stack([part.ravel() for part in grid]), CONFIDENCE)
+    sets = model.predict_set(np.column_stack([part.ravel() for part in grid]), 0.95)
     kind = (sets[:, 0] + 2 * sets[:, 1]).reshape(grid[0].shape)
     colours = ListedColormap([NONE, BLUE, ORANGE, BOTH])
     ax.pcolormesh(
@@ -63,22 +94,9 @@ def draw_sets(ax, model):
             markeredgewidth=0.3,
         )
     for colour, words in ((BLUE, "one class"), (ORANGE, "the other"), (BOTH, "may be both")):
-        ax.plot([], [], "s", color=colour, markersize=9, label=words)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=3, frameon=False)
-    ax.set(xticks=[], yticks=[], xlabel=f"sets at {CONFIDENCE:.0%}")
-
-
-def draw_coverage(ax, p):
-    """Asked for, and seen on new samples."""
-    seen = [accepted(p, c).mean() for c in CONFIDENCES]
-    ax.plot([0.5, 1.0], [0.5, 1.0], color="#999999", linestyle=":")
-    ax.plot(CONFIDENCES, seen, "o-", color="#0072B2", markersize=4)
-    ax.set(
-        xlabel="asked for",
-        ylabel="held the truth, of 2,000 new samples",
-        xlim=(0.48, 1.0),
-        ylim=(0.48, 1.0),
-    )
+        ax.plot([], [], "s", color=colour, markersize=8, label=words)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=3, frameon=False, fontsize=9)
+    ax.set(xticks=[], yticks=[], xlabel="sets of classes at 95%")
 
 
 if __name__ == "__main__":

@@ -25,9 +25,11 @@ from tests.torture import (
     digits,
     edits,
     files,
+    heavy,
     injection,
     lines,
     numbers,
+    replicas,
     requests,
     signals,
     soak,
@@ -162,6 +164,19 @@ ATTACKS = {
         "requests",
         80,
     ),
+    "heavy": Attack(
+        "No request holds up the event loop for 250 ms, or takes a gibibyte",
+        "bodies that cost more than they weigh: texts, records, nesting, sets, near every limit",
+        "requests",
+        60,
+    ),
+    "replicas": Attack(
+        "Of a store on a server, replicas lose and double no acknowledged edit, and answer alike",
+        "SIGKILL of three replicas and of the server at random, beside edits of all of them",
+        "edits",
+        120,
+        10_000,
+    ),
     "trace": Attack(
         "Nothing that gives a forgotten row back is left after settle()",
         "least squares on what is pending in the live object",
@@ -220,7 +235,8 @@ def run(name, part, seed, seconds, report):
     if name in plain:
         return plain[name].main(seed, seconds)
     modules = {"soak": soak, "lines": lines, "dask": chunks, "injection": injection}
-    return {**modules, "requests": requests}[name].main(seed, seconds, report=report)
+    modules |= {"requests": requests, "heavy": heavy, "replicas": replicas}
+    return modules[name].main(seed, seconds, report=report)
 
 
 def _attack_store(name, seed, seconds, report):
