@@ -210,7 +210,7 @@ class DenseEngine(Engine):
         return np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+        """Yield blocks of queries with the left-out values of all samples if one were added.
 
         One product with P for a block, then O(n t) for each query and weight. If class weights
         are "balanced", all weights change with every sample, and every query costs two fits.
@@ -329,7 +329,7 @@ class DenseEngine(Engine):
         return doubtful(lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
 
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
-        """`moments` of these holdings, each computed once, in the memory of NumPy."""
+        """`moments` of these holdings, each computed once, in host memory."""
         if self._known[0] is not holdings.version:
             self._known = holdings.version, {}
         known = self._known[1]  # values alone: a function that knows the engine would be a cycle
