@@ -1,11 +1,13 @@
 """``gramian fit --subject`` and ``gramian forget --subject``."""
 
 import gramian as package
+from gramian.cli._assess import doubts
 from tests.tables.test_subjects import PATIENTS, table
 
 
-def write(path):
+def write(path, twice=False):
     columns = table(PATIENTS)
+    columns = {name: cells * 2 if twice else cells for name, cells in columns.items()}
     lines = [
         ",".join(columns),
         *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
@@ -34,3 +36,16 @@ def test_subjects_that_are_not_there(gramian, folder):
     gramian(*fit, "--ignore", "patient", "-o", "plain.gram")
     failed = gramian("forget", "plain.gram", "--subject", "PAT-0001", code=1)
     assert "have no subjects" in failed.stderr
+
+
+def test_rows_that_repeat_others_and_choices_that_flatter_are_named(as_json, folder):
+    write(folder / "visits.csv", twice=True)
+    fit = ("fit", "visits.csv", "--target", "ill", "--ignore", "patient", "--ignore", "row")
+    notes = as_json(*fit, "--gamma", "0.5", "--ridge", "1", "-o", "model.gram")["notes"]
+    assert any("60 of 60 rows repeat another row" in note for note in notes)
+    honest = {"error": 0.5, "standard_error": 0.05, "folds": 10}
+    model = package.load(folder / "model.gram")
+    assert any("contradicted" in note for note in doubts(model, honest, {"error": 0.1}))
+    assert not any("contradicted" in note for note in doubts(model, honest, {"error": 0.45}))
+    honest = {"r2": 0.1, "standard_error": 0.05, "folds": 10}
+    assert any("contradicted" in note for note in doubts(model, honest, {"r2": 0.9}))

@@ -31,6 +31,7 @@ from tests.torture import (
     numbers,
     replicas,
     requests,
+    sealed,
     signals,
     soak,
     store,
@@ -197,6 +198,13 @@ ATTACKS = {
         40,
         3_000,
     ),
+    "store-copies": Attack(
+        "With a keyring, no row that was erased can be read in any copy of a store",
+        "all files of a PostgreSQL server, its log, dumps and backups, with all keys that are left",
+        "rows",
+        60,
+        1_000,
+    ),
     "store-flips": Attack(
         "An audit finds what was altered",
         "every byte of a small store flipped; receipts, rows and signatures dropped or exchanged",
@@ -247,6 +255,9 @@ def _attack_store(name, seed, seconds, report):
         ways = ({}, {"reader": True}, {"table": True})
         found = [store.erasure(seed + i, rows, **way) for i, way in enumerate(ways)]
         return sum(tried for tried, _ in found), [fault for _, faults in found for fault in faults]
+    if name == "store-copies":
+        rows = ATTACKS[name].asked if seconds >= ATTACKS[name].seconds else 100
+        return sealed.copies(seed, rows)
     tried, failures, report[name] = store.flips(seed, seconds=seconds)
     dropped, more = store.drops()
     return tried + dropped, failures + more
