@@ -109,6 +109,17 @@ class Server:
         )
         return found.stdout
 
+    def load(self, dump, database):
+        """Put a dump into a new database; returns its address."""
+        import psycopg
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {database}")
+        url = self.url.rpartition("/")[0] + f"/{database}"
+        words = [shutil.which("psql") or binaries() / "psql", "-q", "-v", "ON_ERROR_STOP=1", url]
+        subprocess.run(words, input=dump, check=True, capture_output=True, **self._as)
+        return url
+
     def _call(self, name, *arguments):
         done = subprocess.run(
             [binaries() / name, *arguments], capture_output=True, cwd=self.folder, **self._as

@@ -1,13 +1,15 @@
-"""What one step of a sliding window takes, against a refit and against River's linear models."""
+"""What one step of a sliding window takes, against a refit and against models of others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from time import process_time
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 from threadpoolctl import threadpool_limits
 
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
@@ -21,6 +23,13 @@ ESTIMATORS = {
     "LeastSquaresSVR": LeastSquaresSVR(gamma=0.1, C=10.0),
 }
 FEATURES, CHUNK, CHUNKS = 10, 64, 30
+PEERS = {
+    "SGD": "scikit-learn's SGD",
+    "linear": "River, linear",
+    "knn": "River, KNN",
+    "forest": "River, ARF",
+}
+QUERIES = 200
 
 
 def cases(quick: bool) -> list[Parameters]:
@@ -29,7 +38,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def run(estimator: str, window: int) -> dict[str, Any]:
-    """Seconds of CPU of a step, of a refit to the window, and of River's linear model."""
+    """Seconds of CPU of a step and of its parts, of a refit to the window, and of other models."""
     rng, model = np.random.default_rng(SEED), ESTIMATORS[estimator]
     X = rng.standard_normal((window + CHUNK * CHUNKS, FEATURES))
     y = X[:, 0] + 0.3 * rng.standard_normal(len(X))
@@ -41,16 +50,27 @@ def run(estimator: str, window: int) -> dict[str, Any]:
         live.predict(X[i : i + 1])
         live.partial_fit(X[i : i + 1], y[i : i + 1])
 
+    def edit(i: int) -> None:
+        own.partial_fit(X[i : i + 1], y[i : i + 1], ids=[-i])
+        own.forget(-i)
+
     with threadpool_limits(limits=1):
         found = {"step": _fastest(step, window)}
+        own = live.estimator_.refitted()
+        found["predict"] = _fastest(lambda i: own.predict(X[i : i + 1]), window)
+        found["edit"] = _fastest(edit, window)
         found["refit"] = _fastest(lambda i: clone(model).fit(live.X_, live.y_), 0, 3)
-    return {**found, "river": _fastest(_river(numeric, X, y), window)}
+        for name, peer in _peers(numeric, X, y, window).items():
+            found[name] = _fastest(peer, window, chunks=5)
+    return found
 
 
-def _fastest(step: Callable[[int], Any], start: int, chunk: int = CHUNK) -> float:
+def _fastest(
+    step: Callable[[int], Any], start: int, chunk: int = CHUNK, chunks: int = CHUNKS
+) -> float:
     """Seconds of CPU of one step: the mean of a chunk of them, the best of all chunks."""
     best = np.inf
-    for first in range(start, start + chunk * CHUNKS, chunk):
+    for first in range(start, start + chunk * chunks, chunk):
         before = process_time()
         for i in range(first, first + chunk):
             step(i)
@@ -58,12 +78,36 @@ def _fastest(step: Callable[[int], Any], start: int, chunk: int = CHUNK) -> floa
     return best
 
 
-def _river(numeric: bool, X: np.ndarray, y: np.ndarray) -> Callable[[int], Any]:
-    from river import linear_model
+def _peers(
+    numeric: bool, X: np.ndarray, y: np.ndarray, window: int
+) -> dict[str, Callable[[int], Any]]:
+    """A step of other models: predict one sample, then learn it; none of River if it is absent."""
+    sgd = SGDRegressor() if numeric else SGDClassifier()
+    sgd.partial_fit(X[:window], y[:window], **({} if numeric else {"classes": [0, 1]}))
 
-    model = linear_model.LinearRegression() if numeric else linear_model.LogisticRegression()
+    def step(i: int) -> None:
+        sgd.predict(X[i : i + 1])
+        sgd.partial_fit(X[i : i + 1], y[i : i + 1])
+
+    if find_spec("river") is None:
+        return {"SGD": step}
+    from river import forest, linear_model, neighbors
+
+    kinds = {
+        "linear": (linear_model.LogisticRegression, linear_model.LinearRegression),
+        "knn": (neighbors.KNNClassifier, neighbors.KNNRegressor),
+        "forest": (forest.ARFClassifier, forest.ARFRegressor),
+    }
+    others = {name: kind[numeric] for name, kind in kinds.items()}
+    return {"SGD": step, **{name: _river(kind(), X, y, window) for name, kind in others.items()}}
+
+
+def _river(model: Any, X: np.ndarray, y: np.ndarray, window: int) -> Callable[[int], Any]:
+    """A step of a River model that has learned the first window."""
     rows = [dict(enumerate(row)) for row in X.tolist()]
     targets = y.tolist()
+    for i in range(window):
+        model.learn_one(rows[i], targets[i])
 
     def step(i: int) -> None:
         model.predict_one(rows[i])
@@ -73,25 +117,81 @@ def _river(numeric: bool, X: np.ndarray, y: np.ndarray) -> Callable[[int], Any]:
 
 
 def report(records: list[Record]) -> list[Part]:
+    own = ("step", "predict", "edit")
     rows = [
-        [r["estimator"], r["window"], 1e3 * r["step"], 1e3 * r["refit"], r["refit"] / r["step"],
-         1e3 * r["river"]]
+        [r["estimator"], r["window"], *(1e6 * r[name] for name in own), r["refit"] / r["step"]]
         for r in records
-    ]  # fmt: skip
+    ]
+    others = [
+        [r["estimator"], r["window"], 1e6 * r["step"]]
+        + [1e6 * r[name] if name in r else None for name in PEERS]
+        for r in records
+    ]
     return [
         Text(
-            f"Milliseconds of CPU of one step of a `SlidingWindow`: predict one sample, learn it "
+            f"Microseconds of CPU of one step of a `SlidingWindow`: predict one sample, learn it "
             f"and forget the oldest, {FEATURES} features, RBF kernel, one thread. The mean of "
-            f"{CHUNK} steps, the best of {CHUNKS} such means. Refit: the same estimator with the "
-            "same hyper-parameters fitted to the samples in the window, without a prediction. "
-            "River: its linear model predicts and learns one sample, whatever the window."
+            f"{CHUNK} steps, the best of {CHUNKS} such means. Predict: one row again, by a model "
+            "of the same samples. Learn and forget: `partial_fit` and `forget` of one row. Refit: "
+            "the same estimator with the same hyper-parameters fitted to the samples in the "
+            "window, without a prediction."
         ),
         Table(
-            ["estimator", "window", "step (ms)", "refit (ms)", "refit / step", "River (ms)"], rows
+            ["estimator", "window", "step (µs)", "predict (µs)", "learn, forget (µs)",
+             "refit / step"],
+            rows,
         ),
+        Text(
+            "A step of other models in the same run: predict one sample, then learn it. They hold "
+            "what their authors chose; KNN 1,000 samples."
+        ),
+        Table(["for", "window", "step (µs)", *(f"{name} (µs)" for name in PEERS.values())], others),
+    ]  # fmt: skip
+
+
+# -- many steps ---------------------------------------------------------------------------------
+
+
+def exact_cases(quick: bool) -> list[Parameters]:
+    counts = (500,) if quick else (10_000, 100_000)
+    return [{"steps": steps, "window": 50 if quick else 100} for steps in counts]
+
+
+def million_cases(quick: bool) -> list[Parameters]:
+    return [{"steps": 1_000 if quick else 1_000_000, "window": 50 if quick else 100}]
+
+
+def exact(steps: int, window: int) -> dict[str, Any]:
+    """How far a window is from a refit after so many steps, and what it says itself."""
+    rng = np.random.default_rng(SEED)
+    X = rng.standard_normal((window, FEATURES))
+    live = SlidingWindow(clone(ESTIMATORS["LeastSquaresSVR"]), max_samples=window)
+    live.fit(X, X[:, 0])
+    for _ in range(steps):
+        x = rng.standard_normal((1, FEATURES))
+        live.predict(x)
+        live.partial_fit(x, x[:, 0] + 0.3 * rng.standard_normal(1))
+    queries = rng.standard_normal((QUERIES, FEATURES))
+    fresh = clone(live.estimator).fit(live.X_, live.y_).predict(queries)
+    off = np.abs(live.predict(queries) - fresh).max() / np.abs(fresh).max()
+    model = live.estimator_
+    return {"off": float(off), "drift": model.drift(), "rebuilds": len(model.rebuilds_)}
+
+
+def exact_report(records: list[Record]) -> list[Part]:
+    rows = [[r["window"], r["steps"], r["off"], r["drift"], r["rebuilds"]] for r in records]
+    return [
+        Text(
+            "A `SlidingWindow` of `LeastSquaresSVR` that has predicted, learned and forgotten so "
+            f"many samples, one by one. Off: the largest difference of {QUERIES} predictions from "
+            "those of a refit to the samples in the window, relative to the largest of them."
+        ),
+        Table(["window", "steps", "off", "drift()", "rebuilds"], rows),
     ]
 
 
 EXPERIMENTS = (
-    benchmark("stream_steps", "A step of a sliding window, against a refit", cases, run, report),
+    benchmark("stream_steps", "A step of a sliding window", cases, run, report),
+    benchmark("stream_exactness", "After many steps", exact_cases, exact, exact_report),
+    benchmark("stream_million", "After a million steps", million_cases, exact, exact_report),
 )

@@ -1,4 +1,4 @@
-"""Models on a device: the same numbers as in the memory of NumPy, after any edits."""
+"""Models on a device: the same numbers as in host memory, after any edits."""
 
 import pickle
 
@@ -262,7 +262,7 @@ def test_what_is_not_there_says_so():
         LeastSquaresSVC(kernel="precomputed", device=DEVICE).fit(X @ X.T, y)
     with pytest.raises(ValueError, match="must be dense"):
         LeastSquaresSVC(gamma=0.3, C=1.0, device=DEVICE).fit(sparse.csr_matrix(X), y)
-    with pytest.raises(ValueError, match="LagrangianSVC computes in the memory of NumPy"):
+    with pytest.raises(ValueError, match="LagrangianSVC computes in host memory"):
         LagrangianSVC(C=1.0, gamma=0.1).fit(torch.empty((4, 2), device="meta"), y[:4])
 
 

@@ -157,7 +157,12 @@ MADE_UP = {
     "default_times": {"seconds": 1.0, "yardstick": 0.01, "score": 0.9},
     "flattery": {"left_out": 9.0, "fresh": 10.0},
     "stream_choices": {"error": 1.0, "no_change": 2.0},
-    "stream_steps": {"step": 1e-3, "refit": 1e-2, "river": 1e-4},
+    "stream_steps": {
+        **dict.fromkeys(["step", "predict", "edit", "SGD", "linear", "knn", "forest"], 1e-4),
+        "refit": 1e-2,
+    },
+    "stream_exactness": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
+    "stream_million": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
     "threads": {"seconds": {"fit": 0.1, "stack": 0.4, "edit": 1e-3, "infer": None}, "before": 0.1},
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
@@ -195,6 +200,8 @@ def made_up(name, case):
     if name == "mixed_tables":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
+    if name == "more_rows":
+        return {**STUDY, "rows": 200, "estimator": "ls-svr", "classes": False, "processor": "P"}
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
 
 

@@ -16,6 +16,7 @@ from gramian.store import (
     restore,
 )
 from tests.store.conftest import Place, fitted, make_rows
+from tests.torture import sealed
 
 pytest.importorskip("cryptography")
 
@@ -47,6 +48,23 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
         assert again.audit().passed
     with Store.open(tmp_path / "copy", keyring=before) as old:  # the control: the key kept aside
         assert old.model.ids_.tolist() == list(range(35))
+
+
+def test_what_pg_dump_takes_is_a_backup(server, tmp_path):
+    X, y = make_rows()
+    name = f"d{secrets.token_hex(6)}"
+    place = Place(f"{server.url}#{name}", keyring=tmp_path / "keyring")
+    with place.create(fitted(X[:30], y[:30])) as store:
+        dump = server.dump()
+        store.forget([3, 7])
+    address = f"{server.load(dump, name)}#{name}"
+    with pytest.raises(OldCopyError, match="2 of those"):
+        Store.open(address, keyring=place.keyring)
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new"}
+    receipt = restore(address, tmp_path / "again", **options)
+    assert (receipt.count, receipt.n_after) == (2, 28)
+    with Store.open(tmp_path / "again", keyring=tmp_path / "new") as again:
+        assert again.audit(refit=True).passed
 
 
 def test_a_copy_without_its_keyring_opens_nothing(store, place, tmp_path):
@@ -132,3 +150,8 @@ def test_a_server_has_nothing_to_read(server, tmp_path):
     for word in wanted:
         forms = (word, word.hex().encode())
         assert not any(form in part for form in forms for part in content), word
+
+
+def test_what_is_left_opens_no_erased_row(server):
+    """The attack of tests/torture, on few rows: with the old keys as a control."""
+    assert sealed.copies(seed=3, n=40) == (40, [])

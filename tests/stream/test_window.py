@@ -1,7 +1,9 @@
 """Sliding windows, against refits on the samples that they should hold."""
 
+import copy
 import pickle
 from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from gramian import KernelDiscriminant, LeastSquaresSVR
 from gramian.core.engines import DenseEngine
 from gramian.stream import SlidingWindow
 from tests.estimators.conftest import ONE_OF_EACH
+from tests.interrupts import interrupted, lines_of, places
 from tests.stream.conftest import assert_equals_refit, make_stream
 from tests.tolerance import tolerance
 
@@ -327,3 +330,81 @@ def test_a_failed_removal_takes_the_new_samples_back(monkeypatch):
     np.testing.assert_array_equal(window.estimator_.ids_, before)
     atol = tolerance(20, updates=6, cond=20 / 0.1, power=1)
     np.testing.assert_allclose(window.decision_function(X), values, atol=atol)
+
+
+# -- steps --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kda", "lssvr"])
+def test_a_step_makes_no_checks_of_its_own(name, monkeypatch):
+    """One sample in and one out go the short way, and what does not fit goes the long one."""
+    estimator = {"kda": KDA, "lssvr": SVR}[name]
+    X, labels, responses = make_stream(n=80)
+    y = labels if is_classifier(estimator) else responses
+    window = SlidingWindow(estimator, max_samples=30).fit(X[:40], y[:40])
+    with monkeypatch.context() as patch:
+        patch.setattr(type(estimator), "exchange", None)
+        for k in range(40, 80):
+            window.predict(X[k : k + 1])
+            window.partial_fit(X[k : k + 1], y[k : k + 1])
+    assert_equals_refit(window, updates=80)
+    window.estimator_.forget(window.ids_[3])  # behind the back of the window: it comes back last
+    for k in range(8):
+        window.partial_fit(X[k : k + 1], y[k : k + 1])
+        np.testing.assert_array_equal(np.sort(window.estimator_.ids_), window.ids_)
+    window.partial_fit(X[8:40], y[8:40])
+    assert_equals_refit(window, updates=130)
+
+
+def test_integers_are_targets_of_a_regressor():
+    X, _, responses = make_stream()
+    y = np.rint(4 * responses).astype(int)
+    window = SlidingWindow(SVR, max_samples=20).fit(X[:30], y[:30])
+    for k in range(30, 60):
+        window.partial_fit(X[k : k + 1], y[k : k + 1])
+    assert_equals_refit(window, updates=60)
+    assert window.estimator_.y_fit_.dtype == float
+
+
+def test_a_step_leaves_nothing_of_the_sample_that_left():
+    X, y, _ = make_stream()
+    window = SlidingWindow(KDA, max_samples=20).fit(X[:30], y[:30])
+    for k in range(30, 60):
+        window.predict(X[k : k + 1])
+        window.partial_fit(X[k : k + 1], y[k : k + 1])
+    stored = pickle.dumps(window)
+    assert not any(value.tobytes() in stored for value in X[:40].ravel())
+    assert all(value.tobytes() in stored for value in X[40:].ravel())
+
+
+@pytest.mark.parametrize("name", ["kda", "lssvr"])
+def test_a_step_interrupted_anywhere(name):
+    """The window is the one before the step or the one after, and goes on from there."""
+    estimator = {"kda": KDA, "lssvr": SVR}[name]
+    X, labels, responses = make_stream()
+    y = labels if is_classifier(estimator) else responses
+    method = "decision_function" if is_classifier(estimator) else "predict"
+    atol = tolerance(25, updates=12, cond=25 / 0.1, power=1)
+    start = SlidingWindow(estimator, max_samples=25).fit(X[:30], y[:30])
+    start.partial_fit(X[30:31], y[30:31])
+
+    def step(window):
+        window.predict(X[31:32])
+        window.partial_fit(X[31:32], y[31:32])
+
+    def living():
+        window = copy.deepcopy(start)
+        window.estimator_.loo_score()  # with its engine alive
+        return window
+
+    for k in places(lines_of(partial(step, living()))):
+        window = living()
+        assert interrupted(partial(step, window), k)
+        assert int(window.ids_[-1]) in (30, 31)
+        for more in range(3):
+            window.partial_fit(X[32 + more : 33 + more], y[32 + more : 33 + more])
+            np.testing.assert_array_equal(np.sort(window.estimator_.ids_), window.ids_)
+        fresh = clone(estimator).fit(window.X_, window.y_)
+        np.testing.assert_allclose(
+            getattr(window, method)(X), getattr(fresh, method)(X), atol=atol, err_msg=f"line {k}"
+        )

@@ -25,10 +25,13 @@ from tests.torture import (
     digits,
     edits,
     files,
+    heavy,
     injection,
     lines,
     numbers,
+    replicas,
     requests,
+    sealed,
     signals,
     soak,
     store,
@@ -162,6 +165,19 @@ ATTACKS = {
         "requests",
         80,
     ),
+    "heavy": Attack(
+        "No request holds up the event loop for 250 ms, or takes a gibibyte",
+        "bodies that cost more than they weigh: texts, records, nesting, sets, near every limit",
+        "requests",
+        60,
+    ),
+    "replicas": Attack(
+        "Of a store on a server, replicas lose and double no acknowledged edit, and answer alike",
+        "SIGKILL of three replicas and of the server at random, beside edits of all of them",
+        "edits",
+        120,
+        10_000,
+    ),
     "trace": Attack(
         "Nothing that gives a forgotten row back is left after settle()",
         "least squares on what is pending in the live object",
@@ -181,6 +197,13 @@ ATTACKS = {
         "rows",
         40,
         3_000,
+    ),
+    "store-copies": Attack(
+        "With a keyring, no row that was erased can be read in any copy of a store",
+        "all files of a PostgreSQL server, its log, dumps and backups, with all keys that are left",
+        "rows",
+        60,
+        1_000,
     ),
     "store-flips": Attack(
         "An audit finds what was altered",
@@ -220,7 +243,8 @@ def run(name, part, seed, seconds, report):
     if name in plain:
         return plain[name].main(seed, seconds)
     modules = {"soak": soak, "lines": lines, "dask": chunks, "injection": injection}
-    return {**modules, "requests": requests}[name].main(seed, seconds, report=report)
+    modules |= {"requests": requests, "heavy": heavy, "replicas": replicas}
+    return modules[name].main(seed, seconds, report=report)
 
 
 def _attack_store(name, seed, seconds, report):
@@ -231,6 +255,9 @@ def _attack_store(name, seed, seconds, report):
         ways = ({}, {"reader": True}, {"table": True})
         found = [store.erasure(seed + i, rows, **way) for i, way in enumerate(ways)]
         return sum(tried for tried, _ in found), [fault for _, faults in found for fault in faults]
+    if name == "store-copies":
+        rows = ATTACKS[name].asked if seconds >= ATTACKS[name].seconds else 100
+        return sealed.copies(seed, rows)
     tried, failures, report[name] = store.flips(seed, seconds=seconds)
     dropped, more = store.drops()
     return tried + dropped, failures + more

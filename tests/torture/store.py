@@ -284,7 +284,7 @@ def _facts(path):
     """All that a store says, wherever in the file it stands."""
     contents, _ = SQLiteFile(path).read()
     taken = sorted(content for content in contents.rows.values() if any(content))
-    return replace(contents, rows=taken)
+    return replace(contents, rows=dict(enumerate(taken)))
 
 
 def _small_store(path):

@@ -163,6 +163,9 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.argument("table", type=TABLE)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [0, 1, 2, …]")
+@click.option("--subject", "subject_column", metavar="COLUMN",
+              help="To whom a row belongs, as a patient: rows of one are left out together.",
+              )  # fmt: skip
 @click.option(
     "--estimator",
     metavar="NAME",
@@ -254,6 +257,9 @@ def learn(**options: Any) -> None:
 @click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
 @click.option("--where", metavar="'COLUMN OP VALUE'",
               help="Rows to forget, as those of a person; OP is = != < <= > >=.")  # fmt: skip
+@click.option("--subject", "subjects", multiple=True, metavar="NAME",
+              help="All rows of this subject, of a model fitted with --subject. Repeatable.",
+              )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say which rows these are; change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask, however many rows these are.")
 @click.option("--verify", is_flag=True, help="Compare with a full refit; exit 1 if it differs.")
@@ -275,8 +281,8 @@ def forget(**options: Any) -> None:
 
     Before more than a fifth of the rows are forgotten, the command asks.
     """
-    if not (options["ids"] or options["ids_from"] or options["where"]):
-        raise click.UsageError("Say which rows: --id, --ids-from or --where.")
+    if not any(options[name] for name in ("ids", "ids_from", "where", "subjects")):
+        raise click.UsageError("Say which rows: --id, --ids-from, --where or --subject.")
     _run("forget", options)
 
 

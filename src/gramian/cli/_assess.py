@@ -94,6 +94,29 @@ def new_rows(model: Any) -> Facts:
     return {name: score, **margin, "words": str(found)}
 
 
+def doubts(model: Any, honest: Facts, left_out: Facts) -> list[str]:
+    """What speaks against the errors: rows that repeat others, and choices that flatter."""
+    estimator, found = estimator_of(model), []
+    X = estimator.X_fit_
+    if estimator.groups_ is None and isinstance(X, np.ndarray):
+        _, place, counts = np.unique(X.round(6), axis=0, return_inverse=True, return_counts=True)
+        repeated = int((counts[place.ravel()] > 1).sum())
+        if repeated > len(X) / 10:
+            found.append(
+                f"{repeated} of {len(X)} rows repeat another row. Left out alone, a row is "
+                f"answered by its copy. If they are rows of one person or thing, fit with "
+                f"--subject COLUMN, so that they are left out together."
+            )
+    name = "error" if "error" in honest else "r2"
+    flattery = honest[name] - left_out[name] if name == "error" else left_out[name] - honest[name]
+    if honest["folds"] and flattery > max(0.01, 2.0 * honest["standard_error"]):
+        found.append(
+            "the leave-one-out error with these choices is contradicted by rows that the choices "
+            "have not seen; believe the error on new rows."
+        )
+    return found
+
+
 def leave_one_out(model: Any) -> Facts:
     """The exact leave-one-out error: with a confusion matrix, or in the unit of the target."""
     estimator = estimator_of(model)

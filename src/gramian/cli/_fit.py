@@ -70,6 +70,8 @@ def run(
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
+    left_out = _assess.leave_one_out(model)
+    notes += _assess.doubts(model, found, left_out)
     facts = {
         "model": output,
         "estimator": type(unfitted).__name__,
@@ -84,7 +86,7 @@ def run(
         "target": {"column": target, "held": _assess.targets(model)},
         "chosen": _assess.chosen(model),
         "new_rows": found,
-        "leave_one_out": _assess.leave_one_out(model),
+        "leave_one_out": left_out,
         "doubtful": data.doubtful(model, doubtful),
     }
     return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
@@ -100,6 +102,7 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", TableWarning)
+        warnings.simplefilter("always", gramian.ChoiceWarning)
         model.fit(table)
     if searches:
         for estimator in (model.estimator, model.estimator_):

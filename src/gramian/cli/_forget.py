@@ -27,6 +27,7 @@ def run(
     ids_from: str | None,
     missing_ok: bool,
     where: str | None,
+    subjects: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     verify: bool,
@@ -39,7 +40,7 @@ def run(
     quiet: bool,
 ) -> dict[str, Any]:
     """Forget, and return the receipt; a dry run says what would be forgotten."""
-    asked = RowsAsked(ids, ids_from, where, missing_ok)
+    asked = RowsAsked(ids, ids_from, where, missing_ok, subjects)
     if dry_run:
         with reading(model) as opened:
             return _tried(opened, *asked.of(opened.model, model))

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
 from gramian.cli._models import held_texts
 from gramian.cli._tables import asked, decoded, parse_csv, read_table
 from gramian.cli._where import ids_where, parse_condition
-from gramian.tables import TableModel, column_names
+from gramian.tables import TableModel, column_names, estimator_of
 
 _PARQUET = (".parquet", ".pq")
 
@@ -23,6 +24,7 @@ class RowsAsked(NamedTuple):
     ids_from: str | None
     where: str | None
     missing_ok: bool
+    subjects: tuple[str, ...] = ()
 
     def of(self, model: Any, path: str) -> tuple[list[Any], list[str]]:
         """The ids of the rows, each once, and those named that the model does not hold."""
@@ -30,6 +32,8 @@ class RowsAsked(NamedTuple):
         chosen, unknown = _held_ids(model, named, self.missing_ok)
         if self.where:
             chosen += _where(model, path, self.where)
+        if self.subjects:
+            chosen += _of_subjects(model, path, self.subjects)
         return list(dict.fromkeys(chosen)), unknown
 
 
@@ -92,6 +96,24 @@ def _meant(unknown: list[str], held: Iterable[str], most: int = 5) -> str:
 def _plain(name: str) -> str:
     """An id without what people leave out when they type it."""
     return re.sub(r"0*(\d+)", r"\1", "".join(name.split())).casefold()
+
+
+def _of_subjects(model: Any, path: str, subjects: tuple[str, ...]) -> list[Any]:
+    """Ids of all rows of these subjects."""
+    groups = estimator_of(model).groups_
+    if groups is None:
+        raise ValueError(
+            f"the rows of {path} have no subjects; `gramian fit --subject COLUMN` gives them some."
+        )
+    names = groups.astype(str)
+    unknown = [name for name in subjects if name not in names]
+    if unknown:
+        raise ValueError(
+            f"forget got subject {', '.join(unknown)}, of which the model holds no row (its "
+            f"subjects are such as {names[0]}).{_meant(unknown, dict.fromkeys(names.tolist()))} "
+            f"Nothing was forgotten."
+        )
+    return list(model.ids_[np.isin(names, subjects)].tolist())
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:

@@ -25,7 +25,7 @@ from gramian.files._validate import check_parameters, check_state
 READ = "apart"
 """What a read may add to a state: the choices without each fold."""
 
-_LATER = {"verbose": 0, "n_jobs": None, "encoding": None}
+_LATER = {"verbose": 0, "n_jobs": None, "encoding": None, "subject_column": None}
 """Parameters that are not written at these values, so that older fingerprints stay."""
 
 

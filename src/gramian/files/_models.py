@@ -91,7 +91,7 @@ def load(path: StrPath, *, device: Any = None) -> Any:
     path : str or path
     device : str or torch.device, optional
         Where the model computes from now on, such as ``"cuda"``; wherever it was saved, by default
-        in the memory of NumPy.
+        in host memory.
 
     Raises
     ------

@@ -6,6 +6,7 @@ import json
 import platform
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, Self
@@ -255,5 +256,10 @@ def read_time(text: str) -> datetime:
 
 def versions() -> dict[str, str]:
     """Of this package and of what computes for it."""
-    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    return {"gramian": __version__, "python": platform.python_version(), **libraries}
+    return {"gramian": __version__, "python": platform.python_version(), **dict(_libraries())}
+
+
+@cache
+def _libraries() -> tuple[tuple[str, str], ...]:
+    """Read once: to look them up takes as long as an edit."""
+    return tuple((name, version(name)) for name in ("numpy", "scipy", "scikit-learn"))

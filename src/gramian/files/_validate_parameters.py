@@ -72,7 +72,7 @@ def _check_plain(value: Any, where: str, *, depth: int) -> None:
 
 
 def _check_table_parameters(model: TableModel) -> None:
-    for name in ("target", "id_column", "thousands", "encoding"):
+    for name in ("target", "id_column", "subject_column", "thousands", "encoding"):
         if getattr(model, name) is not None:
             check_text(getattr(model, name), f"the parameter {name}")
     if model.max_levels is not None:

@@ -47,15 +47,16 @@ class Held(NamedTuple):
     weight: Array
     X: Any
     table: dict[str, Array] | None = None
+    groups: Array | None = None
 
 
 def rows_of(model: Any) -> Held:
     """What the model holds now, in the order of ``ids_``."""
     estimator = estimator_of(model)
     own = estimator.ids_, estimator.y_fit_, estimator.sample_weight_
-    return (
-        Held(*own, None, model.table_) if estimator is not model else Held(*own, estimator.X_fit_)
-    )
+    if estimator is not model:
+        return Held(*own, None, model.table_, estimator.groups_)
+    return Held(*own, estimator.X_fit_, None, estimator.groups_)
 
 
 def next_id_of(model: Any) -> int:
@@ -184,6 +185,8 @@ class Parts:
             "_weight": holdings.weight,
             "_next_id": next_id,
         }
+        if holdings.groups is not None:
+            own["_groups"] = holdings.groups
         state = {**self._state, "held": own, "X": X}
         if is_classifier(self._machine) and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)

@@ -58,7 +58,7 @@ class ColumnSource:
     epsilon : float
         Added to ``k(x_i, x_i)``. It makes K strictly positive definite (andelic2007).
     roots : ndarray of shape (n,)
-        Roots of the weights, at the home of the columns.
+        Roots of the weights, on the device of the columns.
     """
 
     block: ColumnBlock
@@ -75,7 +75,7 @@ class ColumnSource:
 
 
 def row_squares(rows: Array) -> Array:
-    """Squared length of each row, in the memory of NumPy."""
+    """Squared length of each row, in host memory."""
     result: Array = to_host(np.einsum("ij,ij->i", rows, rows))
     return result
 
@@ -102,7 +102,7 @@ class CandidatePool:
     Parameters
     ----------
     like : array of shape (n,)
-        Gives the length, type and home of the columns.
+        Gives the length, type and device of the columns.
 
     Attributes
     ----------

@@ -161,11 +161,11 @@ def _beside(X: Any, array: Any, name: str, columns: bool) -> Any:
     return (array[:, None] if array.ndim == 1 else array).rechunk({0: X.chunks[0], 1: -1})
 
 
-def _check_shape(name: str, found: tuple[int, ...], told: tuple[int, ...]) -> None:
+def _check_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """Raise ValueError if a chunk is not what its Dask array says of it."""
-    if found != told:
+    if found != expected:
         raise ValueError(
-            f"a chunk of {name} has shape {found} where {told} was told. Call "
+            f"a chunk of {name} has shape {found} where {expected} was declared. Call "
             f"compute_chunk_sizes() on the Dask array, or mend what makes the chunk."
         )
 

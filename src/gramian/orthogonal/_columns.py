@@ -15,7 +15,7 @@ gives the residual ``E_i / (1 − h_i)`` there.
 
 Columns are stored as the rows of arrays, so each is contiguous and can be appended in place. Arrays
 of a number for each sample live where the targets are, also on a device; U, squares and moments in
-the memory of NumPy.
+host memory.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OrthogonalBasis:
         Length of the columns.
     dtype : data type
     like : array, optional
-        An array at the home of the columns; the memory of NumPy by default.
+        An array on the device of the columns; host memory by default.
 
     Notes
     -----

@@ -265,7 +265,7 @@ class BasisEngine(Engine):
         return np.concatenate(blocks, axis=1)[:, self.order()]
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+        """Yield blocks of queries with the left-out values of all samples if one were added.
 
         The centres and λ stay. O(n m) for each query after the features of the samples, O(n m²).
         """
@@ -391,7 +391,7 @@ class ChunkSums:
 
 
 class RowStream:
-    """Sums over chunks of samples that are not held, at the home of the centres until the end."""
+    """Sums over chunks of samples that are not held, on the device of the centres until the end."""
 
     def __init__(self, engine: BasisEngine) -> None:
         self._engine, self.rows = engine, 0

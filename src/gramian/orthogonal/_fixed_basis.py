@@ -184,8 +184,8 @@ class FixedBasis:
     def with_sums(self, sums: Sums, ridge: float | None = None) -> FixedBasis:
         """Return the basis over other samples, given by their sums, or with another λ; O(m³)."""
         live, ridge = self.live, self.live.ridge if ridge is None else ridge
-        home = device_like(self.centres.points)
-        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free, home))
+        like = device_like(self.centres.points)
+        return replace(self, live=LiveRidge(live.U, sums, ridge, live.free, like))
 
     # -- penalties ------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class FixedBasis:
     def from_state(
         cls, kernels: tuple[Kernel, ...], holdings: Holdings, state: Any, weights: Array
     ) -> FixedBasis:
-        """Restore a basis from its `state` and its weights, at the home of the samples held."""
+        """Restore a basis from its `state` and its weights, on the device of the samples held."""
         points = [state[name] for name in ("centres", "which", "samples", "epsilon")]
         points[0] = holdings.rows.adopt(points[0])
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}

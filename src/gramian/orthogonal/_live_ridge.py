@@ -43,7 +43,7 @@ class LiveRidge:
     free : int
         Number of leading columns without a ridge.
     like : array, optional
-        An array on the device that solves large systems; the memory of NumPy by default.
+        An array on the device that solves large systems; host memory by default.
 
     Raises
     ------

@@ -86,15 +86,15 @@ def basis_features(U: Array, rows: Array) -> Array:
 
 
 class RunningSums:
-    """`Sums` in the making, at the home of the rows; G is summed in its upper triangle alone.
+    """`Sums` in the making, on the device of the rows; G is summed in its upper triangle alone.
 
     Parameters
     ----------
     U : ndarray of shape (m, m)
-        Upper triangular; moved to the home of the rows once.
+        Upper triangular; moved to the device of the rows once.
     n_targets : int
     like : array, optional
-        An array at the home of the rows; the memory of NumPy by default.
+        An array on the device of the rows; host memory by default.
     """
 
     def __init__(self, U: Array, n_targets: int, like: Array | None = None) -> None:
@@ -123,6 +123,6 @@ class RunningSums:
         self._squares = np.append(self._squares, np.full(new, self._total))
 
     def total(self) -> Sums:
-        """The sums over the rows so far, in the memory of NumPy."""
+        """The sums over the rows so far, in host memory."""
         gram, moments = to_host(mirror_upper(self._gram)), to_host(self._moments)
         return Sums(gram, moments, self._squares, self._total, self._rows)

@@ -38,7 +38,7 @@ class BasisQueries:
         return cls(opened, order, holdings)
 
     def added(self, X: Any) -> Iterator[tuple[slice, AddedBases]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
+        """Yield blocks of queries with the left-out values of all samples if one were added."""
         outputs = np.concatenate([basis.outputs for basis, _ in self.bases])
         for rows in self._blocks(X):
             parts = [queries.added(_features(basis, X[rows]))(1.0) for basis, queries in self.bases]

@@ -63,7 +63,7 @@ class Axes:
     def of(cls, sums: Sums, free: int, like: Array | None = None) -> Axes:
         """Decompose the sums, O(m³); the first ``free`` columns have no ridge.
 
-        The decomposition is computed at the home of ``like``, that of NumPy by default.
+        The decomposition is computed on the device of ``like``, that of NumPy by default.
         """
         G = sums.gram
         inverse = np.linalg.inv(G[:free, :free])

@@ -40,12 +40,15 @@ def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
     start = len(model.ids_)
     weight = held.weight if (held.weight != 1.0).any() else None
     if held.table is None:
-        model.partial_fit(held.X, held.y, sample_weight=weight, ids=held.ids)
+        known = {"sample_weight": weight, "ids": held.ids, "groups": held.groups}
+        model.partial_fit(held.X, held.y, **known)
     elif weight is not None or model.id_column is None:
         return False
     else:
         table = {name: values.tolist() for name, values in held.table.items()}
         own = {model.target: held.y.tolist(), model.id_column: held.ids.tolist()}
+        if model.subject_column is not None and held.groups is not None:
+            own[model.subject_column] = held.groups.tolist()
         model.partial_fit({**table, **own})
     found = list(rows_from(rows_of(model), start, rows[0].arrival if rows else 0))
     alike = [row._replace(arrival=0) == old._replace(arrival=0, due=None)

@@ -109,13 +109,13 @@ class FileKeyring(Keyring):
             yield
 
     def start(self, epoch: int, key: bytes, table: Pages) -> None:
-        with locked(self.path):
+        with self._written():
             kept = {old: value for old, value in self.keys().items() if old == epoch - 1}
             slots = _pack_slots({**kept, epoch: key})
             _replace(self.path, _MAGIC + self._store_id + slots + _pack_pages(table))
 
     def finish(self, epoch: int) -> None:
-        with locked(self.path):
+        with self._written():
             slots = _unpack_slots(self._content()[:_HEAD])
             descriptor = os.open(self.path, os.O_WRONLY)
             try:
@@ -126,6 +126,17 @@ class FileKeyring(Keyring):
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """With the lock; errors of the disk say which file it was."""
+        try:
+            with locked(self.path):
+                yield
+        except StoreError:
+            raise
+        except OSError as error:
+            raise StoreError(f"the keyring {self.path} cannot be written: {error}.") from error
 
     def _content(self) -> bytes:
         try:

@@ -202,9 +202,14 @@ class Postgres(Backend):
         self._run("INSERT INTO {0}.snapshot VALUES (1, %s, %s)", checksum, content)
 
     def set_keys(self, page: int, content: bytes) -> None:
-        self._run("DELETE FROM {0}.keys WHERE page = %s", page)
-        if content:
-            self._run("INSERT INTO {0}.keys VALUES (%s, %s)", page, content)
+        if not content:
+            self._run("DELETE FROM {0}.keys WHERE page = %s", page)
+            return
+        statement = """
+            INSERT INTO {0}.keys VALUES (%s, %s)
+            ON CONFLICT (page) DO UPDATE SET content = excluded.content
+        """
+        self._run(statement, page, content)
 
     # -- others ---------------------------------------------------------------------------------
 

@@ -2,7 +2,9 @@
 
     salt (32 random bytes) | length of the payload (4 bytes) | payload | zeros up to 64·k bytes
 
-    payload = JSON of [arrival, id, target, weight, cells, due] | 0 | features
+    payload = JSON of [arrival, id, target, weight, cells, due, group] | 0 | features
+
+The group, to whom the row belongs, is there if rows have groups.
 
 Features are the bytes of a dense row, or the positions (int32) and values of a sparse one; a row of
 a table has cells instead. A row that is withheld has the time when it is due to be erased. The salt
@@ -39,11 +41,13 @@ class Row(NamedTuple):
     cells: list[Any] | None
     features: bytes
     due: str | None = None
+    group: int | str | None = None
 
 
 def pack(row: Row) -> bytes:
     """The row with a new salt."""
-    head = canonical_json([row.arrival, row.id, row.target, row.weight, row.cells, row.due])
+    facts = [row.arrival, row.id, row.target, row.weight, row.cells, row.due]
+    head = canonical_json(facts if row.group is None else [*facts, row.group])
     payload = head + b"\0" + row.features
     content = secrets.token_bytes(SALT) + len(payload).to_bytes(4, "big") + payload
     return content + bytes(-len(content) % _STEP)
@@ -67,8 +71,8 @@ def unpack(content: bytes) -> Row:
     if len(content) < end or len(content) - end >= _STEP or any(content[end:]):
         raise ValueError("a row is not as it was written.")
     head, _, features = content[_HEAD:end].partition(b"\0")
-    arrival, name, target, weight, cells, due = json.loads(head)
-    return Row(arrival, name, target, weight, cells, features, due)
+    arrival, name, target, weight, cells, due, *group = json.loads(head)
+    return Row(arrival, name, target, weight, cells, features, due, *group)
 
 
 def rows_from(holdings: Held, start: int, arrival: int) -> Iterator[Row]:
@@ -82,8 +86,10 @@ def rows_from(holdings: Held, start: int, arrival: int) -> Iterator[Row]:
     else:
         columns = [_cells(values[start:]) for values in holdings.table.values()]
         features, cells = [b""] * len(ids), list(map(list, zip(*columns, strict=True)))
-    for i, parts in enumerate(zip(ids, targets, weights, cells, features, strict=True)):
-        yield Row(arrival + i, *parts)
+    groups = [None] * len(ids) if holdings.groups is None else holdings.groups[start:].tolist()
+    each = zip(ids, targets, weights, cells, features, strict=True)
+    for i, (parts, group) in enumerate(zip(each, groups, strict=True)):
+        yield Row(arrival + i, *parts, group=group)
 
 
 def held_from(rows: list[Row], parts: Parts) -> Held:
@@ -92,14 +98,16 @@ def held_from(rows: list[Row], parts: Parts) -> Held:
     y = np.array([row.target for row in rows], dtype=object if texts else None)
     ids = np.array([row.id for row in rows])
     weight = np.array([row.weight for row in rows], dtype=float)
+    groups = np.array([row.group for row in rows]) if rows and rows[0].group is not None else None
     if parts.columns is None:
-        return Held(ids, y, weight, _samples([row.features for row in rows], parts.samples))
+        X = _samples([row.features for row in rows], parts.samples)
+        return Held(ids, y, weight, X, None, groups)
     cells = zip(*(row.cells or () for row in rows), strict=True)
     table = {
         column.name: _column(column, values)
         for column, values in zip(parts.columns, cells, strict=True)
     }
-    return Held(ids, y, weight, None, table)
+    return Held(ids, y, weight, None, table, groups)
 
 
 def _features(X: Any) -> list[bytes]:

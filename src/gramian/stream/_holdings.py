@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ class Held:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def follows(self, before: Held) -> bool:
+        """Whether these are the samples of a window that has moved on by one."""
+        n = len(self.ids)
+        return bool(
+            1 < n == len(before.ids)
+            and self.ids[0] == before.ids[1]
+            and self.ids[-2] == before.ids[-1]
+        )
+
     def take(self, index: Array) -> Held:
         """Some of the samples."""
         rows = self.X[index], self.y[index], self.ids[index], self.times[index]
@@ -33,17 +43,23 @@ class Held:
 
     def join(self, other: Held, drop: int = 0) -> Held:
         """These samples without the first ``drop``, of which nothing stays, then the others."""
-        stack = sparse.vstack if sparse.issparse(self.X) else np.concatenate
+        stack = np.concatenate if type(self.X) is np.ndarray else sparse.vstack
+        ids = np.concatenate([self.ids[drop:], other.ids])
+        timed = self.times is not self.ids or other.times is not other.ids
         return Held(
             stack([self.X[drop:], other.X]),
             np.concatenate([self.y[drop:], other.y]),
-            np.concatenate([self.ids[drop:], other.ids]),
-            np.concatenate([self.times[drop:], other.times]),
+            ids,
+            np.concatenate([self.times[drop:], other.times]) if timed else ids,
             self.names,
         )
 
     def accepts(self, X: Any) -> bool:
         """Whether X needs no conversion: a finite dense array like the one that is held."""
+        return self.is_like(X) and isfinite(np.add.reduce(X, axis=None))
+
+    def is_like(self, X: Any) -> bool:
+        """Whether X is a dense array like the one that is held, whatever its numbers."""
         return (
             type(X) is np.ndarray
             and type(self.X) is np.ndarray
@@ -52,7 +68,6 @@ class Held:
             and X.ndim == 2
             and X.shape[1] == self.X.shape[1]
             and len(X) > 0
-            and bool(np.isfinite(X.sum()))
         )
 
     def accepts_targets(self, y: Any, n: int) -> bool:
@@ -61,7 +76,10 @@ class Held:
             type(y) is np.ndarray
             and y.shape == (n, *self.y.shape[1:])
             and y.dtype == self.y.dtype
-            and (y.dtype.kind in "iUb" or (y.dtype.kind == "f" and bool(np.isfinite(y.sum()))))
+            and (
+                y.dtype.kind in "iUb"
+                or (y.dtype.kind == "f" and isfinite(np.add.reduce(y, axis=None)))
+            )
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from operator import is_
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -42,6 +43,8 @@ class _Window(NamedTuple):
     classifies: bool
     alarm: Alarm | None = None
     looked_at: int = 0
+    version: object = None
+    """Of the model that holds the samples of `holdings`."""
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -233,7 +236,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         state = vars(self).get("_state")
         if state is None:
             raise AttributeError("the window has seen no samples yet; call partial_fit first.")
-        if state.model is not None:
+        if state.model is not None and _version(state.model) is not state.version:
             _follow(state.model, state.holdings)
         return state.model
 
@@ -319,14 +322,27 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         if len(holdings) < self.min_samples or (classifies and (holdings.y == holdings.y[0]).all()):
             model = None
         elif model is not None:
-            _follow(model, holdings)
+            self._move(model, holdings)
         else:
             model = clone(self.estimator).fit(holdings.X, holdings.y, ids=holdings.ids)
             selected_at = next_id
         alarm, looked_at = (None, 0) if before is None else (before.alarm, before.looked_at)
+        version = None if model is None else _version(model)
         self._state = _Window(
-            holdings, model, now, next_id, selected_at, classifies, alarm, looked_at
+            holdings, model, now, next_id, selected_at, classifies, alarm, looked_at, version
         )
+
+    def _move(self, model: Any, holdings: Held) -> None:
+        """Bring the model to these samples, mostly by one step from where the window is."""
+        state = self._state
+        if _version(model) is not state.version:  # it may hold another sample under a new id
+            _follow(model, state.holdings)
+        if holdings.follows(state.holdings):
+            X, y, ids = holdings.X[-1:], holdings.y[-1:], holdings.ids[-1:]
+            if model._takes(X, y, state.holdings.ids[0]):
+                model._step(X, y, ids)
+                return
+        _follow(model, holdings)
 
     def _reselect_if_due(self) -> None:
         state = self._state
@@ -412,12 +428,21 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def _check_queries(self, X: Any) -> Any:
         holdings = self._require_samples()
-        if holdings.accepts(X):
-            return X
+        if holdings.is_like(X):
+            return X  # the model looks at the numbers
         return validate_data(self, X, reset=False, accept_sparse="csr", dtype=holdings.X.dtype)
 
     def _check_parameters(self) -> None:
-        """Parameters may have been set anew since the last call."""
+        """Check the parameters if they have been set anew since the last call."""
+        kernel, counts = getattr(self.estimator, "kernel", None), (self.max_samples, self.max_age)
+        parameters = (self.estimator, kernel, *counts, self.min_samples, self.reselect_every)
+        checked = vars(self).get("_checked")
+        if checked is not None and all(map(is_, parameters, checked)):
+            return
+        self._check_each_parameter()
+        self._checked = parameters
+
+    def _check_each_parameter(self) -> None:
         if getattr(self.estimator, "kernel", None) == "precomputed":
             raise ValueError(
                 'a window needs samples; kernel="precomputed" has none to keep. Give the kernel '
@@ -433,6 +458,11 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             )
         if self.max_age is not None:
             check_age(self.max_age)
+
+
+def _version(model: Any) -> object:
+    """Token of what a fitted model holds, another one after every edit."""
+    return model._now.holdings.version
 
 
 def _follow(model: Any, holdings: Held) -> None:

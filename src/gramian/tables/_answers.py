@@ -76,6 +76,9 @@ class TableAnswers:
         "loo_predict_proba", "Class probabilities by the model without the row, as `ids_` has them."
     )
     loo_score: Callable[..., Any] = _tells("loo_score", "Score of `loo_predict`.")
+    nested_score: Callable[..., Any] = _tells(
+        "nested_score", "Score on rows that were not there, tuning included."
+    )
     drift: Callable[..., Any] = _tells(
         "drift", "Measured relative residual of the present solution."
     )
@@ -95,6 +98,12 @@ class TableAnswers:
     def ids_(self) -> Array:
         """Ids of the rows that the model holds, in order of arrival."""
         found: Array = self.estimator_.ids_
+        return found
+
+    @property
+    def groups_(self) -> Array | None:
+        """To whom they belong, in the order of `ids_`; None if they have no subjects."""
+        found: Array | None = self.estimator_.groups_
         return found
 
     @property

@@ -167,6 +167,23 @@ def read_ids(table: Any, column: str, holdings: Array | None = None) -> Array:
     return ids.astype(np.int64) if whole and wanted else ids.astype(str)
 
 
+def read_subjects(table: Any, column: str, holdings: Array | None = None) -> Array:
+    """To whom each row belongs: integers where all are and where the held ones are, else text.
+
+    Raises
+    ------
+    TableError
+        At the first subject that is missing.
+    """
+    names = texts(read_cells(table, column))
+    for row, name in enumerate(names.tolist()):
+        if not name:
+            raise fault(column, row, "the subject is missing.")
+    whole = all(_INTEGER.fullmatch(name) for name in names.tolist())
+    wanted = holdings is None or holdings.dtype.kind == "i"
+    return names.astype(np.int64) if whole and wanted else names.astype(str)
+
+
 def encode(columns: Sequence[Column], values: Mapping[str, Array]) -> Any:
     """The features of rows: an array, or a CSR array where many levels make that far smaller."""
     rows = len(values[columns[0].name])

@@ -34,6 +34,7 @@ from gramian.tables._reading import (
     fit_columns,
     read_columns,
     read_ids,
+    read_subjects,
 )
 from gramian.tables._rows import TableHoldings
 
@@ -57,6 +58,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         Name of the column to predict. Without it, `fit` takes the target as its second argument.
     id_column : str, optional
         Column with unique ids of the rows; without it they are 0, 1, 2, … in order of arrival.
+    subject_column : str, optional
+        Column that says to whom each row belongs, such as a patient with several rows. Rows of one
+        subject are left out together, by the search and by every ``loo_`` method, and
+        ``forget(groups=…)`` forgets them together. It is no feature.
     categorical : sequence of str
         Columns to treat as text even if they hold numbers or dates; the target may be among them.
         Numbers with leading zeros, such as 007, are text anyway.
@@ -115,6 +120,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         *,
         target: str | None = None,
         id_column: str | None = None,
+        subject_column: str | None = None,
         categorical: Sequence[str] = (),
         ignore: Sequence[str] = (),
         decimal: str = ".",
@@ -128,6 +134,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.target = target
         self.id_column = id_column
+        self.subject_column = subject_column
         self.categorical = categorical
         self.ignore = ignore
         self.decimal = decimal
@@ -140,7 +147,14 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     # -- edits: each leaves the model as it was or as it should be, wherever it is interrupted ----
 
-    def fit(self, table: Any, y: ArrayLike | None = None, ids: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        table: Any,
+        y: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn the encoding of the columns and fit the estimator.
 
         Parameters
@@ -150,6 +164,8 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             The target, if it is not the column `target` of the table.
         ids : array-like of shape (n,), optional
             Unique integers or strings, if there is no `id_column`.
+        groups : array-like of shape (n,), optional
+            To whom each row belongs, if there is no `subject_column`.
 
         Returns
         -------
@@ -167,8 +183,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         if self.id_column is not None:
             ids = read_ids(table, self.id_column)
         ids = np.arange(len(cells)) if ids is None else np.asarray(ids)
+        if self.subject_column is not None:
+            groups = read_subjects(table, self.subject_column)
         holdings, remarks = self._learned(
-            table, cells, ids, dict.fromkeys(self.ignore, "asked for")
+            table, cells, ids, dict.fromkeys(self.ignore, "asked for"), groups=groups
         )
         for remark in remarks:
             warnings.warn(remark, TableWarning, stacklevel=2)
@@ -181,6 +199,8 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         y: ArrayLike | None = None,
         ids: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn more rows; scales and levels stay as they were fitted. Returns self.
 
@@ -188,7 +208,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         learns the rows as `fit` does.
         """
         if not self.__sklearn_is_fitted__():
-            return self.fit(table, y, ids)
+            return self.fit(table, y, ids, groups=groups)
         holdings = self._agreed()
         table, cells = self._with_target(table, y, holdings)
         y, new = holdings.target.read(cells), read_columns(table, holdings.columns)
@@ -196,7 +216,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             ids = read_ids(table, self.id_column, holdings.ids)
         ids = holdings.new_ids(len(y)) if ids is None else np.asarray(ids)
         X = self._features(holdings.columns, new)
-        options = {} if classes is None else {"classes": classes}
+        if self.subject_column is not None:
+            groups = read_subjects(table, self.subject_column, holdings.estimator.groups_)
+        options: dict[str, Any] = {} if classes is None else {"classes": classes}
+        options |= {} if groups is None else {"groups": groups}
         self._holdings = holdings.with_rows(ids, new)
         try:
             holdings.estimator.partial_fit(X, y, ids=ids, **options)
@@ -205,15 +228,16 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             raise
         return self
 
-    def forget(self, ids: ArrayLike) -> Self:
+    def forget(self, ids: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
         """Forget rows exactly, and the names of levels that no remaining row has. Returns self.
 
-        Means and deviations of columns were computed with them and stay until `reselect`.
+        Rows are named by ``ids``, or all rows of subjects by ``groups``. Means and deviations of
+        columns were computed with them and stay until `reselect`.
         """
         holdings = self._agreed()
         self._holdings = replace(holdings, given=holdings.next_id)  # a number is never given twice
         try:
-            holdings.estimator.forget(ids)
+            holdings.estimator.forget(ids, groups=groups)
         finally:
             self._holdings = self._agreed()
         return self
@@ -257,7 +281,8 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         holdings = self._agreed()
         if fresh:
             y = holdings.estimator.y_fit_.tolist()
-            found, _ = self._learned(holdings.table, y, holdings.ids, holdings.ignored, holdings)
+            known, groups = (holdings.ids, holdings.ignored), holdings.estimator.groups_
+            found, _ = self._learned(holdings.table, y, *known, holdings, groups)
             self._holdings = replace(found, by_position=holdings.by_position)
         else:
             holdings.estimator.reselect()
@@ -365,7 +390,9 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             )
         return table, read_cells(table, self.target)
 
-    def _learned(self, table: Any, cells: Any, ids: Any, ignored: Any, past: Any = None) -> Any:
+    def _learned(
+        self, table: Any, cells: Any, ids: Any, ignored: Any, past: Any = None, groups: Any = None
+    ) -> Any:
         """All of a fit, without touching the model: what is held, and remarks on the cells."""
         if not cells:
             raise TableError("the table has no rows (0 sample(s), a minimum of 1 is required).")
@@ -376,7 +403,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             )
         reading = Reading(
             self.target or _TARGET,
-            {self.id_column, *self.ignore},
+            {self.id_column, self.subject_column, *self.ignore},
             tuple(self.categorical),
             tuple(self.units),
             NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
@@ -390,7 +417,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             check_texts(target, cells)
         X, y = self._features(found.columns, found.values), target.read(cells)
         holdings = TableHoldings(
-            clone(self.estimator).fit(X, y, ids=ids),
+            clone(self.estimator).fit(X, y, ids=ids, groups=groups),
             target,
             found.columns,
             {**ignored, **found.ignored},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.core.equations import (
-    Rivals,
+    BestOthers,
     accepted,
     added_rows,
     conformal_regions,
@@ -59,7 +59,7 @@ def test_rivals_are_the_nonconformity_of_every_label():
     rng = np.random.default_rng(0)
     values, slope = rng.normal(size=(4, 7, 3)), rng.normal(size=(4, 7, 1))
     slope[:, -1], labels = 0.0, rng.integers(0, 3, 6)
-    rivals = Rivals.of(values, slope, labels)
+    rivals = BestOthers.of(values, slope, labels)
     for label in range(3):
         F = values.copy()
         F[..., label] += slope[..., 0]

@@ -1,4 +1,4 @@
-"""A search whose larger parts are on a device, against the same search in the memory of NumPy."""
+"""A search whose larger parts are on a device, against the same search in host memory."""
 
 from typing import ClassVar
 
@@ -52,7 +52,7 @@ def test_parts_of_it():
 
 
 def test_no_slopes_no_device():
-    """What needs a spectrum is done in the memory of NumPy, on as many samples as elsewhere."""
+    """What needs a spectrum is done in host memory, on as many samples as elsewhere."""
     _, there = problems()
     found = select(there, gamma=0.5)
     assert found.sizes.max() == 300

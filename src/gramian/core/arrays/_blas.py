@@ -213,7 +213,7 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
 
 
 def solve_transposed(U: Array, X: Array) -> Array:
-    """``U⁻ᵀ X`` for an upper triangular U in any memory order, at the home of X; overwrites X."""
+    """``U⁻ᵀ X`` for an upper triangular U in any memory order, on the device of X; overwrites X."""
     if not isinstance(X, np.ndarray):
         return np.asarray(U, like=X).through("solve_transposed", X)
     result: Array = solve_triangular(U, X, trans="T", overwrite_b=True, check_finite=False)

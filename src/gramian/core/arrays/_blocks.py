@@ -27,11 +27,11 @@ def row_blocks(
     ----------
     n_rows, n_cols, itemsize : int
     budget : int, optional
-        32 MiB in the memory of NumPy, 1 GiB on a device.
+        32 MiB in host memory, 1 GiB on a device.
     square : bool
         Limit blocks to a sixteenth of the matrix, for work on a matrix that is already in memory.
     like : array, optional
-        An array at the home of the matrix; in the memory of NumPy by default.
+        An array on the device of the matrix; in host memory by default.
 
     Examples
     --------

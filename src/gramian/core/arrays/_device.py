@@ -1,8 +1,8 @@
 """An array on another device: a torch tensor that NumPy's functions accept.
 
 NumPy hands its functions over to an argument that has ``__array_function__`` and
-``__array_ufunc__``, so the layers above write ``np.abs(X).max()`` for arrays of any home, and make
-new arrays at the home of another by ``np.zeros(n, like=X)``. Arrays of NumPy that meet one on a
+``__array_ufunc__``, so the layers above write ``np.abs(X).max()`` for arrays anywhere, and make
+new arrays on the device of another by ``np.zeros(n, like=X)``. Arrays of NumPy that meet one on a
 device are moved there. Only what the layers above need is here; the rest raises TypeError.
 """
 
@@ -283,58 +283,58 @@ def _kind(dtype: Any) -> torch.dtype:
 
 
 @_implements(np.zeros, np.empty)
-def _zeros(home: Any, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _zeros(device: Any, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    return DeviceArray(torch.zeros(shape, dtype=_kind(dtype), device=home))
+    return DeviceArray(torch.zeros(shape, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.ones)
-def _ones(home: Any, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
-    return DeviceArray(torch.ones(shape, dtype=_kind(dtype), device=home))
+def _ones(device: Any, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+    return DeviceArray(torch.ones(shape, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.eye)
-def _eye(home: Any, n: int, dtype: Any = None, **ignored: Any) -> DeviceArray:
-    return DeviceArray(torch.eye(n, dtype=_kind(dtype), device=home))
+def _eye(device: Any, n: int, dtype: Any = None, **ignored: Any) -> DeviceArray:
+    return DeviceArray(torch.eye(n, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.full)
-def _full(home: Any, shape: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _full(device: Any, shape: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    return DeviceArray(torch.full(shape, value, dtype=_kind(dtype), device=home))
+    return DeviceArray(torch.full(shape, value, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.array)
 def _array(
-    home: Any, value: Any, dtype: Any = None, order: str = "K", **ignored: Any
+    device: Any, value: Any, dtype: Any = None, order: str = "K", **ignored: Any
 ) -> DeviceArray:
     kept = torch.contiguous_format if order == "C" else torch.preserve_format
-    return DeviceArray(_asarray(home, value, dtype).tensor.clone(memory_format=kept))
+    return DeviceArray(_asarray(device, value, dtype).tensor.clone(memory_format=kept))
 
 
 @_implements(np.asarray)
-def _asarray(home: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
-    tensor = moved(value, home)
+def _asarray(device: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+    tensor = moved(value, device)
     return DeviceArray(tensor if dtype is None else tensor.to(_kind(dtype)))
 
 
 @_implements(np.zeros_like, np.empty_like)
-def _zeros_like(home: Any, array: Any, **ignored: Any) -> DeviceArray:
-    return DeviceArray(torch.zeros_like(moved(array, home)))
+def _zeros_like(device: Any, array: Any, **ignored: Any) -> DeviceArray:
+    return DeviceArray(torch.zeros_like(moved(array, device)))
 
 
 @_implements(np.full_like)
-def _full_like(home: Any, array: Any, value: Any) -> DeviceArray:
-    return DeviceArray(torch.full_like(moved(array, home), value))
+def _full_like(device: Any, array: Any, value: Any) -> DeviceArray:
+    return DeviceArray(torch.full_like(moved(array, device), value))
 
 
 @_implements(np.ones_like)
-def _ones_like(home: Any, array: Any) -> DeviceArray:
-    return DeviceArray(torch.ones_like(moved(array, home)))
+def _ones_like(device: Any, array: Any) -> DeviceArray:
+    return DeviceArray(torch.ones_like(moved(array, device)))
 
 
-def _together(home: Any, arrays: Any) -> list[torch.Tensor]:
-    tensors = [moved(array, home) for array in arrays]
+def _together(device: Any, arrays: Any) -> list[torch.Tensor]:
+    tensors = [moved(array, device) for array in arrays]
     kind = tensors[0].dtype
     for tensor in tensors[1:]:
         kind = torch.promote_types(kind, tensor.dtype)
@@ -342,145 +342,145 @@ def _together(home: Any, arrays: Any) -> list[torch.Tensor]:
 
 
 @_implements(np.concatenate)
-def _concatenate(home: Any, arrays: Any, axis: int = 0) -> DeviceArray:
-    return DeviceArray(torch.cat(_together(home, arrays), dim=axis))
+def _concatenate(device: Any, arrays: Any, axis: int = 0) -> DeviceArray:
+    return DeviceArray(torch.cat(_together(device, arrays), dim=axis))
 
 
 @_implements(np.append)
-def _append(home: Any, array: Any, values: Any) -> DeviceArray:
-    return _concatenate(home, [array, values])
+def _append(device: Any, array: Any, values: Any) -> DeviceArray:
+    return _concatenate(device, [array, values])
 
 
 @_implements(np.vstack)
-def _vstack(home: Any, arrays: Any) -> DeviceArray:
-    return _concatenate(home, arrays)
+def _vstack(device: Any, arrays: Any) -> DeviceArray:
+    return _concatenate(device, arrays)
 
 
 @_implements(np.column_stack)
-def _column_stack(home: Any, arrays: Any) -> DeviceArray:
-    return DeviceArray(torch.column_stack(_together(home, arrays)))
+def _column_stack(device: Any, arrays: Any) -> DeviceArray:
+    return DeviceArray(torch.column_stack(_together(device, arrays)))
 
 
 @_implements(np.pad)
-def _pad(home: Any, array: Any, widths: Any) -> DeviceArray:
+def _pad(device: Any, array: Any, widths: Any) -> DeviceArray:
     (_, rows), (_, columns) = widths
-    return DeviceArray(torch.nn.functional.pad(moved(array, home), (0, columns, 0, rows)))
+    return DeviceArray(torch.nn.functional.pad(moved(array, device), (0, columns, 0, rows)))
 
 
 @_implements(np.where)
-def _where(home: Any, condition: Any, first: Any, second: Any) -> DeviceArray:
+def _where(device: Any, condition: Any, first: Any, second: Any) -> DeviceArray:
     first, second = (
-        value if np.isscalar(value) else moved(value, home) for value in (first, second)
+        value if np.isscalar(value) else moved(value, device) for value in (first, second)
     )
-    return DeviceArray(torch.where(moved(condition, home), first, second))
+    return DeviceArray(torch.where(moved(condition, device), first, second))
 
 
 @_implements(np.einsum)
-def _einsum(home: Any, formula: str, *arrays: Any) -> DeviceArray:
+def _einsum(device: Any, formula: str, *arrays: Any) -> DeviceArray:
     if formula == "ij,ij->i":  # torch.einsum thinks for longer than this takes
-        return DeviceArray((moved(arrays[0], home) * moved(arrays[1], home)).sum(dim=1))
-    return DeviceArray(torch.einsum(formula, *_together(home, arrays)))
+        return DeviceArray((moved(arrays[0], device) * moved(arrays[1], device)).sum(dim=1))
+    return DeviceArray(torch.einsum(formula, *_together(device, arrays)))
 
 
 @_implements(np.diagonal)
-def _diagonal(home: Any, array: Any) -> DeviceArray:
+def _diagonal(device: Any, array: Any) -> DeviceArray:
     result: DeviceArray = array.diagonal()
     return result
 
 
 @_implements(np.diag)
-def _diag(home: Any, array: Any) -> DeviceArray:
+def _diag(device: Any, array: Any) -> DeviceArray:
     return DeviceArray(torch.diag(array.tensor))
 
 
 @_implements(np.fill_diagonal)
-def _fill_diagonal(home: Any, array: Any, value: Any) -> None:
-    array.tensor.diagonal()[:] = value if np.isscalar(value) else moved(value, home)
+def _fill_diagonal(device: Any, array: Any, value: Any) -> None:
+    array.tensor.diagonal()[:] = value if np.isscalar(value) else moved(value, device)
 
 
 @_implements(np.tril)
-def _tril(home: Any, array: Any, k: int = 0) -> DeviceArray:
+def _tril(device: Any, array: Any, k: int = 0) -> DeviceArray:
     return DeviceArray(torch.tril(array.tensor, k))
 
 
 @_implements(np.triu)
-def _triu(home: Any, array: Any, k: int = 0) -> DeviceArray:
+def _triu(device: Any, array: Any, k: int = 0) -> DeviceArray:
     return DeviceArray(torch.triu(array.tensor, k))
 
 
 @_implements(np.trace)
-def _trace(home: Any, array: Any) -> DeviceArray:
+def _trace(device: Any, array: Any) -> DeviceArray:
     result: DeviceArray = array.diagonal().sum()
     return result
 
 
 @_implements(np.sum)
-def _sum(home: Any, array: Any, axis: Any = None, keepdims: bool = False) -> DeviceArray:
+def _sum(device: Any, array: Any, axis: Any = None, keepdims: bool = False) -> DeviceArray:
     result: DeviceArray = array.sum(axis, keepdims)
     return result
 
 
 @_implements(np.any)
-def _any(home: Any, array: Any) -> DeviceArray:
+def _any(device: Any, array: Any) -> DeviceArray:
     result: DeviceArray = array.any()
     return result
 
 
 @_implements(np.dot)
-def _dot(home: Any, first: Any, second: Any) -> DeviceArray:
-    return DeviceArray(moved(first, home) @ moved(second, home))
+def _dot(device: Any, first: Any, second: Any) -> DeviceArray:
+    return DeviceArray(moved(first, device) @ moved(second, device))
 
 
 @_implements(np.vdot)
-def _vdot(home: Any, first: Any, second: Any) -> DeviceArray:
-    return DeviceArray(torch.sum(moved(first, home) * moved(second, home)))
+def _vdot(device: Any, first: Any, second: Any) -> DeviceArray:
+    return DeviceArray(torch.sum(moved(first, device) * moved(second, device)))
 
 
 @_implements(np.linalg.norm)
-def _norm(home: Any, array: Any) -> DeviceArray:
+def _norm(device: Any, array: Any) -> DeviceArray:
     return DeviceArray(torch.linalg.vector_norm(array.tensor))
 
 
 @_implements(np.linalg.eigh)
-def _eigh(home: Any, array: Any) -> tuple[DeviceArray, DeviceArray]:
+def _eigh(device: Any, array: Any) -> tuple[DeviceArray, DeviceArray]:
     values, vectors = torch.linalg.eigh(array.tensor)
     return DeviceArray(values), DeviceArray(vectors)
 
 
 @_implements(np.outer)
-def _outer(home: Any, first: Any, second: Any) -> DeviceArray:
-    return DeviceArray(torch.outer(moved(first, home), moved(second, home)))
+def _outer(device: Any, first: Any, second: Any) -> DeviceArray:
+    return DeviceArray(torch.outer(moved(first, device), moved(second, device)))
 
 
 @_implements(np.delete)
-def _delete(home: Any, array: Any, positions: Any, axis: int = 0) -> DeviceArray:
-    stay = torch.ones(len(array), dtype=torch.bool, device=home)
-    stay[moved(positions, home)] = False
+def _delete(device: Any, array: Any, positions: Any, axis: int = 0) -> DeviceArray:
+    stay = torch.ones(len(array), dtype=torch.bool, device=device)
+    stay[moved(positions, device)] = False
     return DeviceArray(array.tensor[stay])
 
 
 @_implements(np.flatnonzero)
-def _flatnonzero(home: Any, array: Any) -> Any:
+def _flatnonzero(device: Any, array: Any) -> Any:
     """Positions, which are always an array of NumPy."""
     return torch.nonzero(array.tensor.reshape(-1))[:, 0].cpu().numpy()
 
 
 @_implements(np.argmax)
-def _argmax(home: Any, array: Any) -> int:
+def _argmax(device: Any, array: Any) -> int:
     return int(array.tensor.to(torch.int8 if array.tensor.dtype == torch.bool else None).argmax())
 
 
 @_implements(np.iscomplexobj)
-def _iscomplexobj(home: Any, array: Any) -> bool:
+def _iscomplexobj(device: Any, array: Any) -> bool:
     return bool(array.tensor.is_complex())
 
 
 @_implements(np.shape)
-def _shape(home: Any, array: Any) -> tuple[int, ...]:
+def _shape(device: Any, array: Any) -> tuple[int, ...]:
     result: tuple[int, ...] = array.shape
     return result
 
 
 @_implements(np.ndim)
-def _ndim(home: Any, array: Any) -> int:
+def _ndim(device: Any, array: Any) -> int:
     return int(array.ndim)

@@ -1,4 +1,4 @@
-"""Where an array lives: in the memory of NumPy, or on a device of torch.
+"""Where an array lives: in host memory, or on a device of torch.
 
 Torch is imported when the first tensor or the name of a device is seen, not before.
 """
@@ -33,7 +33,7 @@ def device_like(X: Any) -> Any:
 
 
 def placed_like(X: Any, other: Any) -> Any:
-    """X on the device of another array; as it is, if that one is in the memory of NumPy."""
+    """X on the device of another array; as it is, if that one is in host memory."""
     return np.asarray(X, like=other) if on_device(other) else X
 
 
@@ -75,7 +75,7 @@ def find_device(name: Any) -> Any:
 
 
 def device_memory(X: Any) -> int | None:
-    """Bytes that can be taken on the device of X; None in the memory of NumPy."""
+    """Bytes that can be taken on the device of X; None in host memory."""
     if not on_device(X) or X.tensor.device.type != "cuda":
         return None
     import torch

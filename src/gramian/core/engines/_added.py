@@ -13,7 +13,7 @@ import numpy as np
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
-from gramian.core.equations import Added, Rivals, nonconformity
+from gramian.core.equations import Added, BestOthers, nonconformity
 from gramian.core.gram import NotPositiveDefiniteError
 from gramian.core.kernels import Kernel
 from gramian.core.kernels._precomputed import GramSamples
@@ -60,11 +60,11 @@ class AddedQueries(AddedBlock):
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
-        return self._joined(1.0)
+        return self._with_query(1.0)
 
     def decisions(self, label: int) -> Array:
         weight = self._weight(label)
-        added = self._joined(weight)
+        added = self._with_query(weight)
         F = added.values.copy()
         F[..., label] += added.slope[..., 0]
         result: Array = self.targets.added(label, weight).combine_left_out(F)
@@ -75,16 +75,16 @@ class AddedQueries(AddedBlock):
         if self.targets.kind != "signs":
             return super().scores(label)
         weight = self._weight(label)
-        if ("rivals", weight) not in self.cache:
-            added = self._joined(weight)
-            self.cache["rivals", weight] = Rivals.of(added.values, added.slope, self.labels)
-        result: Array = self.cache["rivals", weight].scores(label)
+        if ("others", weight) not in self.cache:
+            added = self._with_query(weight)
+            self.cache["others", weight] = BestOthers.of(added.values, added.slope, self.labels)
+        result: Array = self.cache["others", weight].scores(label)
         return result
 
     def _weight(self, label: int) -> float:
         return 1.0 if self.weights is None else float(self.weights[label])
 
-    def _joined(self, weight: float) -> Added:
+    def _with_query(self, weight: float) -> Added:
         if weight not in self.cache:
             self.cache[weight] = self.left_out(weight)
         result: Added = self.cache[weight]

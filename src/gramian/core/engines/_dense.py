@@ -87,13 +87,13 @@ class DenseEngine(Engine):
         X, kernel, targets = holdings.rows.samples(), spec.predicts_with, spec.targets(holdings)
         weight = targets.weight.astype(X.dtype)
         self.spec, self.past = spec, history
-        self._diagonal, self._weight = kernel.diagonal(X), weight
+        self._weight = weight
         self._columns = holdings.classes
         # The samples, which follow the edits if the system reads them after these; else None.
         self._present = present = SimpleNamespace(X=X)
         shift = spec.equations.shift(spec.shift, weight)
         self.system = LiveSystem(
-            self._diagonal + shift,
+            kernel.diagonal(X) + shift,
             lambda rows, columns: kernel(present.X[rows], present.X[columns]),
             np.column_stack([np.ones(len(weight)), targets.columns]),
             spec.equations.only_factor or spec.factor,
@@ -126,19 +126,19 @@ class DenseEngine(Engine):
             check_semidefinite(
                 corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max()
             )
-        diagonal = corner.diagonal().copy()
-        corner = corner + np.diag(self.spec.equations.shift(self.spec.shift, weight))
+        shift = self.spec.equations.shift(self.spec.shift, weight)
+        corner = corner + (shift if len(shift) == 1 else np.diag(shift))
         columns, order = self._columns_of(after, n)
+        B = np.ones((len(columns), 1 + columns.shape[1]))
+        B[:, 1:] = columns
         serves, self.serves = self.serves, None
         try:
-            ones = np.ones((len(columns), 1))
-            self.system.append(cross, corner, np.concatenate([ones, columns], axis=1))
+            self.system.append(cross, corner, B)
         except NotPositiveDefiniteError:  # raised before anything was changed
             self.serves = serves
             raise
         if order is not None:
             self.system.select_columns(np.append(0, 1 + order))
-        self._diagonal = np.concatenate([self._diagonal, diagonal])
         self._weight = np.concatenate([self._weight, weight])
         self._columns = after.classes
         self._present.X = after.rows.samples() if self.spec.factor == SINGLE else None
@@ -154,7 +154,6 @@ class DenseEngine(Engine):
         if after.classes is not None and len(after.classes) < len(self._columns):
             kept = np.flatnonzero(np.isin(self._columns, after.classes))
             self.system.select_columns(np.append(0, 1 + kept))
-        self._diagonal = without_rows(self._diagonal, positions)
         self._weight = without_rows(self._weight, positions)
         self._columns = after.classes
         self._present.X = after.rows.samples() if self.spec.factor == SINGLE else None
@@ -182,13 +181,15 @@ class DenseEngine(Engine):
 
     def coefficients(self, holdings: Holdings) -> tuple[Array, Array]:
         """Intercepts (t,) and coefficients (n, t) of the outputs, O(n t) after an edit."""
-        targets = self.spec.targets(holdings)
         X = self._reading(self.system.solution)
         found = self.spec.equations.coefficients(
             X[:, 1:], X[:, 0], 1.0 / self._weight, self.spec.shift
         )
+        if holdings.classes is not None:
+            targets = self.spec.targets(holdings)
+            found = targets.combine(found[0]), targets.combine(found[1])
         dtype = holdings.rows.dtype
-        return targets.combine(found[0]).astype(dtype), targets.combine(found[1]).astype(dtype)
+        return found[0].astype(dtype, copy=False), found[1].astype(dtype, copy=False)
 
     def loo(self, holdings: Holdings) -> Array:
         if holdings.codes is not None:
@@ -209,7 +210,7 @@ class DenseEngine(Engine):
         return np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+        """Yield blocks of queries with the left-out values of all samples if one were added.
 
         One product with P for a block, then O(n t) for each query and weight. If class weights
         are "balanced", all weights change with every sample, and every query costs two fits.
@@ -328,7 +329,7 @@ class DenseEngine(Engine):
         return doubtful(lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
 
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
-        """`moments` of these holdings, each computed once, in the memory of NumPy."""
+        """`moments` of these holdings, each computed once, in host memory."""
         if self._known[0] is not holdings.version:
             self._known = holdings.version, {}
         known = self._known[1]  # values alone: a function that knows the engine would be a cycle

@@ -69,7 +69,7 @@ class DenseQueries:
         return self.equations.loo_groups(self.Y, codes, self.moments, self.squares, self.ridge)
 
     def added(self, X: Any) -> Iterator[tuple[slice, AddedQueries]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined."""
+        """Yield blocks of queries with the left-out values of all samples if one were added."""
         for rows in query_blocks(X.shape[0], *self.Y.shape):
             cross, own = meet(self.kernel, X[rows], self.samples)
             solved = self.apply(cross)

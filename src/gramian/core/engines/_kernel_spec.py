@@ -34,7 +34,7 @@ class KernelSpec:
         The kernels to choose from; empty if one is given.
     device : str, torch.device or None
         Where the model holds its samples; None to follow them; `HOST` if it can only hold them in
-        the memory of NumPy.
+        host memory.
     metric : ndarray of shape (d,), optional
         Factors of the features, which ``kernel`` has in its widths.
     """

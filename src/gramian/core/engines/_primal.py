@@ -182,7 +182,7 @@ class PrimalEngine(Engine):
         return fit_again(found, self._doubtful(queries), self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
-        """Yield blocks of queries with the left-out values of all samples if one of them joined.
+        """Yield blocks of queries with the left-out values of all samples if one were added.
 
         One pass over the samples for a block, O(n d) for each query.
         """
@@ -318,7 +318,7 @@ class PrimalEngine(Engine):
 
 
 def augmented(X: Any, shift: Array) -> Array:
-    """``[X − shift, 1]`` as a dense float64 array, in the memory of NumPy."""
+    """``[X − shift, 1]`` as a dense float64 array, in host memory."""
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
     out = np.ones((dense.shape[0], dense.shape[1] + 1))
     np.subtract(dense, shift, out=out[:, :-1])

@@ -75,9 +75,10 @@ class SpareRoom:
 class DenseRows:
     """Dense samples in a buffer with spare room; O(k d) amortised to append and to remove.
 
-    A removal leaves a gap, which `scrub` overwrites with zeros. Reading all samples closes the
-    gaps in a new buffer. Rows of a lent buffer that a reader may access are never overwritten: a
-    removal from it copies the remaining samples.
+    A removal leaves a gap, which `scrub` overwrites with zeros; if the first sample leaves, the
+    samples begin one row later. Reading all samples closes the gaps in a new buffer. Rows of a lent
+    buffer that a reader may access are never overwritten: a removal from it copies the remaining
+    samples.
     """
 
     dtype: np.dtype[Any]
@@ -85,24 +86,24 @@ class DenseRows:
 
     answer: Any = None
 
-    def __init__(self, buffer: Any, places: Array | None, end: int) -> None:
-        # `places` holds the row of each sample; None means the first rows without gaps. A single
-        # tuple, so that one assignment replaces all of it.
-        self._store = buffer, places, end
+    def __init__(self, buffer: Any, places: Array | None, end: int, start: int = 0) -> None:
+        # `places` holds the row of each sample; None means the rows from `start` without gaps. A
+        # single tuple, so that one assignment replaces all of it.
+        self._store = buffer, places, start, end
         self.dtype, self.width = buffer.dtype, buffer.shape[1]
         self._lent, self._spare = False, SpareRoom()
         self._gone = np.empty(0, dtype=int)  # rows of removed samples, not yet overwritten
 
     def __len__(self) -> int:
-        _, places, end = self._store
-        return end if places is None else len(places)
+        _, places, start, end = self._store
+        return end - start if places is None else len(places)
 
     def samples(self, *, lend: bool = False) -> Array:
         self._lent = self._lent or lend
         if self._store[1] is not None:
-            self._store = self._compact(0), None, len(self)
-        buffer, _, end = self._store
-        view: Array = buffer[:end]
+            self._store = self._compact(0), None, 0, len(self)
+        buffer, _, start, end = self._store
+        view: Array = buffer[start:end]
         if isinstance(view, np.ndarray):
             view.flags.writeable = False
         return view
@@ -111,8 +112,10 @@ class DenseRows:
         return self.samples().copy()
 
     def take(self, positions: Array) -> Array:
-        buffer, places, _ = self._store
-        result: Array = buffer[positions if places is None else places[positions]]
+        buffer, places, start, end = self._store
+        result: Array = (
+            buffer[start:end][positions] if places is None else buffer[places[positions]]
+        )
         return result
 
     def adopt(self, X: Any) -> Array:
@@ -120,28 +123,35 @@ class DenseRows:
         return result
 
     def appended(self, X: Array) -> DenseRows:
-        (buffer, places, end), n, k = self._store, len(self), len(X)
+        (buffer, places, start, end), n, k = self._store, len(self), len(X)
         room = places is None and end + k <= len(buffer) and self._spare.claim()
-        buffer = buffer if room else self._compact(max(n + k, 8) + k)
-        buffer[n : n + k] = X
-        after = type(self)(buffer, None, n + k)
+        if not room:
+            buffer, start, end = self._compact(max(n + k, 8) + k), 0, n
+        buffer[end : end + k] = X
+        after = type(self)(buffer, None, end + k, start)
         after._lent = self._lent and room
         return after
 
     def without(self, positions: Array) -> DenseRows:
-        buffer, places, end = self._store
-        stay = without_rows(np.arange(end) if places is None else places, positions)
-        gone = np.array(positions) if places is None else places[positions]
-        after = type(self)(buffer, stay, end)
-        if self._lent or 2 * len(stay) < end:
-            return type(self)(after._compact(0), None, len(stay))
+        buffer, places, start, end = self._store
+        if places is None and len(positions) == 1 and positions[0] == 0:
+            gone = np.array([start])
+            after = type(self)(buffer, None, end, start + 1)
+            after._spare = self._spare
+        else:
+            rows = np.arange(start, end) if places is None else places
+            gone = rows[positions]
+            after = type(self)(buffer, without_rows(rows, positions), end)
+        n = len(after)
+        if self._lent or 2 * n < end:
+            return type(self)(after._compact(max(8, n // 16) if self._lent else 0), None, n)
         after._gone = np.concatenate([self._gone, gone])
         return after
 
     def scrub(self) -> None:
         if len(self._gone):
-            buffer, places, _ = self._store
-            if places is not None:  # otherwise the gaps were closed in a new buffer
+            buffer, places, start, _ = self._store
+            if places is not None or start:  # otherwise the gaps were closed in a new buffer
                 buffer[self._gone] = 0
             self._gone = self._gone[:0]
 
@@ -150,15 +160,18 @@ class DenseRows:
 
     def _compact(self, spare: int) -> Any:
         """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
-        (holdings, places, _), n = self._store, len(self)
+        (holdings, places, start, end), n = self._store, len(self)
         buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=holdings)
+        if places is None:
+            buffer[:n] = holdings[start:end]
+            return buffer
         for block in row_blocks(n, self.width, self.dtype.itemsize):
-            buffer[block] = holdings[block if places is None else places[block]]
+            buffer[block] = holdings[places[block]]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
-        store = self.shown(), None, len(self)
+        store = self.shown(), None, 0, len(self)
         state = {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
         return {**state, "_spare": SpareRoom()}
 

@@ -15,7 +15,7 @@ from gramian.core.kernels import Kernel
 from gramian.core.search import Trial
 
 HOST = "numpy"
-"""In place of a device: the estimator computes in the memory of NumPy only."""
+"""In place of a device: the estimator computes in host memory only."""
 
 Listener = Callable[[str, Trial], None]
 """Is called with the name of a kernel and each setting that a search tries for it."""

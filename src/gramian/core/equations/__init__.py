@@ -3,7 +3,7 @@
 from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
 from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
 from gramian.core.equations._conformal import (
-    Rivals,
+    BestOthers,
     accepted,
     conformal_regions,
     jackknife_plus,
@@ -40,6 +40,7 @@ __all__ = [
     "PAIRS_REFUSED",
     "TARGETS",
     "Added",
+    "BestOthers",
     "BlocksOf",
     "ClassTargets",
     "Criterion",
@@ -53,7 +54,6 @@ __all__ = [
     "Queries",
     "Removals",
     "Responses",
-    "Rivals",
     "Targets",
     "accepted",
     "added_rows",

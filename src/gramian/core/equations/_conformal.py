@@ -32,7 +32,7 @@ def nonconformity(F: Array, labels: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Rivals:
+class BestOthers:
     """Nonconformity of n samples and a query, for any label of the query, in O(n) per label.
 
     For one output per class and targets that differ in the query's own column alone. The label of
@@ -49,7 +49,7 @@ class Rivals:
     second: Array  # (m, n)
 
     @classmethod
-    def of(cls, values: Array, slope: Array, labels: Array) -> Rivals:
+    def of(cls, values: Array, slope: Array, labels: Array) -> BestOthers:
         """Find the two best other classes of each sample, O(n c)."""
         holdings, n = values[:, :-1], len(labels)
         best = np.full(holdings.shape[:2], -np.inf, dtype=values.dtype)

@@ -113,7 +113,7 @@ def pull_bordered(P: Array, Y: Array, penalty: float, codes: Array | None = None
 
 
 def _pull_groups(M: Array, Y: Array, codes: Array) -> Pull:
-    """The same for groups, in the memory of NumPy; see `pull_bordered_groups`."""
+    """The same for groups, in host memory; see `pull_bordered_groups`."""
     there, M = M, to_host(M)
     F, blocks = pull_bordered_groups(M, Y, codes)
 

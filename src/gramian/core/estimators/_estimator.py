@@ -37,6 +37,7 @@ from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
     KernelSamples,
     VectorSamples,
+    is_like,
     placed,
     sample_kind,
     with_weight,
@@ -81,7 +82,7 @@ class Fitted:
 
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return replace(self, holdings=holdings, engine=engine, cache={})
+        return Fitted(self.spec, holdings, engine, self.samples, self.names, self.apart)
 
     def knowing_folds(self) -> Fitted:
         """Return the model after a choice, with what was chosen without each fold if known."""
@@ -285,10 +286,33 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             self._learn(X, y, sample_weight, new_ids, groups=groups)
             return self
         both = self._enlarged(now, X, y, sample_weight, new_ids, (), groups)
+        self._put(now, both, positions)
+        return self
+
+    def _takes(self, X: Any, y: Array, oldest: Any) -> bool:
+        """Whether `_step` is right for samples of this type and width, if this id is to leave."""
+        holdings = self._fitted().holdings
+        alike = holdings.classes is None or holdings.y.dtype.kind == y.dtype.kind
+        return alike and is_like(self, holdings, X) and bool(holdings.ids[0] == oldest)
+
+    @edits
+    def _step(self, X: Any, y: Array, ids: Array) -> None:
+        """Learn samples that are known to be good, and forget as many of the oldest.
+
+        An `exchange` for windows, which have checked arrays like those held: no conversion and no
+        check of the values.
+        """
+        now = self._editable()
+        before = now.holdings
+        y = y.astype(float, copy=False) if before.classes is None else y
+        both = before.appended(X, y, np.ones(len(ids)), ids, before.next_id)
+        self._put(now, self._classes_after_append(before, both, ()), np.arange(len(ids)))
+
+    def _put(self, now: Fitted, both: Holdings, positions: Array) -> None:
+        """Learn the samples that ``both`` has in addition, without those at these positions."""
         after = self._classes_after_remove(both, both.without(positions))
         self._now = now.appended(both).removed(after, positions)
         after.rows.scrub()
-        return self
 
     @edits
     def relabel(self, ids: ArrayLike, y: ArrayLike) -> Self:

@@ -146,7 +146,7 @@ def outputs_without_pairs(model: Any) -> Iterator[tuple[Array, Array]]:
 
 
 def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
-    """Yield blocks of queries with the left-out outputs of all samples if one of them joined.
+    """Yield blocks of queries with the left-out outputs of all samples if one of them were added.
 
     See ``Engine.joined``. The model must not be edited until the last block.
     """

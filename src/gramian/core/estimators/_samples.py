@@ -7,6 +7,7 @@ which kind it takes, when its parameters are read.
 from __future__ import annotations
 
 import warnings
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,12 @@ class ScaleWarning(UserWarning):
 class VectorSamples:
     """Samples that are vectors of features.
 
-    Samples are checked in the memory of NumPy, wherever they come from.
+    Samples are checked in host memory, wherever they come from.
 
     Parameters
     ----------
     device : torch.device, optional
-        Where the model holds them; in the memory of NumPy by default.
+        Where the model holds them; in host memory by default.
     follows : bool
         Whether the model can hold tensors where they are.
     """
@@ -168,7 +169,7 @@ def sample_kind(spec: Spec[Any]) -> VectorSamples | KernelSamples:
     if spec.precomputed:
         if spec.device is not None and spec.device is not HOST:  # on a device
             raise ValueError(
-                f'kernel="precomputed" holds its values in the memory of NumPy, got '
+                f'kernel="precomputed" holds its values in host memory, got '
                 f"device={spec.device!r}. Leave device=None."
             )
         return KERNEL_ROWS
@@ -178,12 +179,12 @@ def sample_kind(spec: Spec[Any]) -> VectorSamples | KernelSamples:
 
 
 def _followed(model: Any, X: Any, follows: bool) -> Any:  # on a device
-    """The device on which a model holds the samples of a tensor; None in the memory of NumPy."""
+    """The device on which a model holds the samples of a tensor; None in host memory."""
     if follows:
         return X.device
     if X.device.type != "cpu":
         raise ValueError(
-            f"{type(model).__name__} computes in the memory of NumPy, got a tensor on "
+            f"{type(model).__name__} computes in host memory, got a tensor on "
             f"{X.device}. Give X.cpu(), or use an estimator with the parameter device."
         )
     return None
@@ -233,7 +234,7 @@ def with_weight(kind: Any, X: Any, y: Any, sample_weight: Any, ids: Any) -> tupl
     """Return the samples of weight > 0; a weight of 0 means no copy, so the sample is dropped."""
     if not np.any(np.asarray(sample_weight)):
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
-    weighed = np.empty((X.shape[0], 1))  # as many rows, in the memory of NumPy
+    weighed = np.empty((X.shape[0], 1))  # as many rows, in host memory
     weight = _check_sample_weight(sample_weight, weighed, dtype=float, ensure_non_negative=True)
     check_weight(weight)
     some = weight > 0
@@ -258,6 +259,11 @@ def _warn_of_scales(names: Any, spread: Any, width: Any) -> None:
 
 def _ready(model: Any, holdings: Holdings, X: Any) -> bool:
     """Whether X needs no conversion: a finite dense array of the model's own width and dtype."""
+    return is_like(model, holdings, X) and isfinite(np.add.reduce(X, axis=None))
+
+
+def is_like(model: Any, holdings: Holdings, X: Any) -> bool:
+    """Whether X is a dense array of the model's own width and dtype, whatever its numbers."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -266,7 +272,6 @@ def _ready(model: Any, holdings: Holdings, X: Any) -> bool:
         and len(X) > 0
         and type(holdings.rows) is DenseRows
         and model._now.names is None
-        and bool(np.isfinite(X.sum()))
     )
 
 

@@ -320,7 +320,7 @@ class LiveInverse(SlotFactor):
         return out
 
     def _slot_column(self, slot: int) -> Array:
-        """One column of P by slot, in the memory of NumPy."""
+        """One column of P by slot, in host memory."""
         W, signs = self._updates()
         out: Array = W @ (signs * W[slot])
         self._add_column(out, slot)

@@ -60,7 +60,7 @@ def _cached_files(stat: Path) -> int:
 def require_memory(nbytes: int, purpose: str, like: Any = None) -> None:
     """Raise MemoryError with the amounts if ``nbytes`` are not available.
 
-    Allocates nothing. ``like`` is an array at the home where they would be taken; the memory of
+    Allocates nothing. ``like`` is an array on the device where they would be taken; the memory of
     NumPy by default. If the system does not report free memory, nothing is checked, and the
     allocation raises an error of its own.
     """

@@ -99,7 +99,7 @@ class LiveNormal:
     advice : str
         Remedy for sums that do not determine B, for the error message.
     like : array, optional
-        An array on the device that computes large inverses; the memory of NumPy by default.
+        An array on the device that computes large inverses; host memory by default.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ class LiveNormal:
 def _invert(M: Array, advice: str, like: Array | None) -> Array:
     """M⁻¹, with M first scaled to a unit diagonal so that units of measurement do not matter.
 
-    The scaled matrix is inverted at the home of ``like``.
+    The scaled matrix is inverted on the device of ``like``.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class QRFactor(Factor):
         n = len(diagonal)
         if on_device(diagonal):  # on a device
             raise ValueError(
-                'factor="qr" is not there on a device: it is a reference, in the memory of NumPy. '
+                'factor="qr" is not there on a device: it is a reference, in host memory. '
                 'Leave factor at "auto", or device at None.'
             )
         require_memory(3 * n**2 * diagonal.itemsize, f"Factoring the Gram matrix of {n} samples")

@@ -44,7 +44,7 @@ def spare_capacity(n: int) -> int:
 class SlotMatrix:
     """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
 
-    `slots` is an array of NumPy, and `index` the same at the home of the buffer. `used` says which
+    `slots` is an array of NumPy, and `index` the same where the buffer is. `used` says which
     slots hold a sample.
 
     Parameters
@@ -75,7 +75,7 @@ class SlotMatrix:
         self.diagonal[:n] = diagonal
         self.slots = np.arange(n)
         self.used = np.arange(capacity) < n
-        self.index = self.slots if isinstance(self.buffer, np.ndarray) else self._at_home()
+        self.index = self.slots if isinstance(self.buffer, np.ndarray) else self._on_device()
         for rows in row_blocks(n, n, dtype.itemsize, square=True, like=diagonal):
             below = slice(rows.start, n)
             self.buffer[below, rows] = row_block(rows, below).T
@@ -121,7 +121,7 @@ class SlotMatrix:
         return found[:, self.index]
 
     def row(self, position: int) -> Array:
-        """One row of A in order of arrival, in the memory of NumPy."""
+        """One row of A in order of arrival, in host memory."""
         j, found = self.slots[position], np.empty(len(self.diagonal), dtype=self.buffer.dtype)
         found[:j], found[j:], found[j] = self.buffer[j, :j], self.buffer[j:, j], self.diagonal[j]
         return found[self.index]
@@ -164,8 +164,8 @@ class SlotMatrix:
     def _take(self, slots: Any) -> None:
         """Give the slots to new samples."""
         self.slots = np.concatenate([self.slots, slots])
-        home = isinstance(self.buffer, np.ndarray)
-        self.index = self.slots if home else np.concatenate([self.index, slots])
+        on_host = isinstance(self.buffer, np.ndarray)
+        self.index = self.slots if on_host else np.concatenate([self.index, slots])
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
@@ -175,8 +175,8 @@ class SlotMatrix:
         self.diagonal[slots] = 0.0
         self.used[slots] = False
         self.slots = without_rows(self.slots, positions)
-        home = isinstance(self.buffer, np.ndarray)
-        self.index = self.slots if home else without_rows(self.index, positions)
+        on_host = isinstance(self.buffer, np.ndarray)
+        self.index = self.slots if on_host else without_rows(self.index, positions)
 
     def places(self, positions: Array) -> Any:
         """The slots at these positions; of one, a slice, which no device has to be told of."""
@@ -204,8 +204,8 @@ class SlotMatrix:
             self.buffer[block, block] = square + square.T
         np.fill_diagonal(self.buffer, np.where(self.used, self.diagonal, 1.0))
         used = int(self.slots.max(initial=-1)) + 1
-        home = isinstance(self.buffer, np.ndarray)
-        self.active = self.buffer if home else self.buffer[:used, :used]
+        on_host = isinstance(self.buffer, np.ndarray)
+        self.active = self.buffer if on_host else self.buffer[:used, :used]
 
     def resize(self, capacity: int) -> None:
         """Move to a buffer of another size and compact the slots in their present order.
@@ -228,8 +228,8 @@ class SlotMatrix:
         diagonal[:n] = self.diagonal[used]
         self.slots, self.used = np.searchsorted(used, self.slots), np.arange(capacity) < n
         self.buffer, self.diagonal = buffer, diagonal
-        self.index = self.slots if isinstance(buffer, np.ndarray) else self._at_home()
+        self.index = self.slots if isinstance(buffer, np.ndarray) else self._on_device()
 
-    def _at_home(self) -> Array:  # on a device
-        """The slots at the home of the buffer."""
+    def _on_device(self) -> Array:  # on a device
+        """The slots on the device of the buffer."""
         return np.asarray(self.slots, dtype=int, like=self.buffer)

@@ -185,7 +185,7 @@ class LiveSystem:
             )
         W = self._edit(len(B), lambda: self._enter(cross, corner))
         self._largest = self.factor.largest()
-        known, self.B = self._X, _joined(self.B, B)
+        known, self.B = self._X, _concatenated(self.B, B)
         if W is None:
             self._X = None
             return
@@ -500,7 +500,7 @@ def _outer(W: Array, C: Array) -> Array:
     return W @ C if W.ndim == 2 else (C[:, None] * W).T
 
 
-def _joined(held: Array, new: Array) -> Array:
+def _concatenated(held: Array, new: Array) -> Array:
     """Rows with new ones at the end, which may have more columns."""
     more = new.shape[1] - held.shape[1]
     if more:

@@ -21,7 +21,7 @@ from scipy.optimize import lsq_linear
 
 from gramian.core.arrays import Array, side_by_side
 from gramian.core.gram import Spectrum
-from gramian.core.search._objective import Objective, each_apart
+from gramian.core.search._objective import Objective, each_setting
 from gramian.core.search._result import Trial, one_width
 
 FIRST = 256
@@ -61,7 +61,7 @@ def climb(rung: Rungs, n: int, start: tuple[Any, float] | None = None) -> Trial:
         def descend(objective: Objective, place: Place, effort: tuple[Any, ...] = effort) -> Place:
             return _descend(objective, place, *effort)
 
-        found = each_apart(rung(size), descend, places)
+        found = each_setting(rung(size), descend, places)
         places = [min(found, key=lambda place: place.nats)]
     trial = places[0].trial
     assert trial is not None
@@ -112,7 +112,7 @@ def _grid(part: Objective, widths: list[float]) -> tuple[Array, Array]:
     def nats(part: Objective, pair: tuple[float, Spectrum]) -> Array:
         return part.nats_on_path(*pair, ridges)
 
-    return ridges, np.array(each_apart(part, nats, zip(widths, spectra, strict=True)))
+    return ridges, np.array(each_setting(part, nats, zip(widths, spectra, strict=True)))
 
 
 def _curvature(widths: list[float], ridges: Array, nats: Array, i: int, j: int) -> Array:

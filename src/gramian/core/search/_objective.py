@@ -168,7 +168,7 @@ class Objective:
         return self.trace.add(trial, ridges, values)
 
 
-def each_apart(
+def each_setting(
     objective: Objective,
     function: Callable[[Objective, Item], Result],
     items: Iterable[Item],
@@ -177,7 +177,7 @@ def each_apart(
 
     On a device one after the other, since its memory is for one.
     """
-    if objective.problem.home is not None:
+    if objective.problem.like is not None:
         return [function(objective, item) for item in items]
     pairs = [(replace(objective, trace=Trace()), item) for item in items]
     results = side_by_side(lambda pair: function(*pair), pairs)

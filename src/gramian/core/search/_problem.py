@@ -66,8 +66,8 @@ class Problem:
         return int(self.samples.shape[0])
 
     @property
-    def home(self) -> Any:
-        """An array where matrices are computed; None in the memory of NumPy."""
+    def like(self) -> Any:
+        """An array where matrices are computed; None in host memory."""
         return None
 
     @property
@@ -94,7 +94,7 @@ class Problem:
     def require_squares(self, number: int, dtype: Any) -> None:
         """Raise MemoryError if there is no memory for so many n×n matrices."""
         size = number * self.n**2 * np.dtype(dtype).itemsize
-        require_memory(size, f"Choosing by the leave-one-out of {self.n} samples", self.home)
+        require_memory(size, f"Choosing by the leave-one-out of {self.n} samples", self.like)
 
     def loo_path(self, spectrum: Spectrum, ridges: Array) -> Array:
         """Leave-one-out decision values for every ridge, of shape (L, n, t)."""
@@ -128,14 +128,14 @@ class DeviceProblem(Problem):
         return max(self.largest, min(MOST, fitting))
 
     @property
-    def home(self) -> Any:
+    def like(self) -> Any:
         return self.there
 
     def gram(self, gamma: Any) -> Array:
         return self.kernel.with_gamma(gamma)(self.there, self.there)
 
     def take(self, index: Array) -> Problem:
-        """The same problem on some of the samples; in the memory of NumPy if they are few."""
+        """The same problem on some of the samples; in host memory if they are few."""
         targets, samples = self.targets.take(index), self.samples[index]
         if len(index) <= self.largest:
             return Problem(self.equations, targets, samples, self.kernel)

@@ -16,7 +16,7 @@ import numpy as np
 from gramian.core.equations import CRITERIA, ClassTargets, Criterion, Equations
 from gramian.core.kernels import KERNELS
 from gramian.core.search._ladder import FIRST, WIDTHS, Rungs, climb
-from gramian.core.search._objective import Objective, WidthPrior, each_apart
+from gramian.core.search._objective import Objective, WidthPrior, each_setting
 from gramian.core.search._polish import descend, simplex
 from gramian.core.search._problem import Problem, nested
 from gramian.core.search._result import Selection, Trace, Trial, one_width
@@ -140,7 +140,7 @@ def _first_trials(
     if start is not None:
         return [whole.path(one_width(start[0]))]
     assert part.prior is not None
-    grid = each_apart(part, Objective.path, (part.prior.center * WIDTHS).tolist())
+    grid = each_setting(part, Objective.path, (part.prior.center * WIDTHS).tolist())
     return grid if part.problem is whole.problem else [whole.path(refine(part, grid).gamma)]
 
 
