@@ -1,6 +1,6 @@
-"""Draw docs/_figures/accuracy.svg from docs/benchmarks/selection.json and selection_times.json.
+"""Draw docs/_figures/accuracy.svg from docs/benchmarks/mixed_tables.json.
 
-Run it without arguments after ``python -m evidence bench selection selection_times``.
+Run it without arguments after ``python -m evidence bench mixed_tables``.
 """
 
 import json
@@ -13,36 +13,56 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__)
-OURS, PEER = "KernelDiscriminant", "GridSearchCV(SVC)"
+OURS, PEER = "stack", "CatBoost"
+PANELS = {
+    "Test error (%)": ("classes: test error (%)", [0.5, 1, 2, 5, 10, 20, 50]),
+    "Unexplained share of the test variance": (
+        "numbers: unexplained variance (%)",
+        [1, 2, 5, 10, 20, 50, 100],
+    ),
+}
 
 
 def main():
     plt.rcParams.update({"svg.hashsalt": "gramian", "svg.fonttype": "path", "font.size": 11})
-    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
-    errors = read("selection", OURS, PEER)
-    seconds = read("selection_times", f"{OURS} (s)", f"{PEER} (s)")
-    draw(axes[0], errors, "test error (%)", [2, 5, 10, 20])
-    draw(axes[1], seconds, "fit with tuning (s)", [0.1, 1, 10])
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.9), layout="constrained")
+    for ax, (caption, (title, ticks)) in zip(axes, PANELS.items(), strict=True):
+        draw(ax, read(caption), title, ticks)
+    axes[0].legend(loc="upper left", fontsize=9, frameon=False, handletextpad=0.2)
     figure.savefig(HERE.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
 
 
-def read(name, *columns):
-    """Pairs of numbers of the rows that are data sets."""
-    table = json.loads((HERE.parents[1] / "benchmarks" / f"{name}.json").read_text())
-    places = [table["columns"].index(column) for column in columns]
-    rows = [row for row in table["rows"] if isinstance(row[1], int)]
-    return [[float(str(row[j]).split(" ± ")[0]) for j in places] for row in rows]
+def read(caption):
+    """Ours, the peer's and whether nothing was tried on it, of every table, in per cent."""
+    page = json.loads((HERE.parents[1] / "benchmarks" / "mixed_tables.json").read_text())
+    table = next(t for t in page["tables"] if t["caption"] == caption)
+    ours, peer = (table["columns"].index(name) for name in (OURS, PEER))
+    unit = 1.0 if "%" in caption else 100.0
+    return [
+        (unit * row[ours], unit * row[peer], not row[0].endswith("*"))
+        for row in table["rows"]
+        if row[ours] is not None and row[peer] is not None
+    ]
 
 
-def draw(ax, points, what, ticks):
+def draw(ax, points, title, ticks):
     """Ours against the peer's: below the diagonal, ours is the smaller one."""
-    ours, peer = zip(*points, strict=True)
-    ends = [min(ours + peer) * 0.7, max(ours + peer) * 1.4]
+    values = [value for point in points for value in point[:2]]
+    ends = [min(values) * 0.7, max(values) * 1.4]
     ax.fill_between(ends, ends[0], ends, color="#0072B2", alpha=0.08, linewidth=0)
     ax.plot(ends, ends, color="#999999", linestyle=":")
-    ax.loglog(peer, ours, "o", color="#0072B2")
-    ax.set(xlim=ends, ylim=ends, xlabel=PEER, ylabel=OURS, title=what, aspect="equal")
-    ax.set(xticks=ticks, xticklabels=ticks, yticks=ticks, yticklabels=ticks)
+    for new, face, label in (
+        (True, "#0072B2", "nothing tried on it"),
+        (False, "white", "tried on"),
+    ):
+        some = [point[:2] for point in points if point[2] == new]
+        if some:
+            ours, peer = zip(*some, strict=True)
+            ax.loglog(peer, ours, "o", color="#0072B2", mfc=face, ms=5, label=label)
+    ax.set(xlim=ends, ylim=ends, xlabel=PEER, ylabel="stack of kernels", aspect="equal")
+    ax.set_title(title, fontsize=11)
+    shown = [tick for tick in ticks if ends[0] < tick < ends[1]]
+    ax.set(xticks=shown, xticklabels=shown, yticks=shown, yticklabels=shown)
     ax.minorticks_off()
 
 

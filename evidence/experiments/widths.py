@@ -163,7 +163,7 @@ SETS = tuple(name for name in REAL if name != "Males")[:10]
 STACK, ALONE = "stack", "least squares SVM"
 OURS = {STACK: StackedKernelRegressor, ALONE: LeastSquaresSVR}
 PEERS = {"MAPIE, CQR": "mapie", "crepes, normalised": "crepes"}
-N_TRAIN, PARTITIONS, CALIBRATE = 400, 5, 3
+N_TRAIN, PARTITIONS, CALIBRATE = 400, 2, 3
 
 
 def real_cases(quick: bool) -> list[Parameters]:

@@ -44,13 +44,18 @@ class Peer:
     def fit(self, part: Columns, y: Any) -> Peer:
         if self.name == "TorchKM" and (not self.classes or len(np.unique(y)) > 2):
             raise UnavailableError("TorchKM has classifiers of two classes, and no regression")
+        # xRFM has no intercept, so that its targets are given with mean 0 and deviation 1.
+        centred = self.name == "xRFM" and not self.classes
+        self.mean, self.unit = (y.mean(), y.std() or 1.0) if centred else (0.0, 1.0)
+        y = (y - self.mean) / self.unit if centred else y
         self.levels = _levels(part)
         self.scales = _scales(part)
         self.model = getattr(self, f"_{PACKAGES[self.name].replace('-', '_')}")(part, y)
         return self
 
     def predict(self, part: Columns) -> Any:
-        return np.asarray(self.model.predict(self._read(part))).ravel()
+        found = np.asarray(self.model.predict(self._read(part))).ravel()
+        return found if self.classes else self.mean + self.unit * found
 
     def predict_proba(self, part: Columns) -> Any:
         return np.asarray(self.model.predict_proba(self._read(part)))

@@ -1,11 +1,19 @@
 """Intervals whose width follows x: against refits without pairs, and against their promises."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from gramian import LeastSquaresSVR, OrthogonalKernelRegressor, StackedKernelRegressor
+from gramian import (
+    EllipsoidalFuzzyClassifier,
+    LeastSquaresSVR,
+    OrthogonalKernelRegressor,
+    StackedKernelRegressor,
+)
 from tests.core.equations.test_local_scale import defined
 from tests.estimators.conftest import REGRESSORS, make_samples, queries
 from tests.estimators.test_conformal import edited, refitted_values, samples, shapes
@@ -276,3 +284,29 @@ def test_choices_that_do_not_go_together():
     np.testing.assert_array_equal(model.predict_interval(X, 0.5, width="local"), expected)
     full = model.predict_interval(X, 0.5, "full", "constant")
     np.testing.assert_array_equal(model.predict_interval(X, 0.5), full)
+
+
+def test_a_stack_without_weights_takes_its_kernels_alike():
+    X, y, _ = samples(n=30, targets=0)
+    stack = StackedKernelRegressor(("rbf", "laplacian"), gamma=0.5, C=1.0, weights=[0.3, 0.7])
+    spec = stack.fit(X, y)._now.spec
+    assert [share for share, _ in spec.near()] == [0.3, 0.7]
+    assert [share for share, _ in replace(spec, weights=np.zeros(2)).near()] == [1.0, 1.0]
+
+
+def test_what_has_no_kernel_says_so():
+    spec = EllipsoidalFuzzyClassifier()._spec()
+    with pytest.raises(ValueError, match=r'which samples are near.*Take width="constant"'):
+        spec.near()
+
+
+def test_a_model_that_was_not_built_yet():
+    """A pickle holds no matrix; widths build it."""
+    X, y, _ = samples(n=20, targets=0)
+    model = LeastSquaresSVR(gamma=0.5, C=1.0).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    expected = model.predict_interval(X[:3], **LOCAL)
+    np.testing.assert_allclose(again.predict_interval(X[:3], **LOCAL), expected)
+    now = pickle.loads(pickle.dumps(model))._now
+    found = next(iter(now.engine.without_pairs(now.holdings)))
+    np.testing.assert_allclose(found[1].shape, (20, 20, 1))

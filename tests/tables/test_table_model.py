@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 import gramian
 import gramian.files
-from gramian import KernelDiscriminant, LeastSquaresSVR, TableModel
+from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR, TableModel
 from gramian.store import Store
-from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn
+from gramian.tables import CategoryColumn, NumberColumn, TableError, TargetColumn, encode
 from gramian.tables._cells import are_classes, are_numbers
 from gramian.tables._columns import FEW_LEVELS
 
@@ -454,3 +454,35 @@ def test_many_levels_are_sparse_features(monkeypatch, tmp_path, kept):
         fitted.partial_fit(new).forget([3, 4])
     np.testing.assert_allclose(model.predict(some), dense.predict(some), atol=1e-9)
     np.testing.assert_allclose(model.reselect().loo_predict(), dense.reselect().loo_predict())
+
+
+def test_levels_that_come_and_go_constant_columns_and_dates_follow_edits():
+    rng, n = np.random.default_rng(0), 60
+    table = {
+        "a": rng.normal(size=n).tolist(),
+        "kind": [*rng.choice(["p", "q"], n - 2), "rare", "rare"],
+        "day": [f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(n)],
+        "flat": [1.0] * (n - 2) + [2.0, 3.0],
+        "y": rng.choice(["u", "v"], n).tolist(),
+    }
+    model = TableModel(LeastSquaresSVC(gamma=0.3, C=2.0), target="y").fit(table)
+    more = {"a": [0.1], "kind": ["new"], "day": ["2031-05-05"], "flat": [1.0], "y": ["u"]}
+    model.partial_fit(more).forget(
+        [n - 2, n - 1]
+    )  # one level is new, one is gone; flat is constant
+    queries = {name: cells[:10] for name, cells in table.items() if name != "y"}
+    kept = {c.name: c for c in model.columns_}
+    assert kept["kind"].levels == ("p", "q", None)
+    X = encode(model.columns_, {name: model.table_[name] for name in kept})
+    by_hand = LeastSquaresSVC(gamma=0.3, C=2.0).fit(X, model.y_fit_)
+    expected = by_hand.decision_function(model.transform(queries))
+    np.testing.assert_allclose(model.decision_function(queries), expected, atol=1e-10)
+    assert {"means and deviations of columns", "choice of levels of columns"} == set(
+        model.chosen_on_data_
+    )
+    model.reselect()
+    assert model.ignored_ == {"flat": "constant"}
+    held = {name: cells.tolist() for name, cells in model.table_.items()}
+    fresh = TableModel(LeastSquaresSVC(gamma=0.3, C=2.0)).fit(held, model.y_fit_)
+    expected = fresh.decision_function(queries)
+    np.testing.assert_allclose(model.decision_function(queries), expected, atol=1e-12)

@@ -1,0 +1,107 @@
+"""Make the folder of mixed tables for confirmation from a copy of Rdatasets.
+
+``python -m evidence.shared.rdatasets COPY FOLDER``, where COPY is a clone of
+vincentarelbundock/Rdatasets (commit 1dcc2bf5 was used). Then name FOLDER by GRAMIAN_MIXED.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LARGEST, SEED, FEWEST = 3000, 0, 10
+
+
+class Source(NamedTuple):
+    """A table of an R package, and columns that would tell the target."""
+
+    package: str
+    item: str
+    target: str
+    classes: bool
+    left_out: tuple[str, ...] = ()
+    name: str = ""
+
+
+_PAID = ("installment", "paid_interest", "paid_total", "paid_principal", "balance")
+SOURCES = (
+    Source("AER", "HMDA", "deny", True),
+    Source("AER", "SwissLabor", "participation", True),
+    Source("AER", "CreditCard", "card", True, ("expenditure", "share")),
+    Source("modeldata", "attrition", "Attrition", True),
+    Source("modeldata", "mlc_churn", "churn", True),
+    Source("modeldata", "credit_data", "Status", True),
+    Source("modeldata", "lending_club", "Class", True),
+    Source("modeldata", "cells", "class", True, ("case",)),
+    Source("modeldata", "ad_data", "Class", True),
+    Source("modeldata", "stackoverflow", "Remote", True),
+    Source("ISLR", "OJ", "Purchase", True),
+    Source("carData", "Mroz", "lfp", True, ("lwg",)),
+    Source("carData", "TitanicSurvival", "survived", True),
+    Source("carData", "Chile", "vote", True),
+    Source("vcdExtra", "ICU", "died", True),
+    Source("modeldata", "wa_churn", "churn", True),
+    Source("modeldata", "scat", "Species", True),
+    Source("modeldata", "ames", "Sale_Price", False),
+    Source("modeldata", "car_prices", "Price", False),
+    Source("modeldata", "concrete", "compressive_strength", False),
+    Source("modeldata", "chem_proc_yield", "yield", False),
+    Source("modeldata", "deliveries", "time_to_delivery", False),
+    Source("modeldata", "Sacramento", "price", False),
+    Source("AER", "CPS1985", "wage", False),
+    Source("AER", "Guns", "violent", False, ("murder", "robbery")),
+    Source("AER", "TeachingRatings", "eval", False),
+    Source("carData", "Salaries", "salary", False),
+    Source("carData", "SLID", "wages", False),
+    Source("ISLR", "Wage", "wage", False, ("logwage",)),
+    Source("ISLR", "Carseats", "Sales", False),
+    Source("ISLR", "College", "Grad.Rate", False),
+    Source("ISLR", "Hitters", "Salary", False),
+    Source("ISLR", "Auto", "mpg", False, ("name",)),
+    Source("mosaicData", "SaratogaHouses", "price", False),
+    Source(
+        *("openintro", "loans_full_schema", "interest_rate", False),
+        ("grade", "sub_grade", *_PAID),
+        "loans",
+    ),
+    Source("openintro", "ncbirths", "weight", False, ("lowbirthweight",)),
+    Source("DAAG", "ais", "pcBfat", False, ("ssf", "lbm")),
+)
+
+
+def read(copy: Path, source: Source) -> Any:
+    """The table: rows with a target, classes of ten rows and more, 3,000 rows at most."""
+    import pandas
+
+    table = pandas.read_csv(copy / "csv" / source.package / f"{source.item}.csv")
+    table = table.drop(columns=["rownames", *source.left_out], errors="ignore")
+    table = table.dropna(subset=[source.target])
+    if source.classes:
+        table[source.target] = table[source.target].astype(str)
+        counts = table[source.target].value_counts()
+        table = table[table[source.target].map(counts) >= FEWEST]
+    for name in table.select_dtypes("bool").columns:
+        table[name] = table[name].astype(str)
+    return table.sample(LARGEST, random_state=SEED) if len(table) > LARGEST else table
+
+
+def write(copy: Path, folder: Path) -> list[str]:
+    """Write all tables and TABLES.md; the names of the tables."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["# Mixed tables for confirmation", "", "| table | kind | target | rows | package |"]
+    lines.append("|---|---|---|---|---|")
+    names = []
+    for source in SOURCES:
+        table, name = read(copy, source), source.name or source.item
+        packed = {"method": "gzip", "mtime": 0}
+        table.to_csv(folder / f"{name}.csv.gz", index=False, compression=packed)
+        kind = "classes" if source.classes else "number"
+        lines.append(f"| {name} | {kind} | {source.target} | {len(table)} | {source.package} |")
+        names.append(name)
+    (folder / "TABLES.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return names
+
+
+if __name__ == "__main__":
+    print("\n".join(write(Path(sys.argv[1]), Path(sys.argv[2]))))
