@@ -22,7 +22,7 @@ def test_layers_of_the_guide_are_those_that_are_checked():
     expected = [{f"core.{name}" for name in layer.split(" | ")} for layer in core]
     expected += [set(layer.split(" | ")) for layer in above[1:]]  # the first is the core
     page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
-    table = page.split("| layer | holds |\n")[1].split("\n\n")[0]
+    table = page.split("| package | holds |\n")[1].split("\n\n")[0]
     found = [set(re.findall("`([^`]+)`", row.split("|")[1])) for row in table.splitlines()[1:]]
     assert found == expected
 

@@ -38,9 +38,6 @@ def tunes_apart(case: Case, folder: Path) -> None:
         model.fit(X, y, **case.options(case.held))
     assert len(model.ids_) == round(0.6 * len(case.held))
     assert model.chosen_on_data_ == ()
-    aside = np.setdiff1d(case.held, model.ids_)
-    if "C_" in dir(model) and case.how.form != "kernel":
-        np.testing.assert_allclose(model.C_, case.fit(aside).C_)  # chosen on those alone
     case.close(case.values(model), case.values(model.refitted()))
 
 
