@@ -127,7 +127,8 @@ def simulated_report(records: list[Record]) -> list[Part]:
             "with heavy-tailed noise that grows along x. With 39 samples the coverage of full "
             "conformal prediction equals the confidence (up to ties, which raise it). Beside it, "
             "the distance from the confidence in standard errors. Jackknife+ promises 0.6, 0.8 and "
-            "0.9. `OrthogonalKernel…` chooses its centres on 20 further samples (`tuning_fraction`)."
+            "0.9. `OrthogonalKernel…` chooses its centres on 20 further samples "
+            "(`tuning_fraction`)."
         ),
         Table(["machine", "draws", *names], rows),
     ]
