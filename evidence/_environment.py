@@ -18,10 +18,7 @@ import gramian
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 # What a case can depend on, besides the module that defines it.
-_LAYERS = (
-    *("arrays", "kernels", "gram", "machines", "selection"),
-    *("engines", "estimators", "datasets"),
-)
+_LAYERS = ("core", "discriminant", "ellipsoidal", "fisher", "orthogonal", "stack", "svm")
 _BENEATH = (
     *(Path(gramian.__file__).parent / layer for layer in _LAYERS),
     *(Path(__file__).parent / folder for folder in ("shared", "published")),

@@ -32,8 +32,8 @@ DRAWS, PER_CASE = 2_000, 50
 FEWER = {  # those that learn and forget the query for every label, or choose centres
     "LagrangianSVC": 150,
     "EllipsoidalFuzzyClassifier": 550,
-    "OrthogonalKernelClassifier, tune_on": 650,
-    "OrthogonalKernelRegressor, tune_on": 550,
+    "OrthogonalKernelClassifier, tuning_fraction": 650,
+    "OrthogonalKernelRegressor, tuning_fraction": 550,
 }
 MACHINES: dict[str, tuple[BaseEstimator, dict[str, Any]]] = {
     "KernelDiscriminant": (KernelDiscriminant(gamma=0.5, ridge=0.1), {}),
@@ -47,7 +47,7 @@ MACHINES: dict[str, tuple[BaseEstimator, dict[str, Any]]] = {
     "LeastSquaresSVC": (LeastSquaresSVC(gamma=0.5, C=10.0), {}),
     "LeastSquaresSVC, linear": (LeastSquaresSVC("linear", C=1.0), {}),
     "LagrangianSVC": (LagrangianSVC(gamma=0.5, C=10.0), {}),
-    "OrthogonalKernelClassifier, tune_on": (
+    "OrthogonalKernelClassifier, tuning_fraction": (
         OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=10), {},
     ),
     "EllipsoidalFuzzyClassifier": (
@@ -58,7 +58,7 @@ MACHINES: dict[str, tuple[BaseEstimator, dict[str, Any]]] = {
         LeastSquaresSVR(gamma=0.5, C=10.0), {"method": "jackknife+"},
     ),
     "LeastSquaresSVR, linear": (LeastSquaresSVR("linear", C=1.0), {}),
-    "OrthogonalKernelRegressor, tune_on": (
+    "OrthogonalKernelRegressor, tuning_fraction": (
         OrthogonalKernelRegressor(gamma=0.5, ridge=0.1, max_basis=10), {},
     ),
 }  # fmt: skip
@@ -86,8 +86,9 @@ def _covered(model: BaseEstimator, options: dict[str, Any], rng: Any) -> np.ndar
     apart = "max_basis" in model.get_params()  # its centres are chosen on samples
     n = HELD + 1 + (ASIDE if apart else 0)
     X, y = _draw(rng, n, is_classifier(model))
-    tuned = {"tune_on": np.arange(n - 1) >= HELD} if apart else {}
-    model = clone(model).fit(X[1:], y[1:], **tuned)
+    if apart:
+        model = clone(model).set_params(tuning_fraction=ASIDE / (HELD + ASIDE))
+    model = clone(model).fit(X[1:], y[1:])
     if is_classifier(model):
         label = np.searchsorted(model.classes_, y[0])
         if label == len(model.classes_) or model.classes_[label] != y[0]:
@@ -126,7 +127,8 @@ def simulated_report(records: list[Record]) -> list[Part]:
             "with heavy-tailed noise that grows along x. With 39 samples the coverage of full "
             "conformal prediction equals the confidence (up to ties, which raise it). Beside it, "
             "the distance from the confidence in standard errors. Jackknife+ promises 0.6, 0.8 and "
-            "0.9. `OrthogonalKernel…` chooses its centres on 20 further samples (`tune_on`)."
+            "0.9. `OrthogonalKernel…` chooses its centres on 20 further samples "
+            "(`tuning_fraction`)."
         ),
         Table(["machine", "draws", *names], rows),
     ]
@@ -251,8 +253,8 @@ def tuned(pool: str, n: int, start: int, data: str = "") -> dict[str, Any]:
         model = (LeastSquaresSVR if pool in ("numbers", "boston") else LeastSquaresSVC)(
             random_state=0
         )
-        for rates, options in ((same, {}), (apart, {"tune_on": known % 2 == 0})):
-            fitted = clone(model).fit(X[known], y[known], **options)
+        for rates, fraction in ((same, None), (apart, 0.5)):
+            fitted = clone(model).set_params(tuning_fraction=fraction).fit(X[known], y[known])
             rates.append(_rate(fitted, X[n:], y[n:]))
     return {"same": np.array(same), "apart": np.array(apart)}
 
@@ -281,11 +283,11 @@ def tuned_report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "Coverage at confidence 0.9 with its standard error, when gamma and C were chosen on "
-            "the very samples that the sets compare with, and when `fit(…, tune_on=mask)` chose "
+            "the very samples that the sets compare with, and when `tuning_fraction=0.5` chose "
             "them on one half, which it set aside. Over draws of n samples and 200 queries; "
             "`LeastSquaresSVC` or `LeastSquaresSVR` as they are by default."
         ),
-        Table(["data", "n", "draws", "chosen on the same samples", "`tune_on` half"], rows),
+        Table(["data", "n", "draws", "chosen on the same samples", "`tuning_fraction` half"], rows),
     ]
 
 

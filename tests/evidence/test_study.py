@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from evidence.experiments import calibration, ours_peers, saadi2004_table_1, selection
+from evidence.experiments import (
+    calibration,
+    ours_peers,
+    ours_stack,
+    saadi2004_table_1,
+    selection,
+)
 from evidence.shared import study
 
 
@@ -25,7 +31,7 @@ def test_the_paper_searches_by_the_simplex_method(targets):
 
 
 def test_experiments_share_what_they_compute():
-    modules = (calibration, ours_peers, saadi2004_table_1, selection)
+    modules = (calibration, ours_peers, ours_stack, saadi2004_table_1, selection)
     assert {e.run for module in modules for e in module.EXPERIMENTS} == {study.run}
     machines = {case["machine"] for m in modules for case in m.cases(False)}
     assert machines == set(study.MACHINES)

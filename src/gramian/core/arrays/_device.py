@@ -283,43 +283,43 @@ def _kind(dtype: Any) -> torch.dtype:
 
 
 @_implements(np.zeros, np.empty)
-def _zeros(device: Any, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _zeros(device: Any, /, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
     return DeviceArray(torch.zeros(shape, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.ones)
-def _ones(device: Any, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _ones(device: Any, /, shape: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
     return DeviceArray(torch.ones(shape, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.eye)
-def _eye(device: Any, n: int, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _eye(device: Any, /, n: int, dtype: Any = None, **ignored: Any) -> DeviceArray:
     return DeviceArray(torch.eye(n, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.full)
-def _full(device: Any, shape: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _full(device: Any, /, shape: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
     shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
     return DeviceArray(torch.full(shape, value, dtype=_kind(dtype), device=device))
 
 
 @_implements(np.array)
 def _array(
-    device: Any, value: Any, dtype: Any = None, order: str = "K", **ignored: Any
+    device: Any, /, value: Any, dtype: Any = None, order: str = "K", **ignored: Any
 ) -> DeviceArray:
     kept = torch.contiguous_format if order == "C" else torch.preserve_format
     return DeviceArray(_asarray(device, value, dtype).tensor.clone(memory_format=kept))
 
 
 @_implements(np.asarray)
-def _asarray(device: Any, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
+def _asarray(device: Any, /, value: Any, dtype: Any = None, **ignored: Any) -> DeviceArray:
     tensor = moved(value, device)
     return DeviceArray(tensor if dtype is None else tensor.to(_kind(dtype)))
 
 
 @_implements(np.zeros_like, np.empty_like)
-def _zeros_like(device: Any, array: Any, **ignored: Any) -> DeviceArray:
+def _zeros_like(device: Any, /, array: Any, **ignored: Any) -> DeviceArray:
     return DeviceArray(torch.zeros_like(moved(array, device)))
 
 
