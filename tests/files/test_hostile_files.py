@@ -312,3 +312,16 @@ def test_a_choice_that_could_not_be(name, value, match):
     state = model.fit(*make_samples(model, 12))._get_state()
     with pytest.raises(ModelFileError, match=match):
         check_state(model, altered(state, ("public", name), value))
+
+
+@pytest.mark.parametrize(
+    ("store", "width"), [(np.asarray, [0.5, -1.0, 0.5]), (sparse.csr_array, [0.5, 1.0, 0.5])]
+)
+def test_widths_for_each_feature_that_these_samples_do_not_allow(store, width):
+    """One below 0; and any with sparse samples, whose kernels have one width for all features."""
+    model = LeastSquaresSVC(gamma=0.5, C=4.0)
+    X, y = make_samples(model, 6)
+    state = model.fit(store(X), y)._get_state()
+    check_state(model, state)
+    with pytest.raises(ModelFileError, match="gamma_ has one width for each feature, which these"):
+        check_state(model, altered(state, ("public", "gamma_"), np.array(width)))
