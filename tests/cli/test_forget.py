@@ -150,7 +150,7 @@ def test_model_from_python(gramian, folder):
         ((), 2, "Say which rows"),
         (("--id", "nobody"), 1, "forget got id nobody, which the model does not hold"),
         (("--where", "sound == quack"), 1, "no row that the model holds has sound == quack"),
-        (("--where", "sound = woof"), 1, "is not of the form COLUMN OP VALUE"),
+        (("--where", "sound ~ woof"), 1, "is not of the form COLUMN OP VALUE"),
         (("--where", "age > 0", "--yes"), 1, "forget would leave 0 samples"),
         (("--ids-from", "empty.txt"), 1, "empty.txt has no ids"),
         (("--ids-from", "nowhere.txt"), 2, "does not exist"),

@@ -54,6 +54,19 @@ def test_equals_the_pseudo_inverse(kind, classes, factor):
     close_values(model.decision_function(queries()), expected, updates=11)
 
 
+def test_leave_one_out_from_a_factor_in_single_precision():
+    """Its digits are few by consent; refits in double precision are near."""
+    model = KernelDiscriminant(gamma=0.5, ridge=0.1, factor="single")
+    X, y = make_samples(model)
+    found = model.fit(X, y).loo_decision_function()
+    Y = targets(y, "signs")
+    for i in range(0, 30, 7):
+        rest = np.delete(np.arange(30), i)
+        K, k = rbf(X[rest], X[rest]), rbf(X[[i]], X[rest])
+        expected = pseudo_inverse_values(K, Y[rest], k, 0.1)
+        np.testing.assert_allclose(found[i], expected[0], rtol=0, atol=1e-4)
+
+
 def test_qr_of_the_paper():
     """Eqs. (17), (19) and (20) step by step."""
     model = KernelDiscriminant(gamma=0.5, ridge=0.1)

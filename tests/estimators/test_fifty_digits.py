@@ -24,6 +24,16 @@ def test_few_samples_that_a_linear_kernel_can_fit_exactly(name, n, ridge):
     np.testing.assert_allclose(np.einsum("iit->i", F), exact, rtol=0, atol=atol)
 
 
+def test_a_precomputed_kernel_that_can_be_fitted_exactly():
+    """A fit without a sample is one without its row and its column."""
+    X = np.random.default_rng(8).standard_normal((5, 4))
+    y = X[:, 0] ** 2
+    model = LeastSquaresSVR("precomputed", C=1e8).fit(X @ X.T, y)
+    exact = exact_left_out(LeastSquaresSVR("linear", C=1e8).fit(X, y), X, y)
+    atol = OFF * max(1.0, np.abs(exact).max())
+    np.testing.assert_allclose(model.loo_decision_function(), exact, rtol=0, atol=atol)
+
+
 def test_after_near_duplicates_came_and_went():
     """Drift of P is largest in a pair of them, which a few rows of P may not show."""
     rng = np.random.default_rng(11)

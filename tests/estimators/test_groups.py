@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 
 import gramian
@@ -182,6 +183,39 @@ def test_a_group_is_forgotten_at_once_and_kept_in_files(name, tmp_path):
     assert gone not in loaded.groups_
     np.testing.assert_array_equal(loaded.ids_, model.ids_)
     close_values(values(loaded), values(model), updates=30)
+
+
+def balanced(kernel="rbf"):
+    return LeastSquaresSVC(kernel, gamma=0.5, C=10.0, class_weight="balanced")
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_balanced_weights_follow_when_a_group_leaves(classes):
+    X, y, groups = grouped(balanced(), classes=classes)
+    model = balanced().fit(X, y, groups=groups)
+    expected = left_out(model)
+    close_values(model.loo_decision_function(), expected, updates=24)
+    K = rbf_kernel(X, gamma=0.5)
+    by_kernel = balanced("precomputed").fit(K, y, groups=groups)
+    close_values(by_kernel.loo_decision_function(), expected, updates=24)
+
+
+@pytest.mark.parametrize("names", [int, str])
+def test_a_query_that_joins_has_a_group_of_its_own(names):
+    """p-values of balanced classes, from refits without each group of the samples and the query."""
+    X, y, groups = grouped(balanced(), 12)
+    model, query = balanced().fit(X, y, groups=groups.astype(names)), queries(1)
+    now = model._serving()
+    ((_, block),) = now.engine.added(now.holdings, query)
+    for label, p in enumerate(model.p_values(query)[0]):
+        own = names(groups.max() + 1)
+        joint = balanced().fit(
+            np.vstack([X, query]), np.append(y, label), groups=[*groups.astype(names), own]
+        )
+        F = left_out(joint)
+        close_values(block.decisions(label)[0, :, 0], F, updates=12)
+        scores = np.where(joint.y_fit_ == 1, -F, F)
+        assert p == np.mean(scores >= scores[-1] - 1e-7)
 
 
 def test_what_groups_must_be():

@@ -98,6 +98,7 @@ OFFICIAL = {"official": True, "number": 1}
 
 STUDY = {"error": 15.0, "seconds": 0.5, "n": 170, "d": 13, **OFFICIAL}
 EXACT = {"floor": 1e-14, "live": 1e-14, "refit": 1e-14, "drift": 1e-14, "rebuilt": 0, "end": "qr"}
+HONEST = ("left_out", "reported", "true", "covered", "alone", "alone_covered")
 MADE_UP = {
     "tuning_machines": {"ladder": 90.0, "path": 90.5, "ladder (s)": 0.5, "path (s)": 1.0},
     "kim2006-table-1": {"whole": 16.0, "adaptive": 16.0, "difference": 0.0, "order": 0.0},
@@ -153,7 +154,8 @@ MADE_UP = {
     "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
-    "store": dict.fromkeys(store_edits.TIMES, 0.1),
+    "store": {**dict.fromkeys(store_edits.TIMES, 0.1), "epoch": 0.5},
+    **{f"honest_{what}": dict.fromkeys(HONEST, 30.0) for what in ("noise", "tables", "groups")},
     "default_times": {"seconds": 1.0, "yardstick": 0.01, "score": 0.9},
     "flattery": {"left_out": 9.0, "fresh": 10.0},
     "stream_choices": {"error": 1.0, "no_change": 2.0},
@@ -306,7 +308,7 @@ MIXED = {"partition": 0, "n": 40}
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (widths, {"table": "diabetes", "who": "least squares SVM", "partition": 0, "n": 40}),
         (widths_classes, {"table": "wine", "partition": 0, "n": 40}),
-        (store_edits, {"n": 130}),
+        (store_edits, {"n": 130, "place": "file"}),
         (mixed_tables, {"table": "made classes", "machine": "HistGradientBoosting", **MIXED}),
         (mixed_tables, {"table": "made numbers", "machine": "least squares SVM", **MIXED}),
         (libraries, {"library": "gramian LagrangianSVC", "version": "0", "n": 40}),

@@ -353,7 +353,6 @@ def test_regions_that_do_not_hold_together(path, value, match):
         (("bases", 0, "outputs"), lambda names: names[[0, 0, 1]], "are not one for each class"),
         (("bases", 0, "outputs"), lambda names: names.astype(str), "are not one for each class"),
     ],
-    ids=str,
 )
 def test_bases_that_do_not_hold_together(path, value, match):
     model = OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=4)
@@ -364,3 +363,16 @@ def test_bases_that_do_not_hold_together(path, value, match):
         there = there[key]
     with pytest.raises(ModelFileError, match=match):
         check_state(model, altered(state, path, value(there)))
+
+
+@pytest.mark.parametrize(
+    ("store", "width"), [(np.asarray, [0.5, -1.0, 0.5]), (sparse.csr_array, [0.5, 1.0, 0.5])]
+)
+def test_widths_for_each_feature_that_these_samples_do_not_allow(store, width):
+    """One below 0; and any with sparse samples, whose kernels have one width for all features."""
+    model = LeastSquaresSVC(gamma=0.5, C=4.0)
+    X, y = make_samples(model, 6)
+    state = model.fit(store(X), y)._get_state()
+    check_state(model, state)
+    with pytest.raises(ModelFileError, match="gamma_ has one width for each feature, which these"):
+        check_state(model, altered(state, ("public", "gamma_"), np.array(width)))

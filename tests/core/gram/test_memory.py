@@ -148,7 +148,9 @@ def test_peak_of_growing(traced):
     spare = factor._matrix.capacity - factor.n
     factor.append(np.zeros((factor.n, spare)), 2 * np.eye(spare))
     n = factor.n
-    assert peak(lambda: factor.append(np.zeros((n, 1)), np.eye(1))) <= LIMIT * 8 * n**2
+    vectors = 8 * 10 * n  # a few, beside the matrices
+    grown = peak(lambda: factor.append(np.zeros((n, 1)), np.eye(1)))
+    assert grown <= LIMIT * 8 * n**2 + vectors
     assert factor._matrix.capacity > n
 
 

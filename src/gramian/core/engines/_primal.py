@@ -75,11 +75,6 @@ class LinearDenseEngine(DenseEngine):
         event = Rebuild("more than 2 (d + 1) samples", len(after), 0, PRIMAL)
         return PrimalEngine(self.spec, after, (*self.history, event))
 
-    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
-        """Intercepts (t,) and weights of the features (d, t)."""
-        intercept, Z = self.coefficients(holdings)
-        return np.asarray(intercept), np.asarray(holdings.rows.samples().T @ Z)
-
 
 class PrimalEngine(Engine):
     """Least squares with a free or penalised intercept, from sums over the samples.

@@ -253,7 +253,9 @@ class LiveInverse(SlotFactor):
         """Make room for as many deferred updates as a matrix of this size is to have."""
         buffer, n = self._matrix.buffer, self._matrix.capacity
         on_device = not isinstance(buffer, np.ndarray)
-        self._most = DEVICE_PENDING if on_device else PENDING if n > SMALL else 0
+        # Deferred updates keep digits that a resolvent of a tiny ridge needs, of any size.
+        defers = n > SMALL or buffer.dtype.kind == "c"
+        self._most = DEVICE_PENDING if on_device else PENDING if defers else 0
         self._pending = np.zeros((n, self._most), dtype=buffer.dtype, order="F", like=buffer)
         self._signs = np.empty(self._most, dtype=buffer.dtype)
         self._deferred = 0
