@@ -16,6 +16,7 @@ from gramian import (
     LeastSquaresSVC,
     LeastSquaresSVR,
 )
+from gramian.svm._lagrangian_equations import Tableau
 from tests.estimators.conftest import (
     ESTIMATORS,
     ONE_OF_EACH,
@@ -244,6 +245,45 @@ def test_what_groups_must_be():
     with pytest.raises(ValueError, match="needs ids, or groups"):
         model.forget()
     assert len(model.ids_) == 24
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, object])
+def test_whole_numbers_of_any_type_name_groups(dtype):
+    model = LeastSquaresSVC(gamma=0.5, C=1.0)
+    X, y, groups = grouped(model)
+    model.fit(X, y, groups=groups.astype(dtype))
+    assert model.groups_.dtype == np.int64
+    np.testing.assert_array_equal(model.groups_, groups)
+    model.forget(groups=groups[:1].astype(dtype))
+    np.testing.assert_array_equal(model.ids_, np.flatnonzero(groups != groups[0]))
+
+
+def test_two_sides_are_two_groups():
+    model = LeastSquaresSVR(gamma=0.5, C=1.0)
+    X, y = make_samples(model, 12)
+    left = np.arange(12) % 3 == 0
+    model.fit(X, y, groups=left)
+    close_values(model.loo_decision_function(), left_out(model))
+
+
+def test_groups_change_balanced_weights():
+    model = LagrangianSVC(gamma=0.5, C=3.0, class_weight="balanced")
+    X, y, groups = grouped(model, classes=3)
+    model.fit(X, y, groups=groups)
+    close_values(model.loo_decision_function(), left_out(model))
+
+
+def test_where_pivoting_without_a_group_does_not_end_fits_serve(monkeypatch):
+    model = LagrangianSVC(gamma=0.5, C=3.0)
+    X, y, groups = grouped(model, classes=3)
+    model.fit(X, y, groups=groups)
+    expected = left_out(model)
+
+    def refuse(*args):
+        raise np.linalg.LinAlgError("singular")
+
+    monkeypatch.setattr(Tableau, "exchanged", refuse)
+    close_values(model.loo_decision_function(), expected)
 
 
 def test_groups_follow_other_edits():

@@ -13,6 +13,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_ke
 from gramian import LagrangianSVC, LeastSquaresSVC, forget
 from gramian.core.gram import LiveSystem, NotPositiveDefiniteError
 from gramian.core.gram._normal import LiveNormal
+from gramian.svm._lagrangian_dense import GramSpace
+from gramian.svm._lagrangian_equations import Tableau
 from tests.tolerance import tolerance
 
 GAMMA, C = 0.3, 10.0
@@ -515,3 +517,41 @@ def test_a_query_that_an_update_refuses_is_learned_from_scratch(monkeypatch):
 
     monkeypatch.setattr(type(model._now.engine), "append", refuse)
     np.testing.assert_array_equal(model.p_values(X[:2] + 0.1), expected)
+
+
+def without_each(model, at):
+    """Values at some places without each sample, as the model knows them."""
+    now = model._serving()
+    return np.concatenate([F for _, F in now.engine.without_each(now.holdings, at)])
+
+
+def singular(*args):
+    raise np.linalg.LinAlgError("singular")
+
+
+@pytest.mark.parametrize("lost", [(Tableau, "exchanged"), (GramSpace, "tableau")])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_where_pivoting_without_a_sample_fails_fits_serve(lost, classes, monkeypatch):
+    X, y = samples(24, classes=classes)
+    model, at = clone(PIVOT).fit(X, y), samples(5, seed=9)[0]
+    monkeypatch.setattr(*lost, singular)
+    expected = reference_loo(model, X, y, classes=classes)
+    close(model.loo_decision_function(), squeezed(expected))
+    found = without_each(model, at)
+    for i in range(24):
+        stay = np.arange(24) != i
+        Z = references(model, X[stay], y[stay], classes=classes)
+        close(found[:, i], KERNELS["rbf"](at, X[stay]) @ Z)
+
+
+def test_where_fits_without_a_sample_fail_too_the_error_says_so(monkeypatch):
+    X, y = samples(24)
+    model = clone(PIVOT).fit(X, y)
+    before = model.decision_function(X)
+    with monkeypatch.context() as patch:
+        patch.setattr(Tableau, "exchanged", singular)
+        patch.setattr("gramian.core.engines._doubt.outputs_without", singular)
+        with pytest.raises(np.linalg.LinAlgError, match="without some sample no support set"):
+            model.loo_decision_function()
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    close(model.loo_decision_function(), squeezed(reference_loo(model, X, y)))

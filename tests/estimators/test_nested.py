@@ -82,6 +82,17 @@ def test_it_follows_edits_and_a_choice_anew():
     assert model._now.apart is None
 
 
+def test_a_fold_may_be_forgotten_whole():
+    model = LeastSquaresSVC(gamma=0.5, C=1.0)
+    X, y = make_samples(model, 24)
+    model.fit(X, y).nested_score(folds=3)
+    fold = model._now.holdings.folds
+    model.forget(np.flatnonzero(fold == 1))
+    X, y, fold = X[fold != 1], y[fold != 1], fold[fold != 1]
+    found = model.nested_score()
+    close_values(found.values, repeated(model, X, y, fold), updates=24)
+
+
 def test_groups_stay_in_their_folds_and_count_together():
     model = LeastSquaresSVR(gamma=0.5, C=1.0)
     X, y = make_samples(model, 60)

@@ -575,6 +575,22 @@ def test_failed_calls_leave_the_model(estimator):
         assert_unchanged(estimator, before)
 
 
+def test_a_basis_that_could_not_be_built_is_chosen_when_it_is_used(estimator, monkeypatch):
+    X, y = make_samples(estimator, 30)
+    estimator.set_params(ridge=0.1).fit(X, y)  # else λ stays as it was chosen
+
+    def refuse(*args):
+        raise np.linalg.LinAlgError("singular")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(estimator._now.engine), "remove", refuse)
+        patch.setattr(type(estimator._now.engine), "fresh", refuse)
+        estimator.forget([0])
+    fresh = clone(estimator).fit(X[1:], y[1:], ids=np.arange(1, 30))
+    np.testing.assert_array_equal(estimator.basis_, fresh.basis_)
+    np.testing.assert_array_equal(values(estimator), values(fresh))
+
+
 def test_an_edit_that_fails_half_way_changes_nothing(monkeypatch):
     model = clone(MODELS["one-vs-rest"])
     X, y = make_samples(model, 60, classes=3)

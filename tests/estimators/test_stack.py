@@ -327,3 +327,19 @@ def test_weights_need_two_samples():
     with pytest.raises(ValueError, match="choosing weights by leave-one-out needs at least 2"):
         model.fit(X[:1], y[:1])
     model.set_params(weights=1.0).fit(X[:1], y[:1])
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_folds_are_tuned_on_some_samples_and_trained_on_all(name, monkeypatch):
+    monkeypatch.setattr("gramian.stack._spec.TUNED_ON", 15)
+    model = clone(CHOSEN[name]).set_params(kernel=("rbf", "laplacian"))
+    X, y = make_samples(model, 40)
+    found = model.fit(X, y).nested_score().values
+    kind, now = (LeastSquaresSVC if is_classifier(model) else LeastSquaresSVR), model._now
+    for k, spec in enumerate(now.apart):
+        rest = now.holdings.folds != k
+        total = 0.0 if is_classifier(model) else spec.offset[0]
+        for part, share in zip(spec.parts, spec.shares, strict=True):
+            one = kind(part.kernel.kernel.name, gamma=part.gamma, C=1 / part.ridge)
+            total = total + share * values(one.fit(X[rest], y[rest]), X[~rest])
+        np.testing.assert_allclose(found[~rest], total, atol=1e-9, rtol=1e-9)

@@ -13,7 +13,13 @@ import pytest
 from scipy import sparse
 
 import gramian
-from gramian import KernelDiscriminant, LeastSquaresSVC, StackedKernelClassifier
+from gramian import (
+    EllipsoidalFuzzyClassifier,
+    KernelDiscriminant,
+    LeastSquaresSVC,
+    OrthogonalKernelClassifier,
+    StackedKernelClassifier,
+)
 from gramian.files import ModelFileError
 from gramian.files._archive import describe, write_archive
 from gramian.files._arrays import array_bytes
@@ -312,6 +318,51 @@ def test_a_choice_that_could_not_be(name, value, match):
     state = model.fit(*make_samples(model, 12))._get_state()
     with pytest.raises(ModelFileError, match=match):
         check_state(model, altered(state, ("public", name), value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        (("slopes",), np.array([1.0, 0.0]), "slopes are not all positive"),
+        (("slopes",), np.array([1.0, -2.0]), "slopes are not all positive"),
+        (("slopes",), np.ones(3), "slopes has shape"),
+        (("kept",), {0: ()}, "is not for the classes that the samples have"),
+        (("kept",), {0: (), 1: (1,)}, "classes has .0, 1. entries"),
+        (("kept",), {0: (1,), 1: (1,)}, "classes has .1. entries"),
+        (("kept", 0, 0), np.array([1, 0]), "a basis of a class is not in ascending order"),
+        (("kept", 0, 0), np.array([1, 1]), "a basis of a class is not in ascending order"),
+        (("public", "cv_scores_"), [1.0], "cv_scores_ is no dict"),
+    ],
+    ids=str,
+)
+def test_regions_that_do_not_hold_together(path, value, match):
+    model = EllipsoidalFuzzyClassifier(gamma=0.5, distance="svd")
+    state = model.fit(*make_samples(model, 8))._get_state()
+    coordinates = np.ones((4, 2))
+    state["kept"] = {label: (np.array([0, 1]), coordinates) for label in (0, 1)}
+    check_state(model, state)
+    with pytest.raises(ModelFileError, match=match):
+        check_state(model, altered(state, path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        (("bases", 0, "live", "U"), lambda U: np.triu(U, 1), "U of a basis is singular"),
+        (("bases", 0, "outputs"), lambda names: names + 1, "are not one for each class or target"),
+        (("bases", 0, "outputs"), lambda names: names[[0, 0, 1]], "are not one for each class"),
+        (("bases", 0, "outputs"), lambda names: names.astype(str), "are not one for each class"),
+    ],
+)
+def test_bases_that_do_not_hold_together(path, value, match):
+    model = OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=4)
+    state = model.fit(*make_samples(model, 12, classes=3))._get_state()
+    check_state(model, state)
+    there = state
+    for key in path:
+        there = there[key]
+    with pytest.raises(ModelFileError, match=match):
+        check_state(model, altered(state, path, value(there)))
 
 
 @pytest.mark.parametrize(

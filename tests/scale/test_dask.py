@@ -305,3 +305,15 @@ def test_a_worker_that_dies_on_the_way(workers, tmp_path):
     assert set(workers.run(os.getpid).values()) != before
     close_values(values(model), values(clone(model).fit(X, y)), n=120)
     np.testing.assert_array_equal(model.predict(dX).compute(), model.predict(X))
+
+
+def test_groups_are_for_samples_that_are_held(estimator):
+    X, y, _ = samples(estimator, 50)
+    groups = np.arange(50) // 5
+    with pytest.raises(ValueError, match="those of Dask arrays are not held"):
+        estimator.fit(*chunked(X, y), groups=groups)
+    estimator.fit(*chunked(X, y))
+    before = values(estimator)
+    with pytest.raises(ValueError, match="those of Dask arrays are not held"):
+        estimator.partial_fit(*chunked(X, y), groups=groups)
+    np.testing.assert_array_equal(values(estimator), before)

@@ -302,3 +302,13 @@ def test_left_out_values_equal_real_fits(seed, weighted):
         moved += bool(support[i] and np.any((z != 0) != support[stay]))
     assert moved > 5  # removal alone would not do
     close(values, expected, A)
+
+
+def test_left_out_solutions_that_pivoting_does_not_find_are_unknown(monkeypatch):
+    A, Y, ridges = problem(30)
+    y = Y[:, 0]
+    support = reference(A, y) != 0
+    monkeypatch.setattr("gramian.svm._lagrangian_equations.EXCHANGES", 0)
+    found = list(left_out_solutions(dense_tableau(A, support), basic(A, y, support), y, ridges, 1))
+    assert [i for i, _ in found] == np.flatnonzero(support).tolist()
+    assert all(np.isnan(z).all() for _, z in found)

@@ -184,9 +184,8 @@ class LagrangianEngine(Engine):
         return self.spec.predictor(holdings, self.state(holdings))
 
     def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
-        """Intercepts (t,) and weights of the features (d, t); linear kernel only."""
-        if self._B is None:
-            return self._Z.sum(axis=0), holdings.rows.samples().T @ self._Z
+        """Intercepts (t,) and weights of the features (d, t); with sums only."""
+        assert self._B is not None
         B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
         return B[-1], B[:-1]
 

@@ -20,6 +20,7 @@ from tests.core.gram.conftest import (
     inverse,
     inverse_tolerance,
     public_reads,
+    slot_matrix,
     without,
 )
 
@@ -448,3 +449,13 @@ def test_removal_needs_no_memory(build, monkeypatch, removals):
     for positions in removals:
         edited.remove(positions)
     edited.check()
+
+
+def test_an_inverse_that_is_spoiled_lets_no_sample_out():
+    factor = LiveInverse(slot_matrix(gram(12)))
+    factor._diagonal[factor._matrix.slots[5]] = -1.0  # no inverse of a positive definite matrix
+    before = public_reads(factor)
+    with pytest.raises(NotPositiveDefiniteError, match="failed at sample 5") as caught:
+        factor.remove_one(5)
+    assert caught.value.position == 5
+    assert_same_bits(public_reads(factor), before)

@@ -149,3 +149,15 @@ def test_samples_that_are_too_large_are_refused():
     normal = LiveNormal(np.ones(2), 1)
     with pytest.raises(ValueError, match=r"squares are not finite in float64\. Scale"):
         normal.append(np.full((1, 2), 1e200), np.ones((1, 1)), np.ones(1))
+
+
+def test_rounding_is_beyond_measure_where_there_is_no_inverse():
+    X, Y, weight = samples(10)
+    normal = LiveNormal(np.zeros(4), 2)
+    normal.append(X, Y, weight)
+    N = np.linalg.inv(X.T @ (weight[:, None] * X))
+    size = (weight @ np.square(X) * N.diagonal()).max()
+    assert normal.rounding() == pytest.approx(np.finfo(float).eps * size)
+    normal.remove(X[:8], Y[:8], weight[:8])  # two samples do not determine four numbers
+    assert normal.rounding() == np.inf
+    assert normal.worn()

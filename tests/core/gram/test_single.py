@@ -79,6 +79,13 @@ def test_moments_of_the_inverse_have_single_precision():
     np.testing.assert_allclose(samples.system.solve(samples.Y), P @ samples.Y, rtol=0, atol=1e-12)
 
 
+def test_columns_of_the_inverse_have_double_precision():
+    samples = Samples(40, range(40), ridge=1.0)
+    found = samples.system.inverse_columns(np.array([31, 4]))
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, np.linalg.inv(samples.A)[:, [31, 4]], rtol=0, atol=1e-12)
+
+
 def test_a_rebuild_keeps_the_precision():
     samples = Samples(40, range(30))
     samples.append(np.arange(30, 40))
