@@ -56,7 +56,7 @@ class Martingale:
     >>> from gramian.stream import Martingale
     >>> martingale = Martingale()
     >>> martingale.bet([0.2, 0.01]).round(2).tolist(), round(martingale.value, 2)
-    ([0.05, 0.74], 0.74)
+    ([-0.03, 0.6], 0.6)
     """
 
     def __init__(self) -> None:
