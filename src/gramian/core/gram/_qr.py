@@ -94,7 +94,8 @@ class QRFactor(Factor):
         L, info = small_cholesky(self._A)
         if info:
             raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), 0.0)
-        self._Q, self._R = qr(self._A)
+        # LAPACK takes no matrix of no samples.
+        self._Q, self._R = qr(self._A) if len(self._A) else (self._A.copy(), self._A.copy())
 
     # -- the inverse ----------------------------------------------------------------------------
 
