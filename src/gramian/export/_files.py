@@ -78,5 +78,5 @@ def _npz(expansion: Expansion, columns: Any) -> bytes:
     there = {name: np.asarray(value) for name, value in arrays.items() if value is not None}
     if any(value.dtype.hasobject for value in there.values()):
         raise ExportError("the classes are Python objects; a file that only predicts holds none.")
-    np.savez(stream, **there)
+    np.savez(stream, **there)  # type: ignore[arg-type]  # allow_pickle= is of later versions
     return stream.getvalue()

@@ -100,7 +100,8 @@ class QRFactor(Factor):
     # -- the inverse ----------------------------------------------------------------------------
 
     def apply_inverse(self, B: Array) -> Array:
-        result: Array = solve_triangular(self._R, self._Q.T @ B)
+        turned = self._Q.T @ B
+        result: Array = solve_triangular(self._R, turned) if len(turned) else turned
         return result
 
     def diagonal(self) -> Array:
