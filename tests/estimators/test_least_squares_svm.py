@@ -153,7 +153,7 @@ def test_reading_loo_after_an_update_passes_over_no_matrix(monkeypatch):
         model.loo_score()
         model.loo_decision_function()
         assert passes == []
-    close(model.loo_decision_function(), bordered_loo(X[10:], signs(y, 3)[10:]), updates=20)
+    close(model.loo_decision_function(), bordered_loo(X[8:58], signs(y, 3)[8:58]), updates=16)
 
 
 # -- parameters ---------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 
 from gramian.export._expansion import (
     Expansion,
+    ExportError,
     Term,
     check_agrees,
     expansion_of,
@@ -75,5 +76,7 @@ def _npz(expansion: Expansion, columns: Any) -> bytes:
         arrays["columns"] = json.dumps(described)
     stream = BytesIO()
     there = {name: np.asarray(value) for name, value in arrays.items() if value is not None}
-    np.savez(stream, allow_pickle=False, **there)
+    if any(value.dtype.hasobject for value in there.values()):
+        raise ExportError("the classes are Python objects; a file that only predicts holds none.")
+    np.savez(stream, **there)  # type: ignore[arg-type]  # allow_pickle= is of later versions
     return stream.getvalue()

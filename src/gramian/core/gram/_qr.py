@@ -94,12 +94,14 @@ class QRFactor(Factor):
         L, info = small_cholesky(self._A)
         if info:
             raise NotPositiveDefiniteError(info - 1, float(L[info - 1, info - 1]), 0.0)
-        self._Q, self._R = qr(self._A)
+        # LAPACK takes no matrix of no samples.
+        self._Q, self._R = qr(self._A) if len(self._A) else (self._A.copy(), self._A.copy())
 
     # -- the inverse ----------------------------------------------------------------------------
 
     def apply_inverse(self, B: Array) -> Array:
-        result: Array = solve_triangular(self._R, self._Q.T @ B)
+        turned = self._Q.T @ B
+        result: Array = solve_triangular(self._R, turned) if len(turned) else turned
         return result
 
     def diagonal(self) -> Array:
