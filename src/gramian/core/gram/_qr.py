@@ -100,9 +100,7 @@ class QRFactor(Factor):
     # -- the inverse ----------------------------------------------------------------------------
 
     def apply_inverse(self, B: Array) -> Array:
-        turned = self._Q.T @ B
-        result: Array = solve_triangular(self._R, turned) if len(turned) else turned
-        return result
+        return self._solve_upper(self._Q.T @ B)
 
     def diagonal(self) -> Array:
         """``diag(P)``, O(n³)."""
@@ -114,5 +112,9 @@ class QRFactor(Factor):
         return result
 
     def _inverse(self) -> Array:
-        result: Array = solve_triangular(self._R, self._Q.T)
+        return self._solve_upper(self._Q.T)
+
+    def _solve_upper(self, B: Array) -> Array:
+        """``R⁻¹ B``; LAPACK takes no matrix of no samples."""
+        result: Array = solve_triangular(self._R, B) if len(B) else B
         return result
