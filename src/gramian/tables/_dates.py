@@ -135,6 +135,6 @@ def _is_missing(cell: Any) -> bool:
 def _years(times: Array) -> Array:
     """Years with their fractions, such as 2024.5."""
     first = times.astype("datetime64[Y]")
-    start, end = (year.astype("datetime64[s]") for year in (first, first + 1))
+    start, end = (year.astype("datetime64[s]") for year in (first, first + np.timedelta64(1, "Y")))
     result: Array = first.astype(np.int64) + 1970 + (times - start) / (end - start)
     return result
