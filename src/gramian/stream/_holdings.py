@@ -92,7 +92,7 @@ def check_age(max_age: Any) -> Any:
         If it is neither, or not above zero.
     """
     age = np.timedelta64(max_age) if isinstance(max_age, timedelta) else max_age
-    if np.ndim(age) or np.asarray(age).dtype.kind not in "iufm" or not age > 0:
+    if np.ndim(age) or np.asarray(age).dtype.kind not in "iufm" or not age > np.zeros_like(age):
         raise ValueError(f"max_age must be a number or timedelta > 0, got {max_age!r}.")
     return age
 
