@@ -37,11 +37,12 @@ def check_estimator(model: Any, state: Any) -> None:
     """Raise `ModelFileError` unless ``model`` can work with this state."""
     spec = model._spec()
     own = [field.name for field in fields(spec.state_type)]
-    if spec.state_type.follows_from_rows and not any(name in state for name in own):
+    missing = isinstance(state, dict) and not any(name in state for name in own)
+    if missing and spec.state_type.follows_from_rows:
         own = []  # built anew from the rows
     declared = ["declared"] if is_classifier(model) else []
     check_keys(state, "the state", ("held", "X", "public", *own, *declared), ("apart",))
-    stored = _check_held(model, state)
+    stored = _check_held(model, spec, state)
     _check_public(model, spec, state["public"], stored)
     if "declared" in state:
         _check_classes(state["declared"], stored, all_held=spec.state_type.holds_all_rows)
@@ -51,12 +52,12 @@ def check_estimator(model: Any, state: Any) -> None:
         spec.validate_state(state, stored)
 
 
-def _check_held(model: Any, state: Any) -> Stored:
+def _check_held(model: Any, spec: Any, state: Any) -> Stored:
     """Ids, targets and weights, as many as samples."""
     holdings = check_keys(state["held"], "held", HELD, MAY_HOLD)
     X = check_samples(state["X"], "X", (None, None))
     n = X.shape[0]
-    if n == 0 and model._spec().state_type.holds_all_rows:
+    if n == 0 and spec.state_type.holds_all_rows:
         refuse("X", "has no samples")
     _check_ids(holdings["_ids"], holdings["_next_id"], n)
     if "_groups" in holdings:
