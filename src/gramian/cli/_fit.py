@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -19,7 +18,7 @@ from gramian.cli._targets import with_target
 from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.files import locked
-from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells, unit_of
+from gramian.tables import NumberFormat, TableModel, are_classes, read_cells, unit_of
 
 
 def run(
@@ -66,12 +65,13 @@ def run(
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
         step("error on new rows")
-        found = _assess.new_rows(model)  # before it is saved: what folds have chosen stays in it
+        # before it is saved: what folds have chosen stays in it
+        found, doubts = _assess.new_rows(model)
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
     left_out = _assess.leave_one_out(model)
-    notes += _assess.doubts(model, found, left_out)
+    notes = [*dict.fromkeys([*notes, *doubts])]
     facts = {
         "model": output,
         "estimator": type(unfitted).__name__,
@@ -93,21 +93,18 @@ def run(
 
 
 def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
-    """Seconds to fit, and notes on cells that are probably not what they were taken for."""
+    """Seconds to fit, and notes: on cells, and on what speaks against the errors."""
     start = perf_counter()
     step("fitting")
     searches = "callback" in model.estimator.get_params()
     if searches:
         model.estimator.set_params(callback=_Trials())
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", TableWarning)
-        warnings.simplefilter("always", gramian.ChoiceWarning)
+    with _assess.noted() as notes:
         model.fit(table)
     if searches:
         for estimator in (model.estimator, model.estimator_):
             estimator.set_params(callback=None)
-    return perf_counter() - start, [str(warning.message) for warning in caught]
+    return perf_counter() - start, notes
 
 
 class _Trials:

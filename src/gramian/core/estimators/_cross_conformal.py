@@ -20,9 +20,9 @@ import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.equations import jackknife_plus, nonconformity, p_values
+from gramian.core.estimators._doubts import LEAST
 from gramian.core.estimators._local_widths import fold_scales, scales_out_of_fold
 from gramian.core.estimators._nested import (
-    LEAST,
     MOST,
     choices_flatter,
     fold_predictors,

@@ -24,11 +24,13 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, is_tensor, one_blas_thread, using_jobs
 from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Spec, make_rows
 from gramian.core.engines._crossfit import CrossFitted
+from gramian.core.estimators._doubts import doubts_of_fit, warn
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._nested import (
     NestedScore,
     chosen_apart_values,
+    known_doubts,
     known_score,
     nested_score,
 )
@@ -207,6 +209,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         self
+
+        Warns
+        -----
+        ChoiceWarning
+            If the errors that the model will know of itself are in doubt: samples repeat others, or
+            there are fewer samples than features that get a width each.
         """
         self._begin(X, y, sample_weight, ids, (), groups)
         return self
@@ -501,6 +509,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         NestedScore
             With ``score``, ``standard_error``, ``folds`` and the out-of-fold ``values``.
+
+        Warns
+        -----
+        ChoiceWarning
+            If the leave-one-out score with these choices is contradicted, or if a class is never
+            predicted. Stacks say so in `fit`, which has the values.
         """
         return nested_score(self, folds, n_jobs)
 
@@ -570,7 +584,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             found = self._resolved(spec, tuning, None)
             engine = found.build_apart(tuning, holdings)
             found = found.unseen()
-        self._now = Fitted(found, holdings, engine, kind, names).knowing_folds()
+        now = Fitted(found, holdings, engine, kind, names).knowing_folds()
+        warn([*doubts_of_fit(now), *known_doubts(self, now)], stacklevel=5)
+        self._now = now
 
     def _resolved(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
         """Choose what is to be chosen, and print how that goes if `verbose` asks for it."""
