@@ -119,10 +119,10 @@ def test_scikit_learn_leaves_out_the_same(model):
     [
         LeastSquaresSVC(random_state=0),
         LeastSquaresSVR(random_state=0),
-        LeastSquaresSVR(gamma="loo-ard", random_state=0),
+        LeastSquaresSVR(metric="ard", random_state=0),
         LeastSquaresSVR("linear"),
         KernelDiscriminant(random_state=0),
-        KernelDiscriminant(targets="fisher", gamma="loo-ard", random_state=0),
+        KernelDiscriminant(targets="fisher", metric="ard", random_state=0),
         KernelFisherDiscriminant(random_state=0, search="nelder-mead"),
         LagrangianSVC(),
     ],
