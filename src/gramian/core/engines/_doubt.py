@@ -71,7 +71,7 @@ def outputs_without(spec: Any, holdings: Holdings, i: int, X: Any = None) -> Arr
     """Outputs (m, t) at queries, or at sample i itself, of a model fitted without sample i."""
     after = holdings.without(np.array([i]))
     if X is None:
-        X = holdings.rows.shown()[[i]]
+        X = holdings.rows.samples_copy()[[i]]
     if isinstance(holdings.rows.samples(), GramSamples):
         X = np.delete(X, i, axis=1)
     return np.asarray(spec.build(after).predictor(after).outputs(X))
