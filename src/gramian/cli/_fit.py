@@ -100,8 +100,12 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     start = perf_counter()
     searches = "callback" in model.estimator.get_params()
     with following("fitting") as progress, warnings.catch_warnings(record=True) as caught:
+
+        def tried(trial: Any) -> None:  # a function, which copies of the estimator share
+            progress.trial(trial)
+
         if searches:
-            model.estimator.set_params(callback=progress.trial)
+            model.estimator.set_params(callback=tried)
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", TableWarning)
         warnings.simplefilter("always", gramian.ChoiceWarning)
