@@ -51,9 +51,7 @@ class Access:
             asked = {"WWW-Authenticate": 'Bearer realm="gramian", Basic realm="gramian"'}
             wrong = "a token is needed: Authorization: Bearer TOKEN."
             if "authorization" in connection.headers:
-                wrong = (
-                    "the token is not one of the service, or its time is over. Ask for one."
-                )
+                wrong = "the token is not one of the service, or its time is over. Ask for one."
             raise Problem(401, wrong, asked)
         if not token.allows(scope):
             raise Problem(403, f"the token {token.name!r} lacks the scope {scope!r}.")
