@@ -12,6 +12,7 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.engines import (
     SEARCHED_GAMMAS,
+    WIDTH_KERNELS,
     DeferredEngine,
     DenseSpec,
     Engine,
@@ -40,6 +41,7 @@ from gramian.core.kernels import Kernel
 from gramian.core.search._result import one_width
 from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
+from gramian.stack._thresholds import ThresholdSpec
 from gramian.stack._weights import class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
@@ -282,7 +284,7 @@ class StackSpec(Spec[StackState]):
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:
     """What parts have in common that differ by their metric alone."""
-    return part.kernel.kernel.name, str(part.kernel.gamma), str(part.C)
+    return type(part), part.kernel.kernel.name, str(part.kernel.gamma), str(part.C)
 
 
 def _one_width(part: DenseSpec) -> DenseSpec:
@@ -318,34 +320,56 @@ def stack_spec(model: Any) -> StackSpec:
 
 
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The spec of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
-    name, plus, more = kernel, "", ""
+    """The spec of a part by its name, as "kernel", "kernel+diagonal", or of a callable."""
+    name, more = kernel, set[str]()
     if isinstance(name, str):
-        kernel, plus, more = name.partition("+")
-    if kernel == "precomputed" or (plus and more not in ("diagonal", "ard")):
-        raise ValueError(
-            f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
-            f'or a width for each feature "rbf+ard"; got {name!r}.'
-        )
-    if more == "diagonal" and isinstance(gamma, str) and gamma == "loo-ard":
-        raise ValueError(
-            f'gamma="loo-ard" is for kernels without a metric, got {name!r}. Leave gamma at "loo" '
-            f'and name the kernels that get a width for each feature, as "rbf+ard".'
-        )
-    if more == "ard" and isinstance(gamma, str) and gamma == "loo":
+        kernel, *others = name.split("+")
+        more = set(others)
+        _check_part(name, kernel, others, gamma)
+    if "ard" in more and isinstance(gamma, str) and gamma == "loo":
         gamma = "loo-ard"
     C = check_positive("C", C, "loo")
-    others = (model.degree, model.coef0, model.kernel_params)
-    return DenseSpec(
-        KernelSpec.read(kernel, gamma, *others, searches=SEARCHED_GAMMAS, device=model.device),
+    own = (model.degree, model.coef0, model.kernel_params)
+    kind = ThresholdSpec if "thresholds" in more else DenseSpec
+    return kind(
+        KernelSpec.read(kernel, gamma, *own, searches=SEARCHED_GAMMAS, device=model.device),
         LS_SVM,
         "loo" if isinstance(C, str) else 1.0 / C,
         C=C,
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,
-        metric="diagonal" if more == "diagonal" else None,
+        metric="diagonal" if "diagonal" in more else None,
     )
+
+
+def _check_part(name: str, kernel: str, more: list[str], gamma: Any) -> None:
+    known = len(set(more)) == len(more) and {"diagonal", "ard", "thresholds"}.issuperset(more)
+    if kernel == "precomputed" or not known or {"diagonal", "ard"}.issubset(more):
+        raise ValueError(
+            f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
+            f'or a width for each feature "rbf+ard", and on thresholds "rbf+thresholds" or '
+            f'"rbf+diagonal+thresholds"; got {name!r}.'
+        )
+    if "diagonal" in more and isinstance(gamma, str) and gamma == "loo-ard":
+        raise ValueError(
+            f'gamma="loo-ard" is for kernels without a metric, got {name!r}. Leave gamma at "loo" '
+            f'and name the kernels that get a width for each feature, as "rbf+ard".'
+        )
+    if "thresholds" in more:
+        _check_thresholds(name, kernel, more, gamma)
+
+
+def _check_thresholds(name: str, kernel: str, more: list[str], gamma: Any) -> None:
+    if kernel not in WIDTH_KERNELS or "ard" in more:
+        raise ValueError(
+            f"thresholds are for the kernels {WIDTH_KERNELS}, with one width or with "
+            f'"+diagonal"; got {name!r}.'
+        )
+    if np.ndim(gamma) or (isinstance(gamma, str) and gamma != "loo"):
+        raise ValueError(
+            f'the gamma of a part on thresholds is "loo" or one number, got {gamma!r} for {name!r}.'
+        )
 
 
 def _each(name: str, value: Any, parts: tuple[Any, ...]) -> list[Any]:
