@@ -39,20 +39,20 @@ class ThresholdSpec(DenseSpec):
 
     # -- choices --------------------------------------------------------------------------------
 
-    def without_metric(self, holdings: Holdings, start: DenseSpec | None = None) -> Self:
+    def without_factors(self, holdings: Holdings, start: DenseSpec | None = None) -> Self:
         """Choose thresholds by the quantiles of the samples, then width and ridge."""
         found = Thresholds.of(holdings.rows.samples(), MOST, holdings.weight)
-        tuned = self._inside().without_metric(_mapped(holdings, found), start)
+        tuned = self._inside().without_factors(_mapped(holdings, found), start)
         return self._outside(tuned, found)
 
-    def with_metric(
+    def with_factors(
         self, holdings: Holdings, unit: DenseSpec, engine: Engine | None = None
     ) -> Self:
         """Choose a factor for each threshold; the thresholds stay those of ``unit``."""
         assert isinstance(unit, ThresholdSpec)
         assert unit.thresholds is not None
         rows = _mapped(holdings, unit.thresholds)
-        tuned = self._inside().with_metric(rows, unit._inside())
+        tuned = self._inside().with_factors(rows, unit._inside())
         return self._outside(tuned, unit.thresholds)
 
     def to_choose(self) -> tuple[str, ...]:
