@@ -53,7 +53,7 @@ def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pai
     rows[place, at] = 0.0
     found = np.empty((*rows.shape, alpha.shape[1]))
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = rows / own  # M_ij / m_i: the formula over m_i takes fewer passes
+        share = rows * (1.0 / own)  # M_ij / m_i: the formula over m_i takes fewer passes
         room = np.multiply(share, rows, out=rows)
         step = room * (1.0 / diagonal)
         clearance = 1.0 - np.max(step, axis=1)
