@@ -55,6 +55,7 @@ from evidence.experiments import (
     tuning,
     widths,
     widths_classes,
+    widths_folds,
 )
 
 _MODULES = (
@@ -92,6 +93,7 @@ _MODULES = (
     conformal_times,
     widths,
     widths_classes,
+    widths_folds,
     ours_peers,
     ours_stack,
     small_tables,
