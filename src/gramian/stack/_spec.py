@@ -37,6 +37,7 @@ from gramian.core.engines._crossfit import (
 from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
+from gramian.core.progress import counted
 from gramian.core.search._result import one_width
 from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
@@ -166,9 +167,9 @@ class StackSpec(Spec[StackState]):
             read = [np.asarray(one.predictor(rest).outputs(queries)) for one in engines]
             return found, np.stack(read)
 
-        apart, outputs = zip(
-            *each_beside(without, list(range(int(fold.max()) + 1)), some), strict=True
-        )
+        folds = range(int(fold.max()) + 1)
+        each_without = counted(without, len(folds), "folds")
+        apart, outputs = zip(*each_beside(each_without, folds, some), strict=True)
         F = np.empty((len(parts), len(some), outputs[0].shape[2]))
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
@@ -180,8 +181,8 @@ class StackSpec(Spec[StackState]):
             each.append(spec)
             judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
         known = judged if some is holdings else None
-        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
-        return replace(self._with(parts, *self._weighted(F, targets)), folds=folds)
+        choices = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
+        return replace(self._with(parts, *self._weighted(F, targets)), folds=choices)
 
     def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
         """The resolved spec with these parts and weights."""
