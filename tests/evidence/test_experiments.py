@@ -204,6 +204,9 @@ def made_up(name, case):
     if name == "mixed_tables":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
+    if name == "stack_parts":
+        kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
+        return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "used": True, **kind}
     if name == "more_rows":
         return {**STUDY, "rows": 200, "estimator": "ls-svr", "classes": False, "processor": "P"}
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
