@@ -77,12 +77,12 @@ def test_the_same_after_edits(estimator):
 
 
 @pytest.mark.parametrize("name", ["kda", "kda-fisher", "kfd", "lssvc", "lssvr", "lsvc", "stack-r"])
-def test_after_a_thousand_edits(name):
+def test_after_hundreds_of_edits(name):
     """Decision values without the group are within 1e-9 of real refits."""
     model, rng = clone(ESTIMATORS[name]), np.random.default_rng(0)
-    X, y, groups = grouped(model, 540)
+    X, y, groups = grouped(model, 190)
     model.fit(X[:40], y[:40], groups=groups[:40])
-    for i in range(40, 540):
+    for i in range(40, 190):
         model.partial_fit(X[[i]], y[[i]], groups=groups[[i]])
         model.forget(int(rng.choice(model.ids_)))
     # 1e-9 is what is promised; the values are of order one
