@@ -49,10 +49,10 @@ def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None)
         reached = [nonconformity(values, np.full(m, label)) for values in queries]
         at = np.stack(reached, axis=1)  # (m, K)
         for rows in row_blocks(m, len(scores)):
-            apart = scores - at[rows][:, holdings.folds]
+            gaps = scores - at[rows][:, holdings.folds]
             drawn = None if ties is None else ties[rows]
-            last = np.zeros((len(apart), 1))
-            out[rows, label] = p_values(np.concatenate([apart, last], axis=1), counts, drawn)
+            last = np.zeros((len(gaps), 1))
+            out[rows, label] = p_values(np.concatenate([gaps, last], axis=1), counts, drawn)
     return out
 
 
