@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from gramian import KernelDiscriminant
 from gramian.store import (
     FileKeyring,
     OldCopyError,
@@ -15,6 +16,8 @@ from gramian.store import (
     convert,
     restore,
 )
+from gramian.store._seal import Sealed
+from gramian.store._sqlite import SQLiteFile
 from tests.store.conftest import Place, fitted, make_rows
 from tests.torture import sealed
 
@@ -48,6 +51,21 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
         assert again.audit().passed
     with Store.open(tmp_path / "copy", keyring=before) as old:  # the control: the key kept aside
         assert old.model.ids_.tolist() == list(range(35))
+
+
+def test_a_backup_from_before_a_reselect_says_why_it_stays_closed(tmp_path):
+    keyring = tmp_path / "a.keyring"
+    model = KernelDiscriminant(gamma=0.3, ridge="loo").fit(*make_rows())
+    with Store.create(tmp_path / "a.store", model, keyring=keyring) as store:
+        store.backup(tmp_path / "copy")
+        store.forget(3)
+        store.reselect()
+        store.backup(tmp_path / "since")
+        store.forget(4)
+    options = {"keyring": keyring, "new_keyring": tmp_path / "new.keyring"}
+    with pytest.raises(StoreError, match=r"by a reselect .* Use a copy that was made since"):
+        restore(tmp_path / "copy", tmp_path / "again", **options)
+    assert restore(tmp_path / "since", tmp_path / "again", **options).n_after == 38
 
 
 def test_what_pg_dump_takes_is_a_backup(server, tmp_path):
@@ -155,3 +173,39 @@ def test_a_server_has_nothing_to_read(server, tmp_path):
 def test_what_is_left_opens_no_erased_row(server):
     """The attack of tests/torture, on few rows: with the old keys as a control."""
     assert sealed.copies(seed=3, n=40) == (40, [])
+
+
+def test_a_key_that_replaces_another_of_the_same_number_is_looked_up(place):
+    """The last row is forgotten, and another process gives its number to the key of a new row."""
+    X, y = make_rows()
+    place.create(fitted(X[:30], y[:30]), snapshot=False).close()
+    with place.open(readonly=True) as reader:
+        for edit in (
+            lambda store: store.learn(X[30:31], y[30:31], ids=[500]),
+            lambda store: store.forget([500]),
+            lambda store: store.learn(X[31:32], y[31:32], ids=[501]),
+        ):
+            with place.open() as store:
+                edit(store)
+            assert reader.refresh()
+        assert reader.model.ids_.tolist() == [*range(30), 501]
+        assert reader.audit(refit=True).passed
+
+
+def test_the_snapshot_that_another_process_wrote_is_erased_from_copies(server, tmp_path):
+    X, y = make_rows()
+    place = Place(f"{server.url}#s{secrets.token_hex(6)}", keyring=tmp_path / "keyring")
+    with place.create(fitted(X[:30], y[:30])) as store:
+        with place.open() as other:
+            other.learn(X[30:31], y[30:31])
+        store.backup(tmp_path / "copy")
+        assert _snapshot(tmp_path / "copy", place.keyring)  # the control
+        store.learn(X[31:32], y[31:32])
+        store.forget(3)
+    assert not _snapshot(tmp_path / "copy", place.keyring)
+
+
+def _snapshot(path, keyring):
+    """What can be read of the coefficients in a copy."""
+    contents, _ = Sealed(SQLiteFile(path), FileKeyring(keyring)).read()
+    return contents.snapshot[1]
