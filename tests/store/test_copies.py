@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from gramian import KernelDiscriminant
 from gramian.store import (
     FileKeyring,
     OldCopyError,
@@ -50,6 +51,21 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
         assert again.audit().passed
     with Store.open(tmp_path / "copy", keyring=before) as old:  # the control: the key kept aside
         assert old.model.ids_.tolist() == list(range(35))
+
+
+def test_a_backup_from_before_a_reselect_says_why_it_stays_closed(tmp_path):
+    keyring = tmp_path / "a.keyring"
+    model = KernelDiscriminant(gamma=0.3, ridge="loo").fit(*make_rows())
+    with Store.create(tmp_path / "a.store", model, keyring=keyring) as store:
+        store.backup(tmp_path / "copy")
+        store.forget(3)
+        store.reselect()
+        store.backup(tmp_path / "since")
+        store.forget(4)
+    options = {"keyring": keyring, "new_keyring": tmp_path / "new.keyring"}
+    with pytest.raises(StoreError, match=r"by a reselect .* Use a copy that was made since"):
+        restore(tmp_path / "copy", tmp_path / "again", **options)
+    assert restore(tmp_path / "since", tmp_path / "again", **options).n_after == 38
 
 
 def test_what_pg_dump_takes_is_a_backup(server, tmp_path):

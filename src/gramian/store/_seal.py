@@ -127,7 +127,14 @@ class Sealed(Backend):
             place: bytes(len(stored.rows[place]) - OVERHEAD) if content is None else content
             for place, content in opened.items()
         }
-        settings = self._must(self._opened(stored.settings[1]), "its settings")
+        found = self._opened(stored.settings[1])
+        if found is None and old:
+            raise StoreError(
+                f"{self.address} is a copy from before an erasure, and its settings cannot be "
+                f"opened any more: they were changed since, by a reselect or by an erasure of all "
+                f"rows of a category, or the copy is damaged. Use a copy that was made since."
+            )
+        settings = self._must(found, "its settings")
         id_key = self._must(self._opened(stored.id_key), "the key of its ids")
         known = None if stored.snapshot is None else self._opened(stored.snapshot[1]) or b""
         snapshot = None if known is None else (known[:32], known[32:])  # of no use if it is closed
