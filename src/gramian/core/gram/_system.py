@@ -140,6 +140,7 @@ class LiveSystem:
 
     _X: Array | None  # None: the next read solves for it
     _steep: bool
+    _reached: float  # a condition number that A may have by now
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
