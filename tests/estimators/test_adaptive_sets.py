@@ -78,7 +78,7 @@ def test_p_values_by_folds_are_those_of_the_definition():
     found = model.p_values(queries, random_state=5, score="adaptive")
     random = np.random.RandomState(5)
     held, own = random.uniform(size=30), random.uniform(size=2)
-    folds, specs = model._now.holdings.folds, model._now.apart
+    folds, specs = model._now.holdings.folds, model._now.fold_specs
     reached = np.empty((2, 3, 30))
     scores = np.empty(30)
     for k, spec in enumerate(specs):

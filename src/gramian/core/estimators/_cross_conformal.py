@@ -99,9 +99,9 @@ def cross_label_p_values(model: Any, X: Any, mondrian: bool, drawn: Drawn) -> Ar
         counts = weight * (holdings.labels == label) if mondrian else weight
         at = np.stack(reach(queries, np.full(m, label)), axis=1)  # (m, K)
         for rows in row_blocks(m, len(scores)):
-            apart = scores - at[rows][:, holdings.folds]
-            last = np.zeros((len(apart), 1))
-            both = np.concatenate([apart, last], axis=1)
+            gaps = scores - at[rows][:, holdings.folds]
+            last = np.zeros((len(gaps), 1))
+            both = np.concatenate([gaps, last], axis=1)
             out[rows, label] = p_values(both, counts, drawn.ties_of(rows))
     return out
 
@@ -125,7 +125,7 @@ def fold_slopes(now: Any) -> Array:
     """The slopes (K,) of the models of the folds, each from its own leave-one-out values."""
     if "fold slopes" not in now.cache:
         found = []
-        for k, spec in enumerate(now.apart):
+        for k, spec in enumerate(now.fold_specs):
             rest = now.holdings.without(np.flatnonzero(now.holdings.folds == k))
             F = finite_outputs(np.asarray(spec.build(rest).loo(rest)))
             found.append(margin_slope(F, rest.labels))

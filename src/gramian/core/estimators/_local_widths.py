@@ -140,8 +140,8 @@ class FoldScale:
 def fold_scales(now: Any) -> list[FoldScale]:
     """The scales of the folds of one version of a model, computed once."""
     if "fold scales" not in now.cache:
-        leaving = [np.flatnonzero(now.holdings.folds == k) for k in range(len(now.apart))]
-        pairs = zip(now.apart, leaving, strict=True)
+        leaving = [np.flatnonzero(now.holdings.folds == k) for k in range(len(now.fold_specs))]
+        pairs = zip(now.fold_specs, leaving, strict=True)
         now.cache["fold scales"] = [
             FoldScale.of(spec, now.holdings.without(left)) for spec, left in pairs
         ]

@@ -127,7 +127,7 @@ class LiveInverse(SlotFactor):
             return None
         columns, slots = (
             self._slot_columns(self._matrix.slots[positions]),
-            self._matrix.places(positions),
+            self._matrix.slots_at(positions),
         )
         W = scale_by_cholesky(columns, self._leaving_root(columns[slots], positions))
         return self._take_out(W, slots, positions)
