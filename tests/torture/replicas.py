@@ -5,6 +5,8 @@ ask again after an edit in doubt: what was made is refused then. A kill falls at
 an edit, and a new process takes the place of the old one while edits go on. In the end there must
 be one receipt for each edit, every replica must hold just what was acknowledged and give the same
 decision values, and the store must pass its audit with a refit.
+
+A replica runs the command `gramian serve`, in a fork of a process that has made the imports.
 """
 
 from __future__ import annotations
@@ -12,9 +14,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -28,9 +29,11 @@ import numpy as np
 from gramian import KernelDiscriminant
 from tests import postgres
 from tests.torture.common import Clock
+from tests.torture.forks import Forks, is_alive
 
 REPLICAS, HELD = 3, 60
 EDIT = 0.1  # seconds from its start in which a kill falls
+PATIENCE = 600.0  # seconds for a replica to become ready, on a machine that may be busy
 QUERIES = np.random.default_rng(1).standard_normal((25, 3))
 MODEL = "/v2/models/m"
 
@@ -38,7 +41,8 @@ MODEL = "/v2/models/m"
 class Replica:
     """A process that serves the store."""
 
-    def __init__(self, address, keyring):
+    def __init__(self, address, keyring, forks):
+        self._forks = forks
         self._words = ["serve", address, "--name", "m", "--keyring", str(keyring)]
         self._starting = Lock()
         self.start()
@@ -47,15 +51,13 @@ class Replica:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        words = [sys.executable, "-m", "gramian.cli", *self._words, "--port", str(self.port)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(words, env=env, **quiet)
+        words = [*self._words, "--port", str(self.port)]
+        self.pid = self._forks.start(words)
 
     @property
     def seconds(self):
         """Processor time so far."""
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
             user, system = file.read().rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
@@ -72,7 +74,7 @@ class Replica:
         finally:
             link.close()
 
-    def wait(self, seconds=120.0):
+    def wait(self, seconds=PATIENCE):
         """Until it is ready; it is started again if it has ended."""
         end = time.monotonic() + seconds
         while self.ask("/v2/health/ready", timeout=2.0)[0] != 200:
@@ -84,12 +86,14 @@ class Replica:
     def revive(self):
         """Start it again if it has ended, as a supervisor does."""
         with self._starting:
-            if self.process.poll() is not None:
+            if not is_alive(self.pid):
                 self.start()
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        while is_alive(self.pid):
+            time.sleep(0.005)
 
 
 class World:
@@ -106,7 +110,8 @@ class World:
         self.rows = {i: (tuple(X[i]), int(X[i, 0] > 0)) for i in range(HELD)}
         self.next, self.seen, self.failures = HELD, Counter(), []
         self.made = 0
-        self.replicas = [Replica(self.address, self.keyring) for _ in range(REPLICAS)]
+        self.forks, count = Forks(), range(REPLICAS)
+        self.replicas = [Replica(self.address, self.keyring, self.forks) for _ in count]
         for replica in self.replicas:
             replica.wait()
 
@@ -210,8 +215,8 @@ class World:
 
     def close(self):
         for replica in self.replicas:
-            with suppress(OSError):
-                replica.kill()
+            replica.kill()
+        self.forks.close()
         self.server.remove()
 
 
