@@ -105,6 +105,9 @@ class Sealed(Backend):
     def release(self, name: str) -> None:
         self._inner.release(name)
 
+    def cut_off(self) -> None:
+        self._inner.cut_off()
+
     def wait(self, seconds: float) -> None:
         self._inner.wait(seconds)
 
