@@ -24,6 +24,19 @@ def test_few_samples_that_a_linear_kernel_can_fit_exactly(name, n, ridge):
     np.testing.assert_allclose(np.einsum("iit->i", F), exact, rtol=0, atol=atol)
 
 
+@pytest.mark.parametrize(("name", "ridge"), [(name, 1e-7) for name in NAMES] + [("kda", 1e-4)])
+def test_groups_that_a_linear_kernel_can_fit_exactly(name, ridge):
+    X = np.random.default_rng(8).standard_normal((6, 4))
+    model, groups = make_model(name, "linear", ridge), np.array([0, 0, 1, 1, 2, 2])
+    y = np.arange(6) % 2 if is_classifier(model) else X[:, 0] ** 2
+    found = model.fit(X, y, groups=groups).loo_decision_function()
+    exact = exact_left_out(model, X, y, groups)
+    atol = OFF * max(1.0, np.abs(exact).max())
+    np.testing.assert_allclose(found, exact, rtol=0, atol=atol)
+    (_, F), *_ = outputs_without_each(model, X)
+    np.testing.assert_allclose(np.einsum("iit->i", F), exact, rtol=0, atol=atol)
+
+
 def test_a_precomputed_kernel_that_can_be_fitted_exactly():
     """A fit without a sample is one without its row and its column."""
     X = np.random.default_rng(8).standard_normal((5, 4))

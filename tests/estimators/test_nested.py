@@ -27,7 +27,7 @@ TUNED = {
     "kda": KernelDiscriminant(random_state=0),
     "kfd": KernelFisherDiscriminant(random_state=0),
     "lssvc": LeastSquaresSVC("loo", random_state=0),
-    "lssvr": LeastSquaresSVR(gamma="loo-ard", random_state=0),
+    "lssvr": LeastSquaresSVR(metric="ard", random_state=0),
     "lsvc": LagrangianSVC(),
     "oks": OrthogonalKernelClassifier(max_basis=10, random_state=0),
     "okr": OrthogonalKernelRegressor(max_basis=10, random_state=0),
@@ -170,7 +170,7 @@ def test_how_many_numbers_are_too_many():
     model = LeastSquaresSVC(random_state=0)
     X, y = make_samples(model, 60)
     plain = model.fit(X, y)._now
-    widths = LeastSquaresSVC(gamma="loo-ard", random_state=0).fit(X, y)._now
+    widths = LeastSquaresSVC(metric="ard", random_state=0).fit(X, y)._now
     stack = StackedKernelClassifier(("rbf", "rbf+ard"), random_state=0).fit(X, y)._now
     assert plain.spec.fitted_numbers(1000) == 2
     assert widths.spec.fitted_numbers(1000) == 1000

@@ -18,7 +18,7 @@ from tests.estimators.conftest import make_samples, queries
 
 MODELS = {
     "lssvc": LeastSquaresSVC(random_state=0),
-    "lssvr": LeastSquaresSVR(gamma="loo-ard", random_state=0),
+    "lssvr": LeastSquaresSVR(metric="ard", random_state=0),
     "oks": OrthogonalKernelClassifier(max_basis=6, random_state=0),
     "fuzzy": EllipsoidalFuzzyClassifier(gamma=0.5),
     "stack-c": StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0),

@@ -94,11 +94,17 @@ VARIANTS = {
         ),
         Variant(
             "a tuned width per feature",
-            {"gamma": "loo-ard"},
+            {"metric": "ard", "gamma": "loo"},
             chosen=("ridge", "C", "weights"),
-            options=("--gamma", "loo-ard"),
+            options=("--metric", "ard"),
         ),
-        Variant("metric", {"metric": "diagonal"}, n=40, plain=True, options=None),
+        Variant(
+            "metric",
+            {"metric": "diagonal"},
+            n=40,
+            plain=True,
+            options=("--metric", "diagonal", "--gamma", str(GAMMA), "--ridge", "0.1"),
+        ),
         Variant(
             "laplacian with metric",
             {"kernel": "laplacian", "metric": "diagonal"},
@@ -304,11 +310,9 @@ class Case:
 def _for_several(params: dict[str, Any]) -> dict[str, Any]:
     """Parameters of an estimator that takes a list of kernels, and what each has as a suffix."""
     first = params.pop("kernel")
-    if params.pop("metric", None):
-        first = f"{first}+diagonal"
-    gamma = params.get("gamma")
-    if gamma == "loo-ard":
-        first, params["gamma"] = f"{first}+ard", "loo"
+    metric, gamma = params.pop("metric", None), params.get("gamma")
+    if metric:
+        first = f"{first}+{metric}"
     if isinstance(gamma, tuple):
         params["gamma"] = [gamma, GAMMA]
     return {"kernel": (first, "rbf" if first == SECOND else SECOND), **params}

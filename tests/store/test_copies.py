@@ -22,6 +22,8 @@ from gramian.store import (
     convert,
     restore,
 )
+from gramian.store._seal import Sealed
+from gramian.store._sqlite import SQLiteFile
 from tests.store.conftest import Place, fitted, make_rows
 from tests.torture import sealed
 
@@ -276,3 +278,39 @@ def test_a_keyring_without_settings_says_what_is_closed(place, tmp_path):
     options = {"keyring": place.keyring, "new_keyring": tmp_path / "new.keyring"}
     with pytest.raises(StoreError, match="its settings cannot be opened"):
         restore(tmp_path / "copy", tmp_path / "again", **options)
+
+
+def test_a_key_that_replaces_another_of_the_same_number_is_looked_up(place):
+    """The last row is forgotten, and another process gives its number to the key of a new row."""
+    X, y = make_rows()
+    place.create(fitted(X[:30], y[:30]), snapshot=False).close()
+    with place.open(readonly=True) as reader:
+        for edit in (
+            lambda store: store.learn(X[30:31], y[30:31], ids=[500]),
+            lambda store: store.forget([500]),
+            lambda store: store.learn(X[31:32], y[31:32], ids=[501]),
+        ):
+            with place.open() as store:
+                edit(store)
+            assert reader.refresh()
+        assert reader.model.ids_.tolist() == [*range(30), 501]
+        assert reader.audit(refit=True).passed
+
+
+def test_the_snapshot_that_another_process_wrote_is_erased_from_copies(server, tmp_path):
+    X, y = make_rows()
+    place = Place(f"{server.url}#s{secrets.token_hex(6)}", keyring=tmp_path / "keyring")
+    with place.create(fitted(X[:30], y[:30])) as store:
+        with place.open() as other:
+            other.learn(X[30:31], y[30:31])
+        store.backup(tmp_path / "copy")
+        assert _snapshot(tmp_path / "copy", place.keyring)  # the control
+        store.learn(X[31:32], y[31:32])
+        store.forget(3)
+    assert not _snapshot(tmp_path / "copy", place.keyring)
+
+
+def _snapshot(path, keyring):
+    """What can be read of the coefficients in a copy."""
+    contents, _ = Sealed(SQLiteFile(path), FileKeyring(keyring)).read()
+    return contents.snapshot[1]

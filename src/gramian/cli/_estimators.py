@@ -60,7 +60,13 @@ def stack_for(classes: bool) -> str:
 
 
 def make_estimator(
-    estimator: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any = None
+    estimator: str,
+    *,
+    gamma: Any,
+    ridge: Any,
+    kernel: str | None,
+    metric: str | None = None,
+    device: Any = None,
 ) -> Any:
     """The estimator of this name; what was not asked for is left at its own default."""
     if estimator not in ESTIMATOR_NAMES:
@@ -73,7 +79,7 @@ def make_estimator(
     strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
     if "C" in known and not isinstance(ridge, str | None):
         strength = {"C": 1.0 / ridge}
-    given = {"gamma": gamma, **strength, "device": device}
+    given = {"gamma": gamma, "metric": metric, **strength, "device": device}
     if "random_state" in known:
         given["random_state"] = 0
     for name, value in given.items():

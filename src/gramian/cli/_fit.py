@@ -29,6 +29,7 @@ def run(
     estimator: str,
     kernel: str | None,
     gamma: Any,
+    metric: str | None,
     ridge: Any,
     float32: bool,
     device: str | None,
@@ -51,13 +52,15 @@ def run(
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
         cells, reason = read_cells(columns, target), None
         if estimator == "auto":
-            one = any(given is not None for given in (kernel, gamma, ridge, device))
+            one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
             size = 4 if float32 else 8
             estimator, reason = choose_estimator(cells, written.number, size, one=one)
             _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
             estimator = stack_for(are_classes(cells, written.number))
-        unfitted = make_estimator(estimator, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
+        unfitted = make_estimator(
+            estimator, kernel=kernel, gamma=gamma, metric=metric, ridge=ridge, device=device
+        )
         dtype = "float32" if float32 else "float64"
         model = TableModel(
             unfitted, target=target, dtype=dtype, encoding=asked().encoding, **reading

@@ -15,13 +15,13 @@ from starlette.responses import Response
 
 from gramian import __version__
 from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
-from gramian.serve._edits import Edit, Forget, Relabel
+from gramian.serve._edits import Edit, Relabel
 from gramian.serve._gate import USER
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
 from gramian.serve._requests import LENGTH, Kind, T, read_body
-from gramian.serve._rows import metadata, read_rows, rows_to_learn, wanted_outputs
+from gramian.serve._rows import metadata, read_rows, rows_to_forget, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
 from gramian.serve._workers import Workers
 from gramian.tables import estimator_of
@@ -226,9 +226,11 @@ class Routes:
         return await self._edit(live, edit, body.dry_run)
 
     async def forget(self, request: Request, live: LiveStore) -> Response:
-        body = await self._read(request, _bodies.ForgetRows, _body)
-        user = request.scope.get(USER)
-        return await self._edit(live, Forget(body.ids, body.verify, user=user), body.dry_run)
+        def prepare(body: _bodies.ForgetRows, tail: bytes) -> tuple[_bodies.ForgetRows, Edit]:
+            return body, rows_to_forget(_body(body, tail), request.scope.get(USER))
+
+        body, edit = await self._read(request, _bodies.ForgetRows, prepare)
+        return await self._edit(live, edit, body.dry_run)
 
     async def relabel(self, request: Request, live: LiveStore) -> Response:
         body = await self._read(request, _bodies.RelabelRows, _body)

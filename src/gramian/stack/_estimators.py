@@ -62,11 +62,10 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
     ----------
     kernel : str, callable, or list or tuple of them
         A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
-        "+diagonal" the part has a metric: its features are multiplied by factors as for
-        ``LeastSquaresSVC(metric="diagonal")``. With "+ard" and gamma "loo" each feature has its own
-        width, as for ``gamma="loo-ard"``. By default "rbf", "laplacian", "laplacian+diagonal" and
+        "+diagonal" or "+ard" the part has this metric, as ``LeastSquaresSVC(metric="ard")``. By
+        default "rbf", "laplacian", "laplacian+diagonal" and
         "exponential+diagonal".
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float, array or list, default="loo"
+    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
         Width of the kernels; a list has one for each part, an array one for each feature.
     degree, coef0 : float
         Parameters of polynomial kernels.
@@ -170,11 +169,10 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
     ----------
     kernel : str, callable, or list or tuple of them
         A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
-        "+diagonal" the part has a metric: its features are multiplied by factors as for
-        ``LeastSquaresSVR(metric="diagonal")``. With "+ard" and gamma "loo" each feature has its own
-        width, as for ``gamma="loo-ard"``. By default "rbf+ard", "laplacian" and
+        "+diagonal" or "+ard" the part has this metric, as ``LeastSquaresSVR(metric="ard")``. By
+        default "rbf+ard", "laplacian" and
         "exponential+diagonal".
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float, array or list, default="loo"
+    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
         Width of the kernels; a list has one for each part, an array one for each feature.
     degree, coef0 : float
         Parameters of polynomial kernels.

@@ -11,7 +11,6 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines import (
-    SEARCHED_GAMMAS,
     DeferredEngine,
     DenseSpec,
     Engine,
@@ -207,7 +206,7 @@ class StackSpec(Spec[StackState]):
     def _weighted(self, F: Array, targets: Targets) -> tuple[Array, Array]:
         """Weights and offset, fitted to outputs (S, n, t) of the parts out of fold."""
         if isinstance(targets, ClassTargets):
-            plain = [part.metric is None and not part.kernel.by_feature for part in self.parts]
+            plain = [part.metric is None for part in self.parts]
             return class_weights(F, targets, np.array(plain)), np.zeros(1)
         return response_weights(F, targets.columns, targets.weight)
 
@@ -281,8 +280,8 @@ class StackSpec(Spec[StackState]):
 
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:
-    """What parts have in common that differ by their metric alone."""
-    return part.kernel.kernel.name, str(part.kernel.gamma), str(part.C)
+    """What parts have in common that differ by factors of the features alone."""
+    return part.kernel.kernel.name, str(part.kernel.gamma), str(part.C), part.metric == "ard"
 
 
 def _one_width(part: DenseSpec) -> DenseSpec:
@@ -295,13 +294,13 @@ def _one_width(part: DenseSpec) -> DenseSpec:
 def _tuned(
     parts: list[DenseSpec], holdings: Holdings, before: DenseSpec | None
 ) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
-    """What is tuned without a metric, and parts that differ by that alone, with their engines."""
-    plain, built = parts[0].without_metric(holdings, before), None
+    """What is tuned without factors, and parts that differ by those alone, with their engines."""
+    plain, built = parts[0].without_factors(holdings, before), None
     found = []
     for part in parts:
-        spec = plain if part.metric is None else part.with_metric(holdings, plain, built)
+        spec = part.with_factors(holdings, plain, built) if part.has_factors else plain
         engine = spec.build(holdings)
-        built = engine if part.metric is None else built
+        built = built if part.has_factors else engine
         found.append((spec, engine))
     return plain, found
 
@@ -318,33 +317,30 @@ def stack_spec(model: Any) -> StackSpec:
 
 
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The spec of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
-    name, plus, more = kernel, "", ""
+    """The spec of the part "kernel", "kernel+metric", or of a callable."""
+    name, plus, metric = kernel, "", ""
     if isinstance(name, str):
-        kernel, plus, more = name.partition("+")
-    if kernel == "precomputed" or (plus and more not in ("diagonal", "ard")):
+        kernel, plus, metric = name.partition("+")
+    if kernel == "precomputed" or (plus and metric not in ("diagonal", "ard")):
         raise ValueError(
-            f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
-            f'or a width for each feature "rbf+ard"; got {name!r}.'
+            f'the parts of a stack are kernels of samples, as "rbf", or with a metric, as '
+            f'"rbf+diagonal" or "rbf+ard"; got {name!r}.'
         )
-    if more == "diagonal" and isinstance(gamma, str) and gamma == "loo-ard":
-        raise ValueError(
-            f'gamma="loo-ard" is for kernels without a metric, got {name!r}. Leave gamma at "loo" '
-            f'and name the kernels that get a width for each feature, as "rbf+ard".'
-        )
-    if more == "ard" and isinstance(gamma, str) and gamma == "loo":
-        gamma = "loo-ard"
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
+    spec = KernelSpec.read(kernel, gamma, *others, searches=("loo",), device=model.device)
+    if metric == "ard" and not (isinstance(gamma, str) and gamma == "loo"):
+        metric = ""  # a width that is given is used as it is
+    spec.check_metric(metric or None)
     return DenseSpec(
-        KernelSpec.read(kernel, gamma, *others, searches=SEARCHED_GAMMAS, device=model.device),
+        spec,
         LS_SVM,
         "loo" if isinstance(C, str) else 1.0 / C,
         C=C,
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,
-        metric="diagonal" if more == "diagonal" else None,
+        metric=metric or None,
     )
 
 

@@ -35,6 +35,7 @@ _PER_PAGE = 256
 _SETTINGS = 2**63 - 1  # the page of the settings, in the keyring alone
 _ATTEMPTS = 5
 _ONCE = bytes(12)  # a row key encrypts one message: any nonce will do
+_SNAPSHOT = 0  # serial number of every snapshot: who erases it need not know who wrote it
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Sealed(Backend):
         self._keys: dict[int, bytes] = {}
         self._next = 1
         self._version = -1  # of the store when the keys were read
-        self._settings = self._snapshot = 0
+        self._settings, self._snapshot = 0, _SNAPSHOT
         self._plain = self._id_key = b""  # the settings, and the key of the ids
         self._spare: bytes | None = None  # the settings that the keyring has for an old copy
         self._kept: set[int] = set()  # serial numbers of older settings, which backups may have
@@ -69,7 +70,7 @@ class Sealed(Backend):
         self.epoch, self._keys, self._edit = max(self._keyring.keys()), {}, _Edit()
         rows = {place: self._seal(content) for place, content in contents.rows.items()}
         settings = b"", self._seal(b"".join(contents.settings))
-        snapshot = contents.snapshot and (b"", self._seal(b"".join(contents.snapshot)))
+        snapshot = contents.snapshot and (b"", self._seal(b"".join(contents.snapshot), _SNAPSHOT))
         id_key = self._seal(contents.id_key)
         pages = self._pages(self.epoch, self._keyring.keys()[self.epoch])
         receipts, sums = contents.receipts, contents.sums
@@ -157,9 +158,11 @@ class Sealed(Backend):
         for _ in range(_ATTEMPTS):
             found = self._inner.changes(since)
             taken = {place: content for place, content in found.rows.items() if any(content)}
-            known = all(_serial(content) in self._keys for content in taken.values())
-            if known or not self._load(self._inner.keys(), since + len(found.receipts)):
+            if self._opens(taken):
                 break
+            self._load(self._inner.keys(), since + len(found.receipts))
+            if self._opens(taken):
+                break  # else it was erased between the two reads
         rows = {p: self._must(self._opened(content), "a row") for p, content in taken.items()}
         moved = {place: rows.get(place, b"") for place in found.rows}
         return Changes(found.receipts, moved, found.sums)
@@ -211,9 +214,9 @@ class Sealed(Backend):
     def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
         self._inner.add_receipt(number, content, sums)
         self._edit.receipts += 1
-        if self._snapshot:
-            self._forget_key(self._snapshot)
-            self._snapshot = 0
+        for serial in {_SNAPSHOT, self._snapshot} & set(self._keys):
+            self._forget_key(serial)
+        self._snapshot = _SNAPSHOT
 
     def set_settings(self, salt: bytes, content: bytes) -> None:
         sealed = self._seal(salt + content)
@@ -223,18 +226,18 @@ class Sealed(Backend):
         self._inner.set_settings(b"", sealed)
 
     def set_snapshot(self, checksum: bytes, content: bytes) -> None:
-        sealed = self._seal(checksum + content)
-        self._snapshot = _serial(sealed)
-        self._inner.set_snapshot(b"", sealed)
+        self._inner.set_snapshot(b"", self._seal(checksum + content, _SNAPSHOT))
 
     def set_keys(self, page: int, content: bytes) -> None:
         self._inner.set_keys(page, content)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _seal(self, content: bytes) -> bytes:
-        serial, key, self._next = self._next, os.urandom(KEY), self._next + 1
-        self._keys[serial] = key
+    def _seal(self, content: bytes, serial: int | None = None) -> bytes:
+        """Encrypt under a new key, of the next serial number if none is given."""
+        if serial is None:
+            serial, self._next = self._next, self._next + 1
+        key = self._keys[serial] = os.urandom(KEY)
         self._edit.pages.add(serial // _PER_PAGE)
         head = serial.to_bytes(8, "big")
         return head + bytes(self._aead(key).encrypt(_ONCE, content, self._context(head)))
@@ -250,6 +253,10 @@ class Sealed(Backend):
             return bytes(self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head)))
         except self._invalid:
             return None
+
+    def _opens(self, rows: dict[int, bytes]) -> bool:
+        """Whether our keys open these rows; a serial number may have got another key since."""
+        return all(self._opened(content) is not None for content in rows.values())
 
     def _must(self, content: bytes | None, what: str) -> bytes:
         if content is None:
@@ -269,7 +276,8 @@ class Sealed(Backend):
     def _remember(self, stored: Contents) -> None:
         """Which keys are for what: those of no use but for old settings are kept for backups."""
         self._settings = _serial(stored.settings[1])
-        self._snapshot = 0 if stored.snapshot is None else _serial(stored.snapshot[1])
+        known = stored.snapshot
+        self._snapshot = _SNAPSHOT if known is None else _serial(known[1])
         used = {_serial(content) for content in stored.rows.values() if any(content)}
         used |= {self._settings, self._snapshot, _serial(stored.id_key)}
         self._kept = set(self._keys) - used

@@ -11,7 +11,7 @@ from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds, out_of_fold
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
-from gramian.core.engines._dense_spec import SEARCHED_GAMMAS, DenseSpec
+from gramian.core.engines._dense_spec import DenseSpec
 from gramian.core.engines._doubt import fit_again, outputs_without
 from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
@@ -33,7 +33,6 @@ from gramian.core.engines._validate_chosen import validate_gamma
 __all__ = [
     "HOST",
     "PRIMAL",
-    "SEARCHED_GAMMAS",
     "WIDTH_KERNELS",
     "AddedBlock",
     "AddedByEdits",
