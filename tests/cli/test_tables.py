@@ -77,7 +77,9 @@ def test_standard_input(monkeypatch):
     ("content", "match"),
     [
         (b"", "t.csv: the file is empty"),
-        (b"a,b\n1,2\n1\n", "t.csv: row 2: 1 cells, but there are 2 columns"),
+        (b"a,b\n1,2\n1\n", "t.csv: row 2: 1 cells, but there are 2 columns. A cell that has a sep"),
+        (b"Trees, of May\na;b\n1;2\n3;4\n", "t.csv: row 1: 1 cells.*title: --skip-lines 1"),
+        (b"Trees, of May\nand June\na;b;c\n1;2;3\n", "title: --skip-lines 2"),
         (b"a,b\n1,2,3\n", "t.csv: row 1: 3 cells, but there are 2 columns"),
         (b"a,,c\n1,2,3\n", "t.csv: column 2 has no name"),
         (b"Patients of 2024\n\na,b\n1,2\n", r"in 1 cell\(s\), and lines below have 2 cells"),

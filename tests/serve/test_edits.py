@@ -176,6 +176,8 @@ def test_a_dry_run_changes_nothing(client, post):
     assert "does not hold" in post("forget", {"ids": [99], "dry_run": True}, 422)["detail"]
     assert client.store.version == 0
     assert client.live.shown.model.ids_.tolist() == classifier().ids_.tolist()
+    said = post("forget", {"ids": [3], "dryrun": True}, 422)["detail"]
+    assert said == "dryrun: there is no such field; /docs lists those that there are."
     for odd in ("yes", 1, None):
         post("forget", {"ids": [3], "dry_run": odd}, 422)
     assert post("forget", {"ids": [3], "dry_run": False})["n"] == 39

@@ -11,6 +11,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines import (
+    WIDTH_KERNELS,
     DeferredEngine,
     DenseSpec,
     Engine,
@@ -36,9 +37,11 @@ from gramian.core.engines._crossfit import (
 from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
+from gramian.core.progress import counted
 from gramian.core.search._result import one_width
 from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
+from gramian.stack._thresholds import ThresholdSpec
 from gramian.stack._weights import class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
@@ -164,9 +167,9 @@ class StackSpec(Spec[StackState]):
             read = [np.asarray(one.predictor(rest).outputs(queries)) for one in engines]
             return found, np.stack(read)
 
-        apart, outputs = zip(
-            *each_beside(without, list(range(int(fold.max()) + 1)), some), strict=True
-        )
+        folds = range(int(fold.max()) + 1)
+        each_without = counted(without, len(folds), "folds")
+        apart, outputs = zip(*each_beside(each_without, folds, some), strict=True)
         F = np.empty((len(parts), len(some), outputs[0].shape[2]))
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
@@ -178,8 +181,8 @@ class StackSpec(Spec[StackState]):
             each.append(spec)
             judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
         known = judged if some is holdings else None
-        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
-        return replace(self._with(parts, *self._weighted(F, targets)), folds=folds)
+        choices = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
+        return replace(self._with(parts, *self._weighted(F, targets)), folds=choices)
 
     def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
         """The resolved spec with these parts and weights."""
@@ -281,7 +284,8 @@ class StackSpec(Spec[StackState]):
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:
     """What parts have in common that differ by factors of the features alone."""
-    return part.kernel.kernel.name, str(part.kernel.gamma), str(part.C), part.metric == "ard"
+    by_gradient = part.metric == "ard"
+    return type(part), part.kernel.kernel.name, str(part.kernel.gamma), str(part.C), by_gradient
 
 
 def _one_width(part: DenseSpec) -> DenseSpec:
@@ -317,22 +321,20 @@ def stack_spec(model: Any) -> StackSpec:
 
 
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The spec of the part "kernel", "kernel+metric", or of a callable."""
-    name, plus, metric = kernel, "", ""
+    """The spec of the part "kernel", with "+metric" and "+thresholds", or of a callable."""
+    name, metric, kind = kernel, "", DenseSpec
     if isinstance(name, str):
-        kernel, plus, metric = name.partition("+")
-    if kernel == "precomputed" or (plus and metric not in ("diagonal", "ard")):
-        raise ValueError(
-            f'the parts of a stack are kernels of samples, as "rbf", or with a metric, as '
-            f'"rbf+diagonal" or "rbf+ard"; got {name!r}.'
-        )
+        kernel, *more = name.split("+")
+        kind = ThresholdSpec if more[-1:] == ["thresholds"] else DenseSpec
+        metric = "+".join(more[: len(more) - (kind is ThresholdSpec)])
+        _check_part(name, kernel, metric, gamma, kind is ThresholdSpec)
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
     spec = KernelSpec.read(kernel, gamma, *others, searches=("loo",), device=model.device)
     if metric == "ard" and not (isinstance(gamma, str) and gamma == "loo"):
         metric = ""  # a width that is given is used as it is
     spec.check_metric(metric or None)
-    return DenseSpec(
+    return kind(
         spec,
         LS_SVM,
         "loo" if isinstance(C, str) else 1.0 / C,
@@ -342,6 +344,24 @@ def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
         callback=model.callback,
         metric=metric or None,
     )
+
+
+def _check_part(name: str, kernel: str, metric: str, gamma: Any, thresholds: bool) -> None:
+    if kernel == "precomputed" or metric not in ("", "diagonal", "ard"):
+        raise ValueError(
+            f'the parts of a stack are kernels of samples, as "rbf", or with a metric, as '
+            f'"rbf+diagonal" or "rbf+ard", or on thresholds, as "rbf+thresholds" or '
+            f'"rbf+diagonal+thresholds"; got {name!r}.'
+        )
+    if thresholds and (kernel not in WIDTH_KERNELS or metric == "ard"):
+        raise ValueError(
+            f"thresholds are for the kernels {WIDTH_KERNELS}, with one width or with "
+            f'"+diagonal"; got {name!r}.'
+        )
+    if thresholds and (np.ndim(gamma) or (isinstance(gamma, str) and gamma != "loo")):
+        raise ValueError(
+            f'the gamma of a part on thresholds is "loo" or one number, got {gamma!r} for {name!r}.'
+        )
 
 
 def _each(name: str, value: Any, parts: tuple[Any, ...]) -> list[Any]:

@@ -20,6 +20,7 @@ from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.engines import Holdings, is_number
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
+from gramian.core.progress import counted
 
 FOLDS_AFRESH = 10
 LEAST, MOST, ENOUGH = 20, 2048, 10
@@ -162,7 +163,8 @@ def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
 
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore", ChoiceWarning)  # a choice that is dropped, fold by fold
-        specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(chosen), leaving))
+        choose = counted(chosen, len(leaving), "folds")
+        specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(choose), leaving))
     model._now = now = replace(
         now, holdings=replace(holdings, folds=fold), apart=tuple(specs), cache={}
     )
