@@ -168,6 +168,29 @@ def test_a_table_with_text_and_missing_cells(tmp_path):
     )
 
 
+def test_levels_that_come_and_go_and_a_column_that_becomes_constant():
+    rng, n = np.random.default_rng(2), 40
+    day = np.datetime64("2024-01-01") + rng.integers(0, 300, n + 2)
+    table = {
+        "a": rng.standard_normal(n + 2),
+        "flat": np.r_[np.ones(n - 2), 2.0, 3.0, 1.0, 1.0],
+        "kind": [*rng.choice(["p", "q"], n - 2), "rare", "rare", "new", "p"],
+        "day": day,
+        "y": rng.standard_normal(n + 2),
+    }
+    first, later = ({k: v[some] for k, v in table.items()} for some in (slice(n), slice(n, None)))
+    stack = StackedKernelRegressor(PARTS, weights=0.5, **GIVEN)
+    model = TableModel(stack, target="y").fit(first).partial_fit(later).forget([n - 2, n - 1])
+    inner = model.estimator_
+    at = model.transform({k: v[:9] for k, v in table.items() if k != "y"})
+    by_hand = sum_of_refits(inner, inner.X_fit_, inner.y_fit_, at)
+    np.testing.assert_allclose(inner.predict(at), by_hand, atol=1e-9)
+    assert model.reselect().ignored_ == {"flat": "constant"}
+    held = {k: v.tolist() for k, v in model.table_.items()}
+    fresh = TableModel(clone(stack)).fit(held, model.y_fit_)
+    np.testing.assert_allclose(model.loo_predict(), fresh.loo_predict(), atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
