@@ -118,12 +118,13 @@ def _without_erased(
     """The contents with a receipt of what has gone; StoreError if no model is left."""
     taken = [content for content in contents.rows.values() if not is_free(content)]
     settings, chosen = _left(contents, rows, book.last)
-    receipt = _receipt(book, len(rows), settings_digest(*settings), epoch)
+    receipt = replace(_receipt(book, len(rows), epoch), settings=settings_digest(*settings))
+    receipt = signed(replace(receipt, chosen_on_data=chosen), signer)
     found = replace(
         contents,
         settings=settings,
         rows=dict(enumerate(taken)),
-        receipts=[*contents.receipts, signed(replace(receipt, **chosen), signer).content()],
+        receipts=[*contents.receipts, receipt.content()],
         snapshot=None,
         sums=book.commitment.sums(),
         erased=None,
@@ -133,16 +134,14 @@ def _without_erased(
     return found
 
 
-def _left(
-    contents: Contents, rows: list[Row], last: Receipt
-) -> tuple[Settings, dict[str, tuple[str, ...]]]:
-    """Settings that hold nothing of rows that are gone, and what the receipt says of them."""
+def _left(contents: Contents, rows: list[Row], last: Receipt) -> tuple[Settings, tuple[str, ...]]:
+    """Settings that hold nothing of rows that are gone, and what was chosen on data."""
     if contents.erased is None:
-        return contents.settings, {}
+        return contents.settings, last.chosen_on_data
     parts = Parts(contents.settings[1])
     with _making_a_model(len(rows)):
         model = parts.fresh(held_from(rows, parts), last.next_id or 0)
-        return new_settings(model), {"chosen_on_data": tuple(model.chosen_on_data_)}
+        return new_settings(model), tuple(model.chosen_on_data_)
 
 
 @contextmanager
@@ -155,8 +154,8 @@ def _making_a_model(n: int) -> Iterator[None]:
         ) from error
 
 
-def _receipt(book: Book, rows: int, settings: str, epoch: int) -> Receipt:
-    """The receipt of a restoration, not signed yet."""
+def _receipt(book: Book, rows: int, epoch: int) -> Receipt:
+    """The receipt of a restoration, without what is said of settings and not signed yet."""
     last = book.last
     return replace(
         last,
@@ -173,7 +172,6 @@ def _receipt(book: Book, rows: int, settings: str, epoch: int) -> Receipt:
         tolerance=None,
         verified=None,
         commitment=book.commitment.digest(),
-        settings=settings,
         epoch=epoch,
         previous=last.hash,
         tree=book.tree.root(),
