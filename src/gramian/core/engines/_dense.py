@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from gramian.core.arrays import Array, factor_cholesky, row_blocks, without_rows
+from gramian.core.arrays import Array, factor_cholesky, on_device, row_blocks, without_rows
 from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
@@ -305,9 +305,14 @@ class DenseEngine(Engine):
             spec.class_factors(holdings),
             np.asarray(self.system.B[:, 1:].real),
             self._known_moments(holdings),
-            lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
+            self._apply_inverse,
             self._squares,
         )
+
+    def _apply_inverse(self, B: Array) -> Array:
+        """``P b`` for each row b, where the rows are."""
+        found = self._reading(lambda: self.system.apply_inverse(B.T)).T
+        return found if on_device(B) else np.asarray(found)
 
     def _squares(self, members: Array, power: int) -> Array:
         """Blocks (g, k, k) of P, or of P D P, for groups of k samples (g, k)."""
