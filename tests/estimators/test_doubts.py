@@ -78,7 +78,7 @@ def test_numbers_beyond_all_measure_are_not_compared():
 def test_more_widths_than_samples():
     X, _ = noise(24, 30)
     with pytest.warns(ChoiceWarning, match="fitted 30 widths, one for each feature, to 24 samples"):
-        LeastSquaresSVR(gamma="loo-ard", random_state=0).fit(X, X[:, 0])
+        LeastSquaresSVR(metric="ard", random_state=0).fit(X, X[:, 0])
 
 
 @pytest.mark.parametrize("folds", [4, "auto"])
@@ -97,7 +97,7 @@ def test_a_class_that_is_never_predicted(folds):
 def test_a_choice_that_the_folds_contradict():
     """A width for each of 30 features, fitted to labels that are noise."""
     X, y = noise(40, 30, seed=3)
-    model = LeastSquaresSVC(gamma="loo-ard", random_state=0).fit(X, y)
+    model = LeastSquaresSVC(metric="ard", random_state=0).fit(X, y)
     with pytest.warns(ChoiceWarning, match="contradicted by samples that the choices have not"):
         found = model.nested_score(5)
     assert model.loo_score() > found.score + 2 * found.standard_error

@@ -1,5 +1,6 @@
 """The equations that several families share, as functions of arrays without state."""
 
+from gramian.core.equations._adaptive import adaptive_scores, finite_outputs, margin_slope
 from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
 from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
 from gramian.core.equations._conformal import (
@@ -27,6 +28,7 @@ from gramian.core.equations._local_scale import (
     finite_sizes,
     local_scales,
     neighbours,
+    scales_without_each,
 )
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
 from gramian.core.equations._pairs import Pairs, group_pair_residuals, pair_residuals
@@ -56,12 +58,14 @@ __all__ = [
     "Responses",
     "Targets",
     "accepted",
+    "adaptive_scores",
     "added_rows",
     "class_scores",
     "conformal_regions",
     "decision_changes",
     "differentiate",
     "feature_scales",
+    "finite_outputs",
     "finite_sizes",
     "fit_calibration",
     "group_pair_residuals",
@@ -72,6 +76,7 @@ __all__ = [
     "jackknife_plus",
     "local_scales",
     "loo_bordered",
+    "margin_slope",
     "minimum_norm",
     "minimum_norm_loo",
     "neighbours",
@@ -82,5 +87,6 @@ __all__ = [
     "row_residuals",
     "rows_without_each",
     "sample_losses",
+    "scales_without_each",
     "values_without_each",
 ]

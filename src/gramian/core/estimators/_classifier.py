@@ -69,7 +69,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         now, outputs = self._outputs(X)
-        return answered(now, _shown(now, outputs))
+        return answered(now, _returned(now, outputs))
 
     def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
@@ -103,6 +103,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         random_state: RandomSource = None,
         *,
         method: str = "auto",
+        score: str = "margin",
     ) -> Array:
         """Conformal p-value of each class for each sample, of shape (n_samples, n_classes).
 
@@ -129,16 +130,22 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             Break ties by a random number, which makes the p-values uniform. By default all ties
             count, which makes them larger.
         random_state : int, RandomState or None
-            Draws the random numbers.
+            Draws the random numbers of ``smoothed`` and of the adaptive score.
         method : {"auto", "full", "cv+"}
             "auto" is "cv+" for 20 to 2,048 samples if something was chosen on them, or if they have
             groups; else "full".
+        score : {"margin", "adaptive"}
+            How ill a label fits. "margin" is the best other output minus that of the label: the
+            smallest sets, without random numbers. "adaptive" is the probability of all classes that
+            are more probable than the label and a random share of its own (romano2020): larger sets
+            that hold the truth about as often at hard queries as at easy ones. The promise is the
+            same, and ``mondrian`` goes with both.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        found: Array = label_p_values(self, X, mondrian, smoothed, random_state, method)
+        found: Array = label_p_values(self, X, mondrian, smoothed, random_state, method, score)
         return found
 
     def predict_set(
@@ -150,6 +157,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         random_state: RandomSource = None,
         *,
         method: str = "auto",
+        score: str = "margin",
     ) -> Array:
         """Sets of classes that contain the true one with probability ≥ ``confidence_level``.
 
@@ -161,7 +169,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         X : array-like or CSR matrix of shape (n_samples, n_features)
         confidence_level : float
             Between 0 and 1.
-        mondrian, smoothed, random_state, method
+        mondrian, smoothed, random_state, method, score
             See `p_values`.
 
         Returns
@@ -169,7 +177,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         ndarray of bool of shape (n_samples, n_classes)
         """
         confidence_level = check_confidence(confidence_level)
-        found = label_p_values(self, X, mondrian, smoothed, random_state, method)
+        found = label_p_values(self, X, mondrian, smoothed, random_state, method, score)
         return accepted(found, confidence_level)
 
     @property
@@ -181,7 +189,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
-            return answered(now, _shown(now, self._loo_outputs()))
+            return answered(now, _returned(now, self._loo_outputs()))
 
     def loo_predict(self) -> Array:
         """Class of each held sample by the model without it, in the order of `ids_`."""
@@ -203,7 +211,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Probabilities of the held samples: out of fold where that is known, else left out."""
         with self._lock:
             now = self._serving()
-            if now.apart is None:
+            if now.fold_specs is None:
                 return np.asarray(self.loo_predict_proba())
             largest, scale = self._calibration()
             F = np.nan_to_num(out_of_fold_outputs_of(now), posinf=largest, neginf=-largest)
@@ -331,7 +339,7 @@ def _check_kind(holdings: Any, new: Array, name: str = "y") -> None:
         )
 
 
-def _shown(now: Fitted, outputs: Array) -> Array:
+def _returned(now: Fitted, outputs: Array) -> Array:
     """Copy the outputs in the dtype of the samples, one-dimensional for a single output."""
     flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
     return flat.astype(now.holdings.rows.dtype)
@@ -358,7 +366,7 @@ def calibrated(now: Fitted) -> tuple[float, float]:
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
     if isinstance(now.spec, Calibrated) and now.spec.scale is not None:
         return largest, now.spec.scale
-    if now.apart is not None:
+    if now.fold_specs is not None:
         F = out_of_fold_outputs_of(now)
     bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
     return largest, fit_calibration(

@@ -107,9 +107,9 @@ def doubt_of_widths(now: Any) -> str | None:
     if not (np.ndim(gamma) > 0 and "gamma" in now.spec.chosen_on_data and d > n):
         return None
     return (
-        f'gamma="loo-ard" fitted {d} widths, one for each feature, to {n} samples. The '
+        f'metric="ard" fitted {d} widths, one for each feature, to {n} samples. The '
         f"leave-one-out error with these choices says little of new samples: ask nested_score(), "
-        f'set some samples aside with tuning_fraction=0.3, or leave gamma at "loo".'
+        f"set some samples aside with tuning_fraction=0.3, or leave metric at its default."
     )
 
 
