@@ -229,6 +229,14 @@ class LiveSystem:
             self._X = without_rows(known - change, positions)
         self.B = without_rows(B, positions)
 
+    def moved(self, B: Array, X: Array, k: int) -> None:
+        """Go on with B and X after k edits that left the factor in order; see `MovingSystem`."""
+        self.B, self._X = np.asfortranarray(B), np.asfortranarray(X)
+        self.edits += k
+        self._unchecked += k
+        self._unseen += k
+        self._since_full_check += k
+
     def select_columns(self, columns: Array) -> None:
         """Keep only these columns of B and X."""
         self.B = self.B[:, columns]
