@@ -61,10 +61,8 @@ class _Window(NamedTuple):
 
     def settled(self) -> _Window:
         """The window of now, with a model that moves no more."""
-        if self.moving is None:
-            return self
         self.model._now  # noqa: B018 - whoever reads it ends the movement
-        assert self.moving.left is not None
+        assert self.moving is not None and self.moving.left is not None
         X, y, ids, version = self.moving.left
         next_id = self.next_id + self.moving.steps
         now = ids[-1] if self.moving.steps else self.now
@@ -366,7 +364,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return new_id + 1 < state.due and state.moving.step(X, y, new_id)
 
     def _begin_steps(self, state: _Window, X: Any, y: Any) -> bool:
-        """Let the model of a full window move, if it can and if this sample is one to begin with."""
+        """Let the model of a full window move, if it can and this sample is one to begin with."""
         holdings, due = state.holdings, self._due(state)
         if (
             state.model is None

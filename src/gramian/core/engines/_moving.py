@@ -53,7 +53,7 @@ class MovingModel:
         self._labels: dict[Any, int] | None = None
         if holdings.classes is not None:
             self._labels = {label: code for code, label in enumerate(holdings.classes.tolist())}
-        self._rows = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])  # of B, for each class
+        self._rows = [np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0])]  # of B, by class
 
     @staticmethod
     def moves(engine: Engine, holdings: Holdings) -> bool:
@@ -88,22 +88,14 @@ class MovingModel:
         """Numbers in the Gram matrix."""
         return int(self._system.P.size)
 
-    def takes(self, X: Any) -> bool:
-        """Whether X is one row as those held, of finite numbers."""
-        if type(X) is not np.ndarray or X.shape != self._shape or X.dtype != np.float64:
-            return False
-        x = X[0]
-        return isfinite(x.dot(x))
-
-    def output(self, X: Array) -> float | None:
-        """Prediction or decision value for one row that it `takes`; None if steps must end."""
-        system = self._system
-        if not system.whole:
+    def output(self, X: Any) -> float | None:
+        """Prediction or decision value for one row; None if it must go the long way."""
+        system, row = self._system, self._row(X)
+        if row is None or not system.whole:
             return None
-        _, _, kS = self._row(X)
         S = system.S
         b = self._spec.equations.intercepts(S[:, 1:], S[:, 0], system.held, self._spec.shift)
-        ks, *kR = kS.tolist()
+        ks, *kR = row[2].tolist()
         values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b.tolist(), strict=True)]
         if self._labels is None:
             return float(values[0])
@@ -112,22 +104,24 @@ class MovingModel:
         second = float(system.B[:, 2].sum())
         return float(system.n / second * values[1] - system.n / (system.n - second) * values[0])
 
-    def step(self, X: Array, y: Any, new_id: int) -> bool:
-        """Learn one row that it `takes`, forget the oldest; False if it was not plain enough.
+    def step(self, X: Any, y: Any, new_id: int) -> bool:
+        """Learn one row, forget the oldest; False if they are not plain enough.
 
-        ``y`` is an array of one target or label. After False nothing has changed, and the model
-        must be settled.
+        ``X`` and ``y`` are arrays of one row and of one target or label. After False nothing has
+        changed, and the model must be settled.
         """
         b, system = self._targets(y), self._system
-        if b is None or not (system.whole and system.check()):
+        if b is None or not (system.whole and self._checked()):
             return False
-        i, j = system.leaving, system.free
+        i, j = system.places()
         seen, self._seen = self._row(X), None
+        if seen is None:
+            return False
         self._X[j], self._y[j], self._ids[j] = X[0], y[0], new_id
         if not system.step(*seen[1:], b):
             return False
         system.start += 1  # from here on the new sample is held, and the oldest is not
-        self._X[i], self._y[i], self._ids[i] = 0.0, self._y[j], 0
+        self._X[i], self._y[i], self._ids[i] = 0.0, y[0], 0  # a label that is held anyway
         system.whole = True
         return True
 
@@ -148,11 +142,26 @@ class MovingModel:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _row(self, X: Array) -> tuple[bytes, Array, Array]:
-        """The row with its kernel values by slot, and ``kᵀS``: computed once, as long as it is."""
+    def _checked(self) -> bool:
+        """Whether steps may go on, after a check of the system if one is due."""
+        if not self._system.due:
+            return True
+        self._seen = None  # of which kᵀS changes
+        return self._system.check()
+
+    def _row(self, X: Any) -> tuple[bytes, Array, Array] | None:
+        """A row with its kernel values by slot and ``kᵀS``, computed once; None if it is not plain.
+
+        One that was just predicted is mostly the one that is learned next.
+        """
+        if type(X) is not np.ndarray or X.shape != self._shape or X.dtype != np.float64:
+            return None
         row, seen = X.tobytes(), self._seen
         if seen is not None and seen[0] == row:
             return seen
+        x = X[0]
+        if not isfinite(x.dot(x)):
+            return None
         k = self._spec.predicts_with(X, self._X)[0]
         k *= self._system.held
         self._seen = seen = row, k, k @ self._system.S
@@ -169,7 +178,7 @@ class MovingModel:
         if code is None:
             return None
         system = self._system
-        leaving = int(system.B[system.leaving, 2])
+        leaving = int(system.B[system.places()[0], 2])
         if leaving != code and system.B[:, 1 + leaving].sum() == 1.0:
             return None
         return self._rows[code]

@@ -46,11 +46,8 @@ class Moving:
 
     def decide(self, X: Any) -> float | None:
         """Prediction or decision value of one row; None if it must go the long way."""
-        model = self._model
-        if not model.takes(X):
-            return None
         with self._lock:
-            return model.output(X) if self.left is None else None
+            return self._model.output(X) if self.left is None else None
 
     def predict(self, X: Any) -> Array | None:
         """What the estimator predicts for one row; None if it must go the long way."""
@@ -65,8 +62,6 @@ class Moving:
     def step(self, X: Any, y: Any, new_id: int) -> bool:
         """Learn one sample and forget the oldest; False, and nothing done, if it is not plain."""
         model = self._model
-        if not model.takes(X):
-            return False
         with self._lock, one_blas_thread(model.size):
             return self.left is None and model.step(X, y, new_id)
 

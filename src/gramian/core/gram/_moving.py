@@ -9,8 +9,10 @@ whole step is::
 
 One product with P, two rank-one updates (deferred as `LiveInverse` does, if P is large), and O(n)
 besides. C is ``wᵀB`` written by S, so that A's new row holds for S to the last bit: what P has lost
-does not enter. The checks of `LiveSystem` follow every `CHECKED` steps, and it has the last word:
-`MovingSystem` only takes its arrays, and what is not plain it refuses.
+does not enter. Some samples are looked at once more as they leave: with the row a of the true A,
+``aᵀS`` must be the row of B, and ``aᵀp`` 1. Where rounding does not explain the difference, and
+every `CHECKED` steps, `LiveSystem` checks all rows as it does after other edits, and rebuilds P if
+need be. It has the last word: what is not plain is refused here.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ from gramian.core.arrays import Array
 from gramian.core.gram._inverse import SMALL, LiveInverse
 from gramian.core.gram._system import LiveSystem
 
-CHECKED = 32
-"""Steps after which the system looks at the true A."""
-DEFERRED = 16
+CHECKED = 512
+"""Steps after which the system checks its solution, unless a sample that leaves calls for it."""
+LOOKED = 8
+"""Steps of which one looks at the row of A that leaves."""
+DEFERRED = 8
 """Steps whose updates a large P collects."""
 PLAIN = 1e5
 """Condition number up to which steps need no look at A in between; see `LiveSystem`."""
@@ -48,14 +52,14 @@ class MovingSystem:
 
     def __init__(self, system: LiveSystem) -> None:
         self.system = system
-        self.whole, self.start, self._since = True, 0, 0
+        self.whole, self.start, self._since, self._suspect = True, 0, 0, False
         system.solution()
         inverse = self._inverse()
         inverse.make_free()
         matrix = inverse.matrix
         self.n, self.own = matrix.n, float(matrix.diagonal[matrix.slots[0]])
         self.ring = [*matrix.slots.tolist(), int(matrix.used.argmin())]
-        self._least = self.own / PLAIN
+        self._least, self._row = self.own / PLAIN, np.empty(matrix.capacity)
         self._deferred = DEFERRED if matrix.capacity > SMALL else 0
         self._W = np.zeros((matrix.capacity, 2 * self._deferred), order="F")
         self._signs, self._pending = np.repeat([1.0, -1.0], self._deferred), 0
@@ -63,14 +67,12 @@ class MovingSystem:
 
     @staticmethod
     def moves(system: LiveSystem) -> bool:
-        """Whether a system has an explicit, well-conditioned P in host memory, and equal k(x, x)."""
+        """Whether a system has a well-conditioned P in host memory, and k(x, x) are all equal."""
         inverse = system.factor
-        if type(inverse) is not LiveInverse or inverse.dtype != np.float64 or inverse.n < 2:
+        if type(inverse) is not LiveInverse or not isinstance(inverse.matrix.buffer, np.ndarray):
             return False
-        on_host = isinstance(inverse.matrix.buffer, np.ndarray)
-        return (
-            on_host and system.condition <= PLAIN and bool(np.ptp(inverse.matrix_diagonal()) == 0)
-        )
+        plain = inverse.dtype == np.float64 and inverse.n > 1 and system.condition <= PLAIN
+        return plain and bool(np.ptp(inverse.matrix_diagonal()) == 0.0)
 
     @property
     def slots(self) -> Array:
@@ -78,15 +80,10 @@ class MovingSystem:
         places = (self.start + np.arange(self.n)) % len(self.ring)
         return np.array(self.ring)[places]
 
-    @property
-    def leaving(self) -> int:
-        """Slot of the oldest sample."""
-        return self.ring[self.start % (self.n + 1)]
-
-    @property
-    def free(self) -> int:
-        """The slot that the next sample takes."""
-        return self.ring[(self.start - 1) % (self.n + 1)]
+    def places(self) -> tuple[int, int]:
+        """The slot of the oldest sample, and the free slot, which the next one takes."""
+        ring, start = self.ring, self.start % (self.n + 1)
+        return ring[start], ring[start - 1]
 
     def step(self, k: Array, kS: Array, b: Any) -> bool:
         """Let a sample into the free slot and the oldest out, or refuse; `start` is the caller's.
@@ -94,7 +91,7 @@ class MovingSystem:
         ``k`` are the kernel values by slot, 0 in free ones, ``kS = kᵀS``, and ``b`` the row of B.
         A refusal, where a Schur complement is small, has changed nothing.
         """
-        i, j, W = self.leaving, self.free, self._W
+        (i, j), W = self.places(), self._W
         w = dsymv(1.0, self.P, k)
         if self._pending:
             w += W @ (self._signs * (k @ W))
@@ -109,21 +106,26 @@ class MovingSystem:
         own = float(v[i])
         if not own > 0.0:
             return False
+        if self.start % LOOKED == 0:
+            self._look(i, j, k, v)
         v *= 1.0 / sqrt(own)
-        C = (kS - b) / root
-        E = (self.S[i] + w[i] * C) / sqrt(own)
+        C, S = (kS - b) / root, self.S
+        E = (S[i] + w[i] * C) / sqrt(own)
         self.whole = False
         self._add(w, v)
-        dger(1.0, w, C, a=self.S, overwrite_a=1)
-        dger(-1.0, v, E, a=self.S, overwrite_a=1)
+        dger(1.0, w, C, a=S, overwrite_a=1)
+        dger(-1.0, v, E, a=S, overwrite_a=1)
         self._write(i, j, k, b)
         self._since += 1
         return True
 
+    @property
+    def due(self) -> bool:
+        """Whether a `check` is due."""
+        return self._suspect or self._since >= CHECKED
+
     def check(self) -> bool:
-        """Let the system check and refine the solution if that is due; whether steps may go on."""
-        if self._since < CHECKED:
-            return True
+        """Let the system check and refine the solution; whether steps may go on."""
         self.settle()
         self.system.solution()
         if not self.moves(self.system):
@@ -142,7 +144,7 @@ class MovingSystem:
         slots = self.slots
         self._inverse().take_back(slots, self.own)
         self.system.moved(self.B[slots], self.S[slots], 2 * self._since)
-        self._since = 0
+        self._since, self._suspect = 0, False
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -152,11 +154,22 @@ class MovingSystem:
 
     def _take(self) -> None:
         """Take over the arrays of the system, whose solution is checked."""
-        inverse = self._inverse()
-        self.B = inverse.matrix.scatter(self.system.B)
-        self.S = inverse.matrix.scatter(self.system.solution())
+        inverse, t = self._inverse(), self.system.B.shape[1]
+        both = np.concatenate([self.system.B, self.system.solution()], axis=1)
+        self._both = inverse.matrix.scatter(both)
+        self.B, self.S = self._both[:, :t], self._both[:, t:]
         self.held = self.B[:, 0]  # the column of ones: 0 in free slots
         self.P = inverse.lend()
+
+    def _look(self, i: int, j: int, k: Array, p: Array) -> None:
+        """Look at S, and at the column p of P, with the row of A that leaves; j has come."""
+        row, P = self._row, self.P
+        row[:i], row[i:], row[i] = P[i, :i], P[i:, i], self.own
+        residual = self.B[i] - row @ self.S
+        row[j] = k[i]
+        off = float(row.dot(p)) - 1.0
+        if not self.system.looks_good(off, residual):
+            self._suspect = True
 
     def _column(self, i: int) -> Array:
         """Column i of P."""
@@ -198,7 +211,6 @@ class MovingSystem:
         P[i] = 0.0
         P[:, i] = 0.0
         self.B[j] = b
-        self.B[i] = 0.0
-        self.S[i] = 0.0
+        self._both[i] = 0.0
         if self._pending:
             self._W[i] = 0.0
