@@ -45,6 +45,8 @@ numpydoc_show_inherited_class_members = False
 
 # -- gallery ------------------------------------------------------------------------------------
 
+# It asks for whole paths without spaces; links are relative to docs/, and no name below it has one.
+suppress_warnings = ["sphinx_gallery.space_in_filename"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",

@@ -48,6 +48,7 @@ from evidence.experiments import (
     selection,
     service,
     small_tables,
+    stack_parts,
     store_edits,
     stream_choices,
     stream_steps,
@@ -55,6 +56,7 @@ from evidence.experiments import (
     tuning,
     widths,
     widths_classes,
+    widths_folds,
 )
 
 _MODULES = (
@@ -92,10 +94,12 @@ _MODULES = (
     conformal_times,
     widths,
     widths_classes,
+    widths_folds,
     ours_peers,
     ours_stack,
     small_tables,
     mixed_tables,
+    stack_parts,
     more_rows,
     libraries,
     store_edits,

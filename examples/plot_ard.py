@@ -3,7 +3,7 @@ One width per feature
 =====================
 
 In an ordinary RBF kernel, all features count alike, also those that say nothing.
-``gamma="loo-ard"`` gives each feature its own width, found by gradients of the leave-one-out error.
+``metric="ard"`` gives each feature its own width, found by gradients of the leave-one-out error.
 Features along which the function bends get a large gamma, the others a small one.
 """
 
@@ -21,7 +21,7 @@ X, X_test, y, y_test = X[:350], X[350:], y[:350], y[350:]
 # %%
 # One width for all, and one for each.
 common = LeastSquaresSVR().fit(X, y)
-each = LeastSquaresSVR(gamma="loo-ard").fit(X, y)
+each = LeastSquaresSVR(metric="ard").fit(X, y)
 for name, model in {"one width": common, "one each": each}.items():
     print(
         f"{name}: R² {model.score(X_test, y_test):.3f} on 1,000 new samples, by itself it says "

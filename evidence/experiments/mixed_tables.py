@@ -102,23 +102,23 @@ def run(table: str, machine: str, partition: int, n: int) -> dict[str, Any]:
         warnings.filterwarnings("ignore", message=".*(feature names|categor|Found unknown).*")
         model = _fitted(machine, classes, part, y)
         seconds, wall = process_time() - start, perf_counter() - wall
-        scores = _scores(model, classes, test, truth, part.target)
+        found = scores(model, classes, test, truth, part.target)
     device = getattr(model, "device", "")
     about = {
         "seconds": wall if device else seconds,
         "processor": device or facts()["processor"],
         "rows": len(y),
     }
-    return {**about, "classes": classes, "confirms": _confirms(table), **scores}
+    return {**about, "classes": classes, "confirms": confirms(table), **found}
 
 
 def _fitted(machine: str, classes: bool, part: mixed.Columns, y: Any) -> Any:
     if (machine, classes) not in OURS:
         return Peer(machine, classes).fit(part, y)
-    return _OfColumns(OURS[machine, classes](random_state=SEED), part, y)
+    return OfColumns(OURS[machine, classes](random_state=SEED), part, y)
 
 
-class _OfColumns:
+class OfColumns:
     """A `TableModel` that takes columns as the peers do."""
 
     def __init__(self, estimator: Any, part: mixed.Columns, y: Any) -> None:
@@ -138,7 +138,7 @@ def _texts_like_numbers(part: mixed.Columns) -> list[str]:
     return [name for name, column in some if are_numbers(column.tolist())]
 
 
-def _scores(model: Any, classes: bool, test: Any, truth: Any, learned: Any) -> dict[str, float]:
+def scores(model: Any, classes: bool, test: Any, truth: Any, learned: Any) -> dict[str, float]:
     predicted = model.predict(test)
     if not classes:
         spread = float(np.mean((truth - learned.mean()) ** 2))
@@ -151,7 +151,7 @@ def _scores(model: Any, classes: bool, test: Any, truth: Any, learned: Any) -> d
     }
 
 
-def _confirms(table: str) -> bool:
+def confirms(table: str) -> bool:
     return table not in mixed.MADE and mixed.tables()[table].confirms
 
 

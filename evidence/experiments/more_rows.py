@@ -23,7 +23,7 @@ SETS = ("abalone", "ann_thyroid", "optdigits", "satimage", "pendigits", "letter"
 N_TRAIN = {"abalone": 2784}  # two thirds; the others have an official partition
 STACKED = ("abalone", "ann_thyroid")
 """Sets on which a stack takes less than a minute."""
-MACHINES = (AUTO, "HistGradientBoosting", "LightGBM", STACK)
+MACHINES = (AUTO, "HistGradientBoosting", "LightGBM", "CatBoost", STACK)
 
 
 def cases(quick: bool) -> list[Parameters]:

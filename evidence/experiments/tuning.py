@@ -283,11 +283,11 @@ FITS: dict[str, Callable[[], Any]] = {
     "LagrangianSVC()": LagrangianSVC,
     'LeastSquaresSVC(kernel="loo")': partial(LeastSquaresSVC, kernel="loo"),
     'LeastSquaresSVC(metric="diagonal")': partial(LeastSquaresSVC, metric="diagonal"),
-    'LeastSquaresSVC(gamma="loo-ard")': partial(LeastSquaresSVC, gamma="loo-ard"),
+    'LeastSquaresSVC(metric="ard")': partial(LeastSquaresSVC, metric="ard"),
     "StackedKernelClassifier()": StackedKernelClassifier,
     "OrthogonalKernelClassifier()": OrthogonalKernelClassifier,
     "LeastSquaresSVR()": LeastSquaresSVR,
-    'LeastSquaresSVR(gamma="loo-ard")': partial(LeastSquaresSVR, gamma="loo-ard"),
+    'LeastSquaresSVR(metric="ard")': partial(LeastSquaresSVR, metric="ard"),
     "StackedKernelRegressor()": StackedKernelRegressor,
     "OrthogonalKernelRegressor()": OrthogonalKernelRegressor,
 }

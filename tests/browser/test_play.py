@@ -100,6 +100,20 @@ def test_the_proof_compares_with_a_refit(visitor):
     assert found[1] == "nothing" or float(found[1]) < 1e-8
 
 
+def test_other_samples_dismiss_what_was_found_and_proved(visitor):
+    page, proof = visitor.page, visitor.page.locator("#proof")
+    page.click("#prove")
+    expect(proof).to_contain_text("After 0 edits")
+    expect(proof).to_contain_text("Teach or forget a few, and prove it again.")
+    page.click("#choose")
+    expect(page.locator("#search")).to_be_visible()
+    page.select_option("#data", "banana")  # while the search is being shown
+    expect(page.locator("#search")).to_be_hidden()
+    expect(proof).to_have_text("Is the live model really the one that a refit gives?")
+    page.wait_for_timeout(500)
+    expect(page.locator("#found")).not_to_contain_text("the best of")
+
+
 def test_an_address_holds_the_whole_state(visitor, visit):
     n = visitor.n
     visitor.page.select_option("#estimator", "KernelDiscriminant")

@@ -113,17 +113,17 @@ def test_a_stack_for_people(gramian):
 
 
 @pytest.mark.parametrize(
-    "option", [("--gamma", "loo-ard"), ("--kernel", "linear"), ("--kernel", "loo")]
+    "option", [("--metric", "ard"), ("--kernel", "linear"), ("--kernel", "loo")]
 )
 def test_kernels_and_widths(as_json, option):
     facts = as_json(*NAMED, *option)
     assert facts["chosen"]["kernel"] in ("rbf", "laplacian", "exponential", "linear")
-    assert np.ndim(facts["chosen"].get("gamma", 0)) == (option[1] == "loo-ard")
+    assert np.ndim(facts["chosen"].get("gamma", 0)) == (option[1] == "ard")
 
 
 def test_widths_for_people(gramian):
     line = next(
-        li for li in gramian(*NAMED, "--gamma", "loo-ard").stdout.splitlines() if "gamma" in li
+        li for li in gramian(*NAMED, "--metric", "ard").stdout.splitlines() if "gamma" in li
     )
     assert line.count(",") == 7
 
@@ -199,7 +199,7 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
     name, reason = chosen([0.5 * i for i in range(4000)])
     assert name == "orthogonal-regressor"
-    assert "takes 0.36 GiB with room to tune, of which 0.00098 are free" in reason
+    assert "takes 0.36 GiB with room to tune, of which 1 MiB are free" in reason
     monkeypatch.setattr(_machine, "available_memory", lambda: None)
     assert chosen(["a", "b"] * 1000)[0] == "discriminant"
 

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 
 import gramian as package
 from gramian import LeastSquaresSVC
@@ -49,6 +50,22 @@ def test_compares_with_the_target_where_it_is(gramian, as_json, model, expected)
     rows = [[*row[:4], "" if i else "bird"] for i, row in enumerate(make_rows(10, seed=1))]
     write_csv("new.csv", rows)
     assert as_json("predict", model, "new.csv")["compared"] == {"rows": 1, "error": 1.0}
+
+
+def test_rows_that_were_learned_are_no_new_rows(gramian, as_json, model, monkeypatch):
+    note = "40 of 40 rows repeat rows that the model has learned. Their error is not that of new"
+    assert note in gramian("predict", model, "train.csv").stderr
+    assert "repeat" not in gramian("predict", model, "new.csv").stderr
+    monkeypatch.setattr("gramian.tables._reading._DENSE_BYTES", 1000)  # many texts: sparse
+    rows = [[f"r{i}", f"t{i % 100}", i % 7, "ab"[i % 2]] for i in range(300)]
+    header = ["row", "word", "number", "kind"]
+    write_csv("texts.csv", rows, header)
+    fit = ("fit", "texts.csv", "--target", "kind", "--id", "row", "--gamma", "0.1")
+    gramian(*fit, "--ridge", "0.1", "--estimator", "ls-svc", "-o", "texts.gram")
+    assert issparse(package.load("texts.gram").estimator_.X_fit_)
+    assert as_json("predict", "texts.gram", "texts.csv")["repeats_held_rows"] == 300
+    write_csv("texts.csv", [[*row[:2], 0.5, row[3]] for row in rows], header)
+    assert as_json("predict", "texts.gram", "texts.csv")["repeats_held_rows"] == 0
 
 
 def test_needs_neither_target_nor_ids(as_json, model):

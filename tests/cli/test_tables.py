@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gramian.cli._tables import Asked, naming, read_table, to_csv, write_table
+from gramian.cli._tables import ReadingOptions, naming, read_table, to_csv, write_table
 from gramian.tables import TableError
 
 
@@ -51,7 +51,7 @@ def test_cells_with_separators_and_line_breaks(tmp_path):
 
 
 def test_empty_lines_before_the_names(tmp_path, monkeypatch):
-    monkeypatch.setattr("gramian.cli._tables.asked", lambda: Asked(skip=1))
+    monkeypatch.setattr("gramian.cli._tables.reading_options", lambda: ReadingOptions(skip=1))
     (tmp_path / "t.csv").write_text("Sales of 2024\n\na;b\n1,5;2\n")
     assert read_table(str(tmp_path / "t.csv")) == {"a": ["1,5"], "b": ["2"]}
 
@@ -77,7 +77,9 @@ def test_standard_input(monkeypatch):
     ("content", "match"),
     [
         (b"", "t.csv: the file is empty"),
-        (b"a,b\n1,2\n1\n", "t.csv: row 2: 1 cells, but there are 2 columns"),
+        (b"a,b\n1,2\n1\n", "t.csv: row 2: 1 cells, but there are 2 columns. A cell that has a sep"),
+        (b"Trees, of May\na;b\n1;2\n3;4\n", "t.csv: row 1: 1 cells.*title: --skip-lines 1"),
+        (b"Trees, of May\nand June\na;b;c\n1;2;3\n", "title: --skip-lines 2"),
         (b"a,b\n1,2,3\n", "t.csv: row 1: 3 cells, but there are 2 columns"),
         (b"a,,c\n1,2,3\n", "t.csv: column 2 has no name"),
         (b"Patients of 2024\n\na,b\n1,2\n", r"in 1 cell\(s\), and lines below have 2 cells"),

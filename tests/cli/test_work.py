@@ -9,7 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from gramian.cli import _batches, _work
+from gramian import OrthogonalKernelRegressor, StackedKernelRegressor
+from gramian.cli import _batches, _follow, _work
+from gramian.core.progress import log_progress
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fork")
 
@@ -144,3 +146,37 @@ def test_lock_of_a_killed_process_is_removed(tmp_path):
     (tmp_path / ".model.gram.lock").write_text("{}")
     _work.tidy(str(tmp_path / "model.gram"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_computation_logs_is_shown(monkeypatch):
+    shown, now = [], [0.0]
+    monkeypatch.setattr(_follow, "monotonic", lambda: now[0])
+
+    def step(what, done=None, detail="", left=None):
+        shown.append((what, done, detail, left))
+
+    monkeypatch.setattr(_follow, "step", step)
+    with _follow.following("error on new rows", only="folds"):
+        log_progress(3, 500, "centres at most, on 90 rows")  # within a fold: not of this step
+        now[0] = 4.0
+        log_progress(1, 8, "folds")
+        log_progress(2, 8, "folds")
+    log_progress(3, 8, "folds")  # nobody listens any more
+    assert shown == [
+        ("error on new rows", None, "", None),
+        ("error on new rows", 1 / 8, "1 of 8 folds", None),
+        ("error on new rows", 2 / 8, "2 of 8 folds", pytest.approx(12.0)),
+    ]
+
+
+def test_a_fit_shows_settings_folds_and_centres(monkeypatch):
+    shown = []
+    monkeypatch.setattr(_follow, "step", lambda *words, detail="": shown.append(detail))
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    for model in (StackedKernelRegressor(), OrthogonalKernelRegressor(max_basis=7)):
+        with _follow.following("fitting") as progress:
+            if "callback" in model.get_params():
+                model.set_params(callback=progress.trial)
+            model.fit(X, np.sin(X[:, 0]))
+    assert any("settings tried, the last on 60 rows, 2 of 5 folds" in detail for detail in shown)
+    assert shown[-1] == "7 of 7 centres at most, on 60 rows"

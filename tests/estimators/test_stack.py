@@ -164,7 +164,7 @@ def test_parts_that_differ_by_their_metric_share_a_search():
     model.set_params(callback=calls.append, random_state=0).fit(X, y)
     stack, holdings = len(calls), model._now.holdings
     part = model._spec().parts[1]
-    part.with_metric(holdings, part.without_metric(holdings))
+    part.with_factors(holdings, part.without_factors(holdings))
     assert len(calls) == 2 * stack
 
 
@@ -197,8 +197,8 @@ def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
     model.fit(X, y)
     some = np.linspace(0, 40, 30).astype(int)
     alone = LeastSquaresSVR(gamma=0.5, C=3.0).fit(X[some], y[some])
-    spec = model._spec().parts[1].with_metric(alone._now.holdings, alone._now.spec)
-    np.testing.assert_allclose(model.parts_[1]["metric"], spec.kernel.metric)
+    spec = model._spec().parts[1].with_factors(alone._now.holdings, alone._now.spec)
+    np.testing.assert_allclose(model.parts_[1]["metric"], spec.kernel.factors)
     assert_exact(model.forget([0, 7]))
 
 
@@ -216,7 +216,7 @@ def test_a_width_for_each_feature():
     X, y = make_samples(model, 40)
     model.fit(X, y)
     assert model.parts_[0]["gamma"] == 0.5  # a number is used as it is given
-    one = LeastSquaresSVR("laplacian", gamma="loo-ard", C=3.0, random_state=0).fit(X, y)
+    one = LeastSquaresSVR("laplacian", metric="ard", C=3.0, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.parts_[1]["gamma"], one.gamma_)
 
 
@@ -302,8 +302,8 @@ def test_the_memory_of_all_parts_is_asked_for_at_once(stack, monkeypatch):
         ({"kernel": ()}, "kernel must have at least one name"),
         ({"kernel": ("rbf", "precomputed")}, "the parts of a stack are kernels of samples"),
         ({"kernel": "rbf+full"}, "the parts of a stack are kernels of samples"),
-        ({"kernel": "linear+diagonal"}, "metric needs one of the kernels"),
-        ({"kernel": "linear+ard", "gamma": "loo"}, 'gamma="loo-ard" needs one of the kernels'),
+        ({"kernel": "linear+diagonal"}, "metric='diagonal' needs one of the kernels"),
+        ({"kernel": "linear+ard", "gamma": "loo"}, "metric='ard' needs one of the kernels"),
         ({"gamma": [0.5, 1.0]}, "gamma must be one value or a list of 3, one a part"),
         ({"C": [0.5, 1.0]}, "C must be one value or a list of 3, one a part"),
         ({"C": [0.5, 1.0, -1.0]}, "C must be > 0"),
@@ -336,7 +336,7 @@ def test_folds_are_tuned_on_some_samples_and_trained_on_all(name, monkeypatch):
     X, y = make_samples(model, 40)
     found = model.fit(X, y).nested_score().values
     kind, now = (LeastSquaresSVC if is_classifier(model) else LeastSquaresSVR), model._now
-    for k, spec in enumerate(now.apart):
+    for k, spec in enumerate(now.fold_specs):
         rest = now.holdings.folds != k
         total = 0.0 if is_classifier(model) else spec.offset[0]
         for part, share in zip(spec.parts, spec.shares, strict=True):

@@ -71,7 +71,7 @@ def test_the_callback_still_hears_all(capsys):
 
 
 def test_many_widths_own_kernels_and_nothing_to_choose(capsys):
-    fitted("LeastSquaresSVR", gamma="loo-ard", verbose=1)
+    fitted("LeastSquaresSVR", metric="ard", verbose=1)
     out = capsys.readouterr().out
     assert "(3 widths, ridge=" in out
     assert "chose gamma, C=" in out

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evidence import UnavailableError
-from evidence.experiments import mixed_tables
+from evidence.experiments import mixed_tables, stack_parts
 from evidence.shared import mixed, rdatasets
 from evidence.shared.mixed_peers import Peer
 from evidence.shared.pairs import against, differences, shown
@@ -49,6 +49,15 @@ def test_without_folders_it_says_so(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         mixed_tables.run("none", "stack", 0, 10)
+    with pytest.raises(UnavailableError, match="no folder of mixed tables"):
+        stack_parts.run("none", "stack", 0, 10)
+
+
+def test_one_part_more_is_measured_beside_the_stack():
+    found = stack_parts.run("made classes", "with thresholds", 0, 60)
+    assert found["rows"] == 60
+    assert {"error", "log_loss", "seconds", "used"} <= found.keys()
+    assert stack_parts.run("made numbers", "stack", 0, 60)["used"] is False
 
 
 def columns(weight, sound):

@@ -52,6 +52,8 @@ def configurations():
             continue
         if name.startswith("Stacked"):
             yield configured(cls, kernel=["rbf", "laplacian", "rbf+diagonal"], gamma="loo", C="loo")
+            steps = ["exponential+diagonal+thresholds", "rbf+thresholds"]
+            yield configured(cls, kernel=steps, gamma="loo", weights=0.5)
             continue
         yield from (configured(cls, kernel=kernel) for kernel in KERNELS)
         yield from (configured(cls, kernel=kernel, gamma=WIDTHS) for kernel in KERNELS[:3])

@@ -22,7 +22,7 @@ VARIANTS = {
     "numpy scalars": LeastSquaresSVC(gamma=np.float32(0.5), C=np.int64(4)),
     "class weights": LeastSquaresSVC(gamma=0.5, C=4.0, class_weight={0: 2.0, 1: 0.5}),
     "chosen": KernelDiscriminant(random_state=0),
-    "chosen by feature": LeastSquaresSVR(gamma="loo-ard", random_state=0),
+    "chosen by feature": LeastSquaresSVR(metric="ard", random_state=0),
     "linear": KernelDiscriminant(kernel="linear"),
     "chosen kernel": LeastSquaresSVC("loo", random_state=0),
     "chosen stack": StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0),

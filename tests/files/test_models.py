@@ -458,8 +458,7 @@ def test_canonical_json_has_one_form():
 
 
 def _needs_dense(estimator):
-    gamma = estimator.gamma
-    return np.ndim(gamma) > 0 or (isinstance(gamma, str) and gamma == "loo-ard")
+    return np.ndim(estimator.gamma) > 0 or getattr(estimator, "metric", None) == "ard"
 
 
 def _forms(word):

@@ -94,11 +94,17 @@ VARIANTS = {
         ),
         Variant(
             "a tuned width per feature",
-            {"gamma": "loo-ard"},
+            {"metric": "ard", "gamma": "loo"},
             chosen=("ridge", "C", "weights"),
-            options=("--gamma", "loo-ard"),
+            options=("--metric", "ard"),
         ),
-        Variant("metric", {"metric": "diagonal"}, n=40, plain=True, options=None),
+        Variant(
+            "metric",
+            {"metric": "diagonal"},
+            n=40,
+            plain=True,
+            options=("--metric", "diagonal", "--gamma", str(GAMMA), "--ridge", "0.1"),
+        ),
         Variant(
             "laplacian with metric",
             {"kernel": "laplacian", "metric": "diagonal"},
@@ -106,6 +112,7 @@ VARIANTS = {
             plain=True,
             options=None,
         ),
+        Variant("thresholds", {"metric": "diagonal", "thresholds": True}, n=30, options=None),
         Variant("class weights", {"class_weight": {"class 0": 3.0}}, options=None),
         Variant("balanced class weights", {"class_weight": "balanced"}, options=None),
         Variant("sample weights", weighted=True, tables=False),
@@ -157,7 +164,8 @@ class Case:
         kind = "classifier" if self.classifies else "regressor"
         if self.how.kind not in (None, kind):
             return f"for {self.how.kind}s"
-        known = {**self.cls().get_params(), **({"metric": None} if self.takes_several else {})}
+        suffixes = ("metric", "thresholds") if self.takes_several else ()
+        known = {**self.cls().get_params(), **dict.fromkeys(suffixes)}
         for name in self.how.params:
             if name not in known:
                 return f"has no parameter {name}"
@@ -304,11 +312,11 @@ class Case:
 def _for_several(params: dict[str, Any]) -> dict[str, Any]:
     """Parameters of an estimator that takes a list of kernels, and what each has as a suffix."""
     first = params.pop("kernel")
-    if params.pop("metric", None):
-        first = f"{first}+diagonal"
-    gamma = params.get("gamma")
-    if gamma == "loo-ard":
-        first, params["gamma"] = f"{first}+ard", "loo"
+    metric, gamma = params.pop("metric", None), params.get("gamma")
+    if metric:
+        first = f"{first}+{metric}"
+    if params.pop("thresholds", None):
+        first = f"{first}+thresholds"
     if isinstance(gamma, tuple):
         params["gamma"] = [gamma, GAMMA]
     return {"kernel": (first, "rbf" if first == SECOND else SECOND), **params}

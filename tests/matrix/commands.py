@@ -80,7 +80,7 @@ def fits(case: Case, folder: Path) -> None:
     estimator = found.estimator_
     if "--kernel" in given:
         assert given["--kernel"] in (estimator.kernel, *_list(estimator.kernel))
-    if "--gamma" in given and given["--gamma"] != "loo-ard":
+    if "--gamma" in given:
         np.testing.assert_allclose(estimator.gamma, float(given["--gamma"]))
     twin = table_model(case, estimator.__class__(**estimator.get_params()))
     same(case, path, twin.fit(table_of(case, case.held)))

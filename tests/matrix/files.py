@@ -96,6 +96,9 @@ def _evaluated(arrays: dict[str, Array], X: Array) -> Array:
     F = arrays["intercept"]
     for k, name in enumerate(arrays["kernels"].tolist()):
         Z, gamma, coef0 = (arrays[f"{what}_{k}"] for what in ("coefficients", "gamma", "coef0"))
-        K = X if name == "linear" else kernel_values(name, gamma, X, arrays[f"centres_{k}"], coef0)
-        F = F + K @ Z
+        A, B = X, arrays[f"centres_{k}"]
+        if f"edges_{k}" in arrays:
+            columns, edges = arrays[f"columns_{k}"], arrays[f"edges_{k}"]
+            A, B = (1.0 * (M[:, columns] > edges) for M in (A, B))
+        F = F + (X if name == "linear" else kernel_values(name, gamma, A, B, coef0)) @ Z
     return F

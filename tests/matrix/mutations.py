@@ -96,7 +96,7 @@ MUTATIONS = (
     ),
     Mutation(
         "core/engines/_dense_spec.py",
-        'kernel = kernel.with_metric(values["metric"])',
+        'kernel = kernel.with_factors(values["metric"])',
         "pass",
         ("save and load", "LeastSquaresSVC, metric"),
     ),

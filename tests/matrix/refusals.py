@@ -75,13 +75,6 @@ REFUSALS = (
         (*ORTHOGONAL, *FUZZY),
     ),
     Refusal(
-        "has no leave-one-out gradient in its widths; give the widths as numbers",
-        r"gamma must be > 0 or one of .*, got .loo-ard.",
-        ("fit",),
-        ("a tuned width per feature",),
-        (*ORTHOGONAL, *FUZZY),
-    ),
-    Refusal(
         "no closed form; `sample_values` says what a sample is worth",
         r"known in closed form .* Use gramian.data.sample_values",
         ("sample_influence",),
@@ -178,10 +171,10 @@ REFUSALS = (
         FUZZY,
     ),
     Refusal(
-        'a stack names its kernels with their widths, as "rbf+ard"',
-        r'gamma="loo-ard" is for kernels without a metric.* "rbf\+ard"',
+        'a stack names the metric with the kernel, in Python, as "rbf+ard"',
+        r"Invalid value for --metric: stack-\w+ has no such parameter",
         ("gramian fit",),
-        ("a tuned width per feature",),
+        ("a tuned width per feature", "metric"),
         STACKS,
     ),
 )  # fmt: skip

@@ -71,7 +71,7 @@ def test_squared_errors_have_a_logarithmic_axis():
 def test_one_width_per_feature():
     """Steps of a descent are points, placed by the geometric mean of their widths."""
     X, y, _ = make_samples()
-    model = KernelDiscriminant(gamma="loo-ard", random_state=0).fit(X, y)
+    model = KernelDiscriminant(metric="ard", random_state=0).fit(X, y)
     lines, ring = curves(draw(SelectionPathDisplay.from_estimator(model)))
     assert any(line.get_marker() == "o" for line in lines)
     np.testing.assert_array_equal(ring.get_xdata(), [model.ridge_])

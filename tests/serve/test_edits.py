@@ -7,6 +7,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
+from gramian import KernelDiscriminant, TableModel
 from gramian.serve import Limits, create_app
 from gramian.serve._edits import Forget, Learn, blocks
 from gramian.serve._live_store import LiveStore
@@ -38,6 +39,61 @@ def test_learn_forget_relabel(client, post):
     assert (receipts["total"], len(receipts["receipts"])) == (4, 1)
     assert receipts["receipts"][0]["action"] == "forget"
     assert post("audit", {"refit": True})["passed"]
+
+
+def test_rows_of_a_person_come_with_it_and_leave_together(serving):
+    model = KernelDiscriminant(gamma=0.3, ridge=0.1)
+    people = np.arange(40) // 2
+    with serving(model.fit(*samples(), groups=people)) as client:
+
+        def send(route, body, status=200):
+            answer = client.post(f"{MODEL}/{route}", json=body)
+            assert answer.status_code == status, answer.text
+            return answer.json()
+
+        assert "have groups" in str(send("learn", rows(0), 422))
+        send("learn", {**rows(0, 1), "groups": [3]}, 422)
+        assert send("learn", {**rows(0, 1), "groups": [3, 99]})["ids"] == [40, 41]
+        tried = send("forget", {"groups": [3], "dry_run": True})
+        assert (tried["ids"], tried["n"]) == ([6, 7, 40], 39)
+        gone = send("forget", {"groups": [3], "verify": True})
+        assert (gone["ids"], gone["n"], gone["receipt"]["count"]) == ([6, 7, 40], 39, 3)
+        assert gone["receipt"]["verified"]
+        assert "group 3" in str(send("forget", {"groups": [3]}, 422))
+        assert "one of the two" in str(send("forget", {}, 422))
+        assert "one of the two" in str(send("forget", {"ids": [1], "groups": [1]}, 422))
+        assert client.store.audit(refit=True).passed
+        expected = model.forget(groups=[3]).partial_fit(X[1:2], Y[1:2], groups=[99])
+        found = client.store.read(lambda held: held.loo_decision_function())
+        np.testing.assert_allclose(found, expected.loo_decision_function(), atol=1e-12)
+
+
+@pytest.mark.parametrize("column", [None, "owner"])
+def test_a_table_with_owners(serving, column):
+    table = {name: values.tolist() for name, values in pets().table_.items()}
+    owners, known = [f"owner {i // 3}" for i in range(30)], pets()
+    table |= {"name": known.ids_.tolist(), "animal": known.y_fit_.tolist()}
+    table |= {} if column is None else {column: owners}
+    model = TableModel(
+        KernelDiscriminant(gamma=0.3, ridge=0.1),
+        target="animal",
+        id_column="name",
+        subject_column=column,
+    )
+    model.fit(table, groups=None if column else owners)
+    new = {"name": "Rex", "weight": 22.0, "sound": "woof", "animal": "dog"}
+    with serving(model) as client:
+        learn = f"{MODEL}/learn"
+        assert client.post(learn, json={"records": [new]}).status_code == 422
+        bodies = [{"records": [new], "groups": ["owner 3"]}]
+        bodies += [{"records": [{**new, "name": "Ed", column: "owner 3"}]}] if column else []
+        for body in bodies:
+            answer = client.post(learn, json=body)
+            assert answer.status_code == 200, answer.text
+        gone = client.post(f"{MODEL}/forget", json={"groups": ["owner 3"]}).json()
+        assert len(gone["ids"]) == 3 + len(bodies)
+        facts = client.get(MODEL).json()["parameters"]
+        assert facts["subject_column"] == column
 
 
 def test_what_is_acknowledged_is_on_disk(serving, tmp_path):
@@ -79,11 +135,11 @@ def test_rows_of_a_table(serving):
     ],
 )
 def test_a_refused_edit_changes_nothing(client, route, body, said):
-    shown = client.live.shown
+    published = client.live.published
     answer = client.post(f"{MODEL}/{route}", json=body)
     assert answer.status_code == 422
     assert any(part in answer.json()["detail"] for part in said.split("|")), answer.text
-    assert client.live.shown is shown
+    assert client.live.published is published
     assert client.store.version == 0
 
 
@@ -119,7 +175,9 @@ def test_a_dry_run_changes_nothing(client, post):
     assert tried["ids"] == [3]
     assert "does not hold" in post("forget", {"ids": [99], "dry_run": True}, 422)["detail"]
     assert client.store.version == 0
-    assert client.live.shown.model.ids_.tolist() == classifier().ids_.tolist()
+    assert client.live.published.model.ids_.tolist() == classifier().ids_.tolist()
+    said = post("forget", {"ids": [3], "dryrun": True}, 422)["detail"]
+    assert said == "dryrun: there is no such field; /docs lists those that there are."
     for odd in ("yes", 1, None):
         post("forget", {"ids": [3], "dry_run": odd}, 422)
     assert post("forget", {"ids": [3], "dry_run": False})["n"] == 39
@@ -215,7 +273,7 @@ def test_simultaneous_learns_are_one_block(live):
     live.start()
     done = [answer.result() for answer in answers]
     assert [d.ids for d in done] == [[40], [41], [42], [0]]
-    assert [d.shown.version for d in done] == [1, 1, 1, 2]
+    assert [d.published.version for d in done] == [1, 1, 1, 2]
     live.close()
 
 
@@ -228,7 +286,7 @@ def test_rows_of_a_table_are_one_block_too(tmp_path):
     answers = [live.submit(record("Rex", 22.0)), live.submit(record("Bello", None))]
     live.start()
     assert [answer.result().ids for answer in answers] == [["Rex"], ["Bello"]]
-    assert live.shown.version == 1
+    assert live.published.version == 1
     live.close()
 
 
@@ -248,7 +306,7 @@ def test_an_edit_that_was_given_up_before_its_turn_is_not_made(live):
     assert first.cancel()
     live.start()
     assert second.result().ids == [2]
-    assert 1 in live.shown.model.ids_
+    assert 1 in live.published.model.ids_
     live.close()
 
 
@@ -293,14 +351,14 @@ def test_too_many_edits_are_refused_with_a_time_to_wait(serving):
         free.set()
         codes = sorted(answer.result().status_code for answer in sent)
         assert codes == [200] * 2 + [429] * 6
-        assert len(client.live.shown.model.ids_) == 42
+        assert len(client.live.published.model.ids_) == 42
 
 
 def test_an_edit_that_cannot_be_shown_stops_no_other(live, monkeypatch):
     live.start()
     with monkeypatch.context() as broken:
         broken.setattr(live, "_present", lambda: 1 / 0)
-        with pytest.raises(Exception, match="on disk but could not be shown"):
+        with pytest.raises(Exception, match="on disk but could not be published"):
             live.submit(learn(0)).result()
     assert live.submit(learn(1)).result().ids == [41]
     live.close()

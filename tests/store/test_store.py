@@ -1,6 +1,7 @@
 """A store answers as a model fitted to its rows does, whatever was learned and forgotten."""
 
 import threading
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -55,6 +56,58 @@ def test_equals_a_fresh_fit(store):
     np.testing.assert_allclose(store.predict_proba(X), fresh.predict_proba(X), atol=1e-7)
     assert (store.predict(X) == fresh.predict(X)).all()
     assert store.read(lambda model: model.loo_score()) == fresh.loo_score()
+
+
+def test_rows_of_a_person_come_with_it_and_leave_together(place):
+    X, y = make_rows()
+    people = np.array([f"person {i // 3}" for i in range(40)])
+    with place.create(fitted(X[:30], y[:30], groups=people[:30])) as store:
+        with pytest.raises(ValueError, match="have groups; pass `groups`"):
+            store.learn(X[30:], y[30:])
+        store.learn(X[30:], y[30:], groups=np.r_[["person 2"], people[31:]])
+        for wrong in ({}, {"ids": [1], "groups": ["person 1"]}):
+            with pytest.raises(ValueError, match="needs ids, or groups"):
+                store.forget(**wrong)
+        with pytest.raises(ValueError, match="group nobody, of which the model holds no sample"):
+            store.forget(groups="nobody")
+        receipt = store.forget(groups="person 2", verify=True)
+        assert (receipt.count, receipt.n_after, receipt.verified) == (4, 36, True)
+        assert all(store.find(name)[-1].number == receipt.number for name in (6, 7, 8, 30))
+    with place.open() as store:
+        assert "person 2" not in store.model.groups_
+        stay = np.setdiff1d(np.arange(40), [6, 7, 8, 30])
+        fresh = fitted(X[stay], y[stay], groups=people[stay])
+        found = store.read(lambda model: model.loo_decision_function())
+        np.testing.assert_allclose(found, fresh.loo_decision_function(), atol=1e-12)
+        assert store.audit(refit=True).passed
+
+
+@pytest.mark.parametrize("column", [None, "owner"])
+def test_a_table_whose_rows_belong_to_somebody(path, column):
+    table = {
+        "name": list("abcdefgh"),
+        "weight": [30.0, 4.0, 28.0, 3.5, 25.0, 4.4, 27.0, 5.0],
+        "animal": ["dog", "cat"] * 4,
+    }
+    owners = ["Ann", "Bob", "Ann", "Bob", "Cy", "Cy", "Di", "Di"]
+    model = gramian.TableModel(
+        gramian.KernelDiscriminant(gamma=0.5, ridge=0.1),
+        target="animal",
+        id_column="name",
+        subject_column=column,
+    )
+    own = {} if column is None else {column: owners}
+    model.fit({**table, **own}, groups=None if column else owners)
+    new = {"name": ["i"], "weight": [26.0], "animal": ["dog"]}
+    with Store.create(path, model) as store:
+        store.learn(new, groups=["Ann"])
+        assert store.model.groups_.tolist() == [*owners, "Ann"]
+        store.forget(["b"], after=timedelta(days=1))
+        store.take_back(["b"])
+        assert store.model.groups_.tolist()[-1] == "Bob"
+        assert store.forget(groups=["Ann", "Cy"]).count == 5
+    with Store.open(path) as store:
+        assert sorted(store.model.ids_.tolist()) == ["b", "d", "g", "h"]
 
 
 def test_weights_targets_and_single_precision_come_back(place):

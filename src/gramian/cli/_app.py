@@ -177,8 +177,11 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--kernel",
               type=click.Choice(["rbf", "laplacian", "exponential", "linear", "poly", "loo"]),
               help="loo: the best of the first three.  [rbf; several for stack]")  # fmt: skip
-@click.option("--gamma", type=NumberOr("loo", "loo-ard", "scale", "cv"),
-              help="Width of the kernel; loo-ard: one per feature.  [loo or cv]")  # fmt: skip
+@click.option("--gamma", type=NumberOr("loo", "scale", "cv"),
+              help="Width of the kernel.  [loo or cv]")  # fmt: skip
+@click.option("--metric", type=click.Choice(["diagonal", "ard"]),
+              help="Weights of the columns: from slopes, or a width for each.  [none]",
+              )  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
               help="Regularisation; 1/C for estimators with C.  [loo or cv]")  # fmt: skip
 @click.option("--device", metavar="NAME", help="Compute there, as cuda.  [the CPU]")

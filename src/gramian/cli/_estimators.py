@@ -46,11 +46,11 @@ def choose_estimator(
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")
     )
     needed, free = 3 * n * n * itemsize, available_memory()
-    size = f"the matrix of {n:,} rows takes {_gib(needed)} GiB with room to tune"
+    size = f"the matrix of {n:,} rows takes {_size(needed)} with room to tune"
     if n > EXACT_UP_TO:
         return sparse, f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): a basis of some rows"
     if free is not None and needed > free:
-        return sparse, f"{what}, and {size}, of which {_gib(free)} are free: a basis of some rows"
+        return sparse, f"{what}, and {size}, of which {_size(free)} are free: a basis of some rows"
     return exact, f"{what}, and {size}"
 
 
@@ -60,7 +60,13 @@ def stack_for(classes: bool) -> str:
 
 
 def make_estimator(
-    estimator: str, *, gamma: Any, ridge: Any, kernel: str | None, device: Any = None
+    estimator: str,
+    *,
+    gamma: Any,
+    ridge: Any,
+    kernel: str | None,
+    metric: str | None = None,
+    device: Any = None,
 ) -> Any:
     """The estimator of this name; what was not asked for is left at its own default."""
     if estimator not in ESTIMATOR_NAMES:
@@ -73,7 +79,7 @@ def make_estimator(
     strength = {"ridge": ridge} if "ridge" in known else {"C": ridge}
     if "C" in known and not isinstance(ridge, str | None):
         strength = {"C": 1.0 / ridge}
-    given = {"gamma": gamma, **strength, "device": device}
+    given = {"gamma": gamma, "metric": metric, **strength, "device": device}
     if "random_state" in known:
         given["random_state"] = 0
     for name, value in given.items():
@@ -83,5 +89,8 @@ def make_estimator(
     return unfitted.set_params(**{k: v for k, v in given.items() if v is not None})
 
 
-def _gib(size: float) -> str:
-    return f"{size / 2**30:.2g}"
+def _size(number: float) -> str:
+    """Of memory."""
+    if number < 0.1 * 2**30:
+        return f"{number / 2**20:.2g} MiB"
+    return f"{number / 2**30:.2g} GiB"

@@ -13,8 +13,9 @@ import gramian
 from gramian import data
 from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
+from gramian.cli._follow import following
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
-from gramian.cli._tables import asked, naming, read_table
+from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
 from gramian.cli._work import step
 from gramian.core.text import without_controls
@@ -29,6 +30,7 @@ def run(
     estimator: str,
     kernel: str | None,
     gamma: Any,
+    metric: str | None,
     ridge: Any,
     float32: bool,
     device: str | None,
@@ -51,22 +53,26 @@ def run(
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
         cells, reason = read_cells(columns, target), None
         if estimator == "auto":
-            one = any(given is not None for given in (kernel, gamma, ridge, device))
+            one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
             size = 4 if float32 else 8
             estimator, reason = choose_estimator(cells, written.number, size, one=one)
             _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
             estimator = stack_for(are_classes(cells, written.number))
-        unfitted = make_estimator(estimator, kernel=kernel, gamma=gamma, ridge=ridge, device=device)
+        unfitted = make_estimator(
+            estimator, kernel=kernel, gamma=gamma, metric=metric, ridge=ridge, device=device
+        )
         dtype = "float32" if float32 else "float64"
         model = TableModel(
-            unfitted, target=target, dtype=dtype, encoding=asked().encoding, **reading
+            unfitted, target=target, dtype=dtype, encoding=reading_options().encoding, **reading
         )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
-        step("error on new rows")
-        found = _assess.new_rows(model)  # before it is saved: what folds have chosen stays in it
+        with following("error on new rows", only="folds"):
+            found = _assess.new_rows(
+                model
+            )  # before it is saved: what folds have chosen stays in it
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
@@ -95,11 +101,14 @@ def run(
 def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     """Seconds to fit, and notes on cells that are probably not what they were taken for."""
     start = perf_counter()
-    step("fitting")
     searches = "callback" in model.estimator.get_params()
-    if searches:
-        model.estimator.set_params(callback=_Trials())
-    with warnings.catch_warnings(record=True) as caught:
+    with following("fitting") as progress, warnings.catch_warnings(record=True) as caught:
+
+        def tried(trial: Any) -> None:  # a function, which copies of the estimator share
+            progress.trial(trial)
+
+        if searches:
+            model.estimator.set_params(callback=tried)
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", TableWarning)
         warnings.simplefilter("always", gramian.ChoiceWarning)
@@ -108,17 +117,6 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
         for estimator in (model.estimator, model.estimator_):
             estimator.set_params(callback=None)
     return perf_counter() - start, [str(warning.message) for warning in caught]
-
-
-class _Trials:
-    """Shows how far a search is: how many trials there were, and on how many rows the last was."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self, trial: Any) -> None:
-        self.count += 1
-        step("fitting", detail=f"{self.count} settings tried, the last on {trial.n:,} rows")
 
 
 def _remark(text: str, quiet: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gramian import data
 from gramian.cli import _assess
+from gramian.cli._follow import following
 from gramian.cli._opened import Opened, reading
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
 from gramian.cli._work import step
@@ -36,8 +37,8 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
     if isinstance(fitted, TableModel):
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
-        step("error on new rows")
-        facts["new_rows"] = _assess.new_rows(fitted)
+        with following("error on new rows", only="folds"):
+            facts["new_rows"] = _assess.new_rows(fitted)
         step("leave-one-out error")
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
         facts["doubtful"] = data.doubtful(fitted, doubtful)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import is_classifier
 
 from gramian.cli._batches import in_batches
@@ -59,7 +61,7 @@ def run(
             labels = fitted.estimator_.classes_.tolist()
             out |= {f"probability {c}": P[:, j].tolist() for j, c in enumerate(labels)}
         found = _conformal(fitted.estimator_, X, confidence, fast, width)
-        unknown = unknown_texts(fitted, columns)
+        unknown, repeated = unknown_texts(fitted, columns), _repeated(fitted.estimator_, X)
     out |= found.columns
     if output:
         write_table(output, out, columns.notation)
@@ -69,6 +71,7 @@ def run(
         "predictions": out,
         "notation": list(columns.notation),
         "unknown_texts": unknown,
+        "repeats_held_rows": repeated,
         "compared": _compared(fitted, columns, predicted, found),
         "chosen_on_held_rows": list(fitted.estimator_.chosen_on_data_) if confidence else [],
         "approximate": fast,
@@ -102,6 +105,26 @@ def _names(model: TableModel, table: Any, n: int) -> dict[str, list[Any]]:
     if model.id_column in column_names(table):
         return {model.id_column: [text(cell) for cell in read_cells(table, model.id_column)]}
     return {"row": list(range(1, n + 1))}
+
+
+def _repeated(estimator: Any, X: Any) -> int:
+    """How many rows have the features of a row that the model holds."""
+    held = set(_keys(estimator.X_fit_))
+    return sum(key in held for key in _keys(X))
+
+
+def _keys(X: Any) -> Iterator[bytes]:
+    """The features of each row, as bytes: dense or sparse, the same row has the same ones.
+
+    Without their last digits, which a file may change.
+    """
+    X = csr_array(X)
+    X.data = X.data.round(6)
+    X.eliminate_zeros()
+    X.sort_indices()
+    places, values = X.indices.astype(np.int64), X.data.astype(float)
+    for start, end in pairwise(X.indptr.tolist()):
+        yield places[start:end].tobytes() + values[start:end].tobytes()
 
 
 def _compared(
@@ -152,12 +175,17 @@ def show(facts: dict[str, Any]) -> None:
 
 
 def _caveats(facts: dict[str, Any]) -> Iterator[str]:
-    """What weakens the promise of --confidence."""
+    """What weakens the promise of --confidence, and what the comparison does not tell."""
     if facts["chosen_on_held_rows"]:
         names = ", ".join(facts["chosen_on_held_rows"])
         yield (
             f"{names} were chosen on the rows that the model holds, which weakens what "
             "--confidence promises a little."
+        )
+    if facts["compared"] is not None and 2 * facts["repeats_held_rows"] > facts["rows"]:
+        yield (
+            f"{facts['repeats_held_rows']} of {facts['rows']} rows repeat rows that the model has "
+            f"learned. Their error is not that of new rows; `gramian inspect --loo` tells that."
         )
     if facts["approximate"]:
         yield "--fast compares with the leave-one-out errors as they are: an approximation."

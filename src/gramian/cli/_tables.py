@@ -55,17 +55,17 @@ class Table(dict[str, list[Any]]):
     notation = PLAIN
 
 
-class Asked(NamedTuple):
+class ReadingOptions(NamedTuple):
     """What the options of the present command say of the tables that it reads."""
 
     encoding: str | None = None
     skip: int = 0
 
 
-def asked() -> Asked:
+def reading_options() -> ReadingOptions:
     """The options of the present command."""
     context = click.get_current_context(silent=True)
-    return Asked(**({} if context is None else context.meta.get("gramian.reading", {})))
+    return ReadingOptions(**({} if context is None else context.meta.get("gramian.reading", {})))
 
 
 @contextmanager
@@ -90,9 +90,9 @@ def read_table(path: str, model: Any = None) -> Table:
             return _read_parquet(path)
     with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
         content = stream.read()
-    text = decoded(content, path, asked().encoding or getattr(model, "encoding", None))
+    text = decoded(content, path, reading_options().encoding or getattr(model, "encoding", None))
     with naming(path):
-        table = parse_csv(text, asked().skip)
+        table = parse_csv(text, reading_options().skip)
     table.notation = Notation(
         table.notation.delimiter, getattr(model, "decimal", "."), _mark(content) is not None
     )
@@ -189,9 +189,7 @@ def parse_csv(text: str, skip: int = 0) -> Table:
     rows = _without_last(rows)
     _check_title(rows, unquoted, skip)
     names = _check_names([name.strip() for name in rows[0]])
-    for i, row in enumerate(rows[1:]):
-        if len(row) != len(names):
-            raise TableError(f"row {i + 1}: {len(row)} cells, but there are {len(names)} columns.")
+    _check_widths(rows, unquoted, skip)
     columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(names)
     table = Table(zip(names, map(list, columns), strict=True))
     table.notation = Notation(delimiter)
@@ -214,12 +212,30 @@ def _check_title(rows: list[list[str]], lines: Sequence[str], skipped: int) -> N
     filled = sum(bool(cell.strip()) for cell in rows[0])
     if widest == 0 or filled > 1 or len(rows) == 1:
         return
-    # The names are in the first line that is as wide as the table and has text throughout.
-    full = (i for i, line in enumerate(lines[:50]) if widths[i] == widest and _is_filled(line))
     raise TableError(
         f"the first line has text in {filled} cell(s), and lines below have {widest + 1} cells. If "
-        f"it is a title: --skip-lines {skipped + next(full, 1)}."
+        f"it is a title: --skip-lines {skipped + _place_of_names(lines)}."
     )
+
+
+def _place_of_names(lines: Sequence[str]) -> int:
+    """The number of lines before the first that is as wide as the table and has text throughout."""
+    widths = [max(map(line.count, _DELIMITERS)) for line in lines[:50]]
+    widest = max(widths[1:], default=0)
+    full = (i for i, line in enumerate(lines[:50]) if widths[i] == widest and _is_filled(line))
+    return next(full, 1) or 1
+
+
+def _check_widths(rows: list[list[str]], lines: Sequence[str], skipped: int) -> None:
+    """Raise TableError if a row has more or fewer cells than there are names."""
+    width = len(rows[0])
+    for i, row in enumerate(rows[1:]):
+        if len(row) == width:
+            continue
+        hint = "A cell that has a separator in it is written in quotes."
+        if i == 0 and not any(len(other) == width for other in rows[1:]):
+            hint = f"If the first line is a title: --skip-lines {skipped + _place_of_names(lines)}."
+        raise TableError(f"row {i + 1}: {len(row)} cells, but there are {width} columns. {hint}")
 
 
 def _is_filled(line: str) -> bool:

@@ -158,7 +158,7 @@ def show(facts: dict[str, Any]) -> None:
     if "checks" in facts:
         _show_proof(facts)
         return
-    names = ["receipt of", "by", "status", "ids", "held again", "the model", ""]
+    names = ["time (UTC)", "by", "status", "ids", "held again", "the model", ""]
     table(names, [_row(entry) for entry in facts["receipts"]])
     if facts["difference"] is not None:
         verdict = "ok" if facts["refit"] else "FAILED"
@@ -183,7 +183,8 @@ def _row(entry: dict[str, Any]) -> list[Any]:
     same = "as it was" if entry["fingerprint"] else "changed since"
     verdict = "ok" if entry["passed"] else "FAILED"
     return [
-        *(str(entry[name]) for name in ("time", "user", "status")),
+        str(entry["time"])[:16].replace("T", " "),
+        *(str(entry[name]) for name in ("user", "status")),
         entry["ids"],
         holdings,
         same,

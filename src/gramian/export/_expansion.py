@@ -6,7 +6,7 @@ The terms are read from the object that computes the model's own predictions, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array, from_tensor, to_host
-from gramian.core.kernels import Kernel
+from gramian.core.kernels import Kernel, ThresholdKernel
 from gramian.core.kernels._expansion import KernelExpansion, SumOfExpansions
 
 COMPARED = 100
@@ -42,6 +42,9 @@ class Term:
         Samples that the model holds and that have a coefficient. The linear kernel has none: its
         coefficients belong to features.
     coefficients : ndarray of shape (m, t), or (n_features, t) for the linear kernel
+    columns, edges : ndarray of shape (D,), optional
+        Of a kernel on thresholds: it takes D zeros and ones in place of the features of x and of
+        the centres, 1 where feature ``columns[j]`` is above ``edges[j]``.
     """
 
     kernel: str
@@ -50,10 +53,23 @@ class Term:
     coef0: float
     centres: Array
     coefficients: Array
+    columns: Array | None = None
+    edges: Array | None = None
 
     def values(self, X: Array) -> Array:
         """``k(x, centres)`` by its definition; for the linear kernel, the samples."""
+        if self.edges is not None:
+            return self.on_sides().values(self.sides(X))
         return X if self.kernel == "linear" else KERNELS[self.kernel](self, X)
+
+    def sides(self, X: Array) -> Array:
+        """1 where a feature is above a threshold, else 0."""
+        result: Array = (X[:, self.columns] > self.edges).astype(float)
+        return result
+
+    def on_sides(self) -> Term:
+        """The same sum as a function of what `sides` gives."""
+        return replace(self, centres=self.sides(self.centres), columns=None, edges=None)
 
 
 KERNELS: dict[str, Callable[[Term, Array], Array]] = {
@@ -167,6 +183,9 @@ def check_agrees(model: Any, expansion: Expansion, X: Array, found: Array, what:
 
 def _term(part: KernelExpansion) -> Term:
     """A term in double precision, without centres that have no coefficient."""
+    if isinstance(part.kernel, ThresholdKernel):
+        inside, found = _term(replace(part, kernel=part.kernel.kernel)), part.kernel.thresholds
+        return replace(inside, columns=found.columns, edges=found.edges)
     kernel, coefficients = part.kernel, np.asarray(to_host(part.coefficients), dtype=float)
     if kernel.name not in ("linear", *KERNELS):
         known = ", ".join(("linear", *KERNELS))

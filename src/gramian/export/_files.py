@@ -55,8 +55,9 @@ def read_expansion(file: StrPath | IO[bytes]) -> Expansion:
     """The `Expansion` in an npz file that `predict_only` wrote."""
     with np.load(file, allow_pickle=False) as arrays:
         kept = {name: arrays[name] for name in arrays.files}
+    names = [field.name for field in fields(Term)[1:]]
     terms = tuple(
-        Term(kernel, *(kept[f"{field.name}_{s}"][()] for field in fields(Term)[1:]))
+        Term(kernel, **{name: kept[f"{name}_{s}"][()] for name in names if f"{name}_{s}" in kept})
         for s, kernel in enumerate(kept["kernels"].tolist())
     )
     scale = kept.get("scale")

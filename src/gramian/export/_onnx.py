@@ -105,10 +105,20 @@ def _outputs(graph: Graph, expansion: Expansion, X: str) -> str:
     """``Σ_s k_s(X, centres_s) Z_s + b``."""
     total = graph.constant(expansion.intercept)
     for term in expansion.terms:
-        K = X if term.kernel == "linear" else _KERNELS[term.kernel](graph, term, X)
+        K = _values(graph, term, X)
         product = graph.add("MatMul", K, graph.constant(term.coefficients))
         total = graph.add("Add", product, total)
     return total
+
+
+def _values(graph: Graph, term: Term, X: str) -> str:
+    """``k(X, centres)``; for the linear kernel, X."""
+    if term.edges is not None:
+        some = graph.add("Gather", X, graph.constant(term.columns), axis=1)
+        above = graph.add("Greater", some, graph.constant(term.edges))
+        sides = graph.add("Cast", above, to=graph.onnx.TensorProto.DOUBLE)
+        return _values(graph, term.on_sides(), sides)
+    return X if term.kernel == "linear" else _KERNELS[term.kernel](graph, term, X)
 
 
 def _rbf(graph: Graph, term: Term, X: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.core.estimators._group_names import positions_of_groups
 from gramian.files._lock import user_name
 from gramian.files._models import fingerprint, whole_digest
 from gramian.files._receipt import Receipt, now, versions
@@ -22,8 +23,9 @@ TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
 
 def forget(
     model: Any,
-    ids: Any,
+    ids: Any = None,
     *,
+    groups: Any = None,
     verify: bool = False,
     reselect: bool = False,
     tolerance: float | None = None,
@@ -36,6 +38,8 @@ def forget(
     model : fitted estimator of this package or TableModel
         Changed in place.
     ids : id or array-like of ids
+    groups : group or array-like of groups, in place of ids
+        All samples of these groups, such as those of one person; the receipt names their ids.
     verify : bool
         Whether to compare with a model that is built from scratch, O(n³).
     reselect : bool
@@ -68,6 +72,10 @@ def forget(
     check_is_fitted(model)
     if reselect and not hasattr(model, "reselect"):
         raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
+    if (ids is None) == (groups is None):
+        raise ValueError("forget needs ids, or groups=…, one of the two.")
+    if ids is None:
+        ids = model.ids_[positions_of_groups(estimator_of(model).groups_, groups)]
     n_before = len(model.ids_)
     before = fingerprint(model, key=key or secrets.token_bytes(32))
     allowed = default_tolerance(model) if tolerance is None else float(tolerance)

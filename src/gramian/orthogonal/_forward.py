@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from gramian.core.arrays import Array, placed_like
+from gramian.core.progress import log_progress
 from gramian.orthogonal._candidates import SELECTION, Candidate, ColumnBlock, ColumnSource, Selector
 from gramian.orthogonal._columns import OrthogonalRegression
 from gramian.orthogonal._ridges import RIDGES, ridge_rule
@@ -249,6 +250,9 @@ class _Growth:
         self.regression.append(candidate.z, candidate.coefficients)
         self.selector.appended(self.regression.basis)
         self.centres.append((candidate.sample, candidate.kernel))
+        rows = self.regression.plain.shape[1]
+        most = rows if self.rules.max_basis is None else min(rows, self.rules.max_basis)
+        log_progress(len(self.centres), most, f"centres at most, on {rows:,} rows")
 
     def run(self) -> str:
         """Choose columns until there is a reason to stop; return the reason."""

@@ -96,10 +96,14 @@ class Dry(Strictly):
 
 
 class LearnRows(Rows, Dry):
-    """Rows to learn; records may hold the target and the id in columns of their own."""
+    """Rows to learn; records may hold target, id and subject in columns of their own.
+
+    ``groups`` says to whom each row belongs, of a model whose rows have groups.
+    """
 
     targets: Targets | None = None
     ids: Ids | None = None
+    groups: Ids | None = None
 
 
 class Named(Strictly):
@@ -108,9 +112,11 @@ class Named(Strictly):
     ids: Annotated[Ids, Field(min_length=1)]
 
 
-class ForgetRows(Named, Dry):
-    """Rows to forget; ``verify`` compares with a model built from scratch, O(n³)."""
+class ForgetRows(Dry):
+    """Rows to forget, by id or by group; ``verify`` compares with a refit, O(n³)."""
 
+    ids: Annotated[Ids, Field(min_length=1)] | None = None
+    groups: Annotated[Ids, Field(min_length=1)] | None = None
     verify: StrictBool = False
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array
+from gramian.store._edits import ids_of_groups
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,18 +45,20 @@ class Learn(Edit):
     rows: Any
     targets: Array | None
     ids: list[Any] | None
+    groups: list[Any] | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.rows.values()))) if self.targets is None else len(self.targets)
 
     def apply(self, store: Any) -> Any:
-        return store.learn(self.rows, self.targets, ids=self.ids, user=self.user)
+        own = {"ids": self.ids, "groups": self.groups}
+        return store.learn(self.rows, self.targets, **own, user=self.user)
 
     def try_on(self, model: Any) -> None:
         if self.targets is None:
-            model.partial_fit(self.rows)
+            model.partial_fit(self.rows, groups=self.groups)
         else:
-            model.partial_fit(self.rows, self.targets, ids=self.ids)
+            model.partial_fit(self.rows, self.targets, ids=self.ids, groups=self.groups)
 
     def ids_in(self, model: Any) -> list[Any]:
         return list(model.ids_[-len(self) :].tolist())
@@ -63,39 +66,53 @@ class Learn(Edit):
     @property
     def form(self) -> Any:
         """What edits have in common that can be learned in one block, with one receipt."""
+        named = tuple(type(some[0]) if some else None for some in (self.ids, self.groups))
         if self.targets is None:
-            return self.user, frozenset(self.rows)
+            return self.user, frozenset(self.rows), named
         kind = self.targets.dtype.kind, self.targets.shape[1:]
-        return self.user, self.rows.shape[1:], kind, None if self.ids is None else type(self.ids[0])
+        return self.user, self.rows.shape[1:], kind, named
 
     @staticmethod
     def merged(edits: Sequence[Learn]) -> Learn:
         """Edits of one form as one."""
         rows, user = [edit.rows for edit in edits], edits[0].user
+        ids, groups = (
+            _joined([edit.ids for edit in edits]),
+            _joined([edit.groups for edit in edits]),
+        )
         if edits[0].targets is None:
             table = {name: [cell for part in rows for cell in part[name]] for name in rows[0]}
-            return Learn(table, None, None, user=user)
+            return Learn(table, None, ids, groups, user=user)
         targets = np.concatenate([edit.targets for edit in edits])
-        named = edits[0].ids is not None
-        ids = [name for edit in edits for name in edit.ids or ()] if named else None
-        return Learn(np.vstack(rows), targets, ids, user=user)
+        return Learn(np.vstack(rows), targets, ids, groups, user=user)
+
+
+def _joined(parts: Sequence[list[Any] | None]) -> list[Any] | None:
+    """The names of several edits in one list; None if these have none."""
+    return None if parts[0] is None else [name for part in parts for name in part or ()]
 
 
 @dataclass(frozen=True, eq=False)
 class Forget(Edit):
-    """Rows to forget."""
+    """Rows to forget: these, or all of some groups, which then fill the list of ids."""
 
     kind: ClassVar[str] = "forget"
     ids: list[Any]
     verify: bool = False
+    groups: list[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def apply(self, store: Any) -> Any:
-        return store.forget(self.ids, verify=self.verify, user=self.user)
+        if self.groups is None:
+            return store.forget(self.ids, verify=self.verify, user=self.user)
+        self.ids[:] = store.read(lambda model: ids_of_groups(model, self.groups))
+        return store.forget(groups=self.groups, verify=self.verify, user=self.user)
 
     def try_on(self, model: Any) -> None:
+        if self.groups is not None:
+            self.ids[:] = ids_of_groups(model, self.groups)
         model.forget(self.ids)
 
     def ids_in(self, model: Any) -> list[Any]:

@@ -49,7 +49,10 @@ class Access:
         connection.scope[USER] = None if token is None else token.name
         if token is None:
             asked = {"WWW-Authenticate": 'Bearer realm="gramian", Basic realm="gramian"'}
-            raise Problem(401, "a token is needed: Authorization: Bearer TOKEN.", asked)
+            wrong = "a token is needed: Authorization: Bearer TOKEN."
+            if "authorization" in connection.headers:
+                wrong = "the token is not one of the service, or its time is over. Ask for one."
+            raise Problem(401, wrong, asked)
         if not token.allows(scope):
             raise Problem(403, f"the token {token.name!r} lacks the scope {scope!r}.")
 

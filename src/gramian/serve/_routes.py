@@ -15,13 +15,13 @@ from starlette.responses import Response
 
 from gramian import __version__
 from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
-from gramian.serve._edits import Edit, Forget, Relabel
+from gramian.serve._edits import Edit, Relabel
 from gramian.serve._gate import USER
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
 from gramian.serve._requests import LENGTH, Kind, T, read_body
-from gramian.serve._rows import metadata, read_rows, rows_to_learn, wanted_outputs
+from gramian.serve._rows import metadata, read_rows, rows_to_forget, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
 from gramian.serve._workers import Workers
 from gramian.tables import estimator_of
@@ -175,13 +175,13 @@ class Routes:
         return _json({"name": "gramian", **facts})
 
     async def model(self, request: Request, live: LiveStore) -> Response:
-        return _json(metadata(live.shown.model, live.name, live.shown.version))
+        return _json(metadata(live.published.model, live.name, live.published.version))
 
     async def infer(self, request: Request, live: LiveStore) -> Response:
         limits = self._limits
 
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
-            model = live.shown.model
+            model = live.published.model
             estimator = estimator_of(model)
             names = wanted_outputs(body, estimator)
             rows = read_rows(model, body, tail, limits.rows)
@@ -190,25 +190,25 @@ class Routes:
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
         await live.reach((body.parameters or _bodies.PLAIN).min_version)
-        shown = live.shown  # the body may have taken long
-        estimator = estimator_of(shown.model)
+        published = live.published  # the body may have taken long
+        estimator = estimator_of(published.model)
         if not _answers.NEED_ENGINE.isdisjoint(names):
-            asked = body.parameters or _bodies.PLAIN
-            level, width = asked.confidence_level, asked.width
+            parameters = body.parameters or _bodies.PLAIN
+            level, width = parameters.confidence_level, parameters.width
 
             def answer() -> Response:
-                made, version = live.apart(
+                made, version = live.on_a_copy(
                     lambda model: _answers.outputs(model, rows, names, level, limits.seconds, width)
                 )
                 return _inferred(live.name, version, body, made)
 
             return await self._workers.compute(answer)
-        if not (shown.loo or _answers.NEED_LOO.isdisjoint(names)):
-            shown = await self._workers.compute(live.with_loo)
+        if not (published.loo or _answers.NEED_LOO.isdisjoint(names)):
+            published = await self._workers.compute(live.with_loo)
 
         def predict() -> Response:
-            made = _answers.outputs(shown.model, rows, names)
-            return _inferred(live.name, shown.version, body, made)
+            made = _answers.outputs(published.model, rows, names)
+            return _inferred(live.name, published.version, body, made)
 
         size = _answers.row_count(rows) * len(estimator.ids_) * estimator.n_features_in_
         return predict() if size <= _FEW else await self._workers.compute(predict)
@@ -216,7 +216,7 @@ class Routes:
     # -- edits ----------------------------------------------------------------------------------
 
     async def learn(self, request: Request, live: LiveStore) -> Response:
-        model = live.shown.model
+        model = live.published.model
 
         def prepare(body: _bodies.LearnRows, tail: bytes) -> tuple[_bodies.LearnRows, Edit]:
             rows = read_rows(model, body, tail, self._limits.rows)
@@ -226,9 +226,11 @@ class Routes:
         return await self._edit(live, edit, body.dry_run)
 
     async def forget(self, request: Request, live: LiveStore) -> Response:
-        body = await self._read(request, _bodies.ForgetRows, _body)
-        user = request.scope.get(USER)
-        return await self._edit(live, Forget(body.ids, body.verify, user=user), body.dry_run)
+        def prepare(body: _bodies.ForgetRows, tail: bytes) -> tuple[_bodies.ForgetRows, Edit]:
+            return body, rows_to_forget(_body(body, tail), request.scope.get(USER))
+
+        body, edit = await self._read(request, _bodies.ForgetRows, prepare)
+        return await self._edit(live, edit, body.dry_run)
 
     async def relabel(self, request: Request, live: LiveStore) -> Response:
         body = await self._read(request, _bodies.RelabelRows, _body)
@@ -246,8 +248,8 @@ class Routes:
         return _json(
             {
                 "model_name": live.name,
-                "model_version": str(done.shown.version),
-                "n": len(done.shown.model.ids_),
+                "model_version": str(done.published.version),
+                "n": len(done.published.model.ids_),
                 "ids": done.ids,
                 "dry_run": dry_run,
                 "receipt": None if done.receipt is None else done.receipt.as_dict(),
@@ -297,7 +299,7 @@ class Routes:
         body = await self._read(request, _bodies.Audit, _body)
 
         def check() -> dict[str, Any]:
-            version = live.shown.version
+            version = live.published.version
             return {"version": version, **live.store.audit(refit=body.refit).as_dict()}
 
         return await self._computed(check)
@@ -332,10 +334,10 @@ def _body(body: Kind, tail: bytes) -> Kind:
 
 def _inferred(name: str, version: int, body: _bodies.Infer, made: dict[str, Any]) -> Response:
     """The response of an inference, with bytes behind the JSON where they were asked for."""
-    asked = {output.name: output.parameters or {} for output in body.outputs or ()}
+    parameters = {output.name: output.parameters or {} for output in body.outputs or ()}
     always = (body.parameters or _bodies.PLAIN).binary_data_output
     written = [
-        write_tensor(key, array, binary=asked.get(key, {}).get("binary_data", always) is True)
+        write_tensor(key, array, binary=parameters.get(key, {}).get("binary_data", always) is True)
         for key, array in made.items()
     ]
     content: dict[str, Any] = {"model_name": name, "model_version": str(version)}

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
-from gramian.serve._bodies import PLAIN, Infer, LearnRows, Rows
-from gramian.serve._edits import Learn
+from gramian.serve._bodies import PLAIN, ForgetRows, Infer, LearnRows, Rows
+from gramian.serve._edits import Forget, Learn
 from gramian.serve._tensors import datatype, read_tensors
 from gramian.tables import NumberColumn, TableModel, estimator_of
 
@@ -46,6 +46,7 @@ def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
             "samples": len(estimator.ids_),
             "target": model.target if isinstance(model, TableModel) else None,
             "id_column": model.id_column if isinstance(model, TableModel) else None,
+            "subject_column": model.subject_column if isinstance(model, TableModel) else None,
         },
     }
 
@@ -120,7 +121,7 @@ def known_columns(model: Any) -> dict[str, None] | None:
     """Names that rows may use, in order; None if the model knows none."""
     if isinstance(model, TableModel):
         used = [column.name for column in model.columns_]
-        more = (*model.ignored_, model.target, model.id_column)
+        more = (*model.ignored_, model.target, model.id_column, model.subject_column)
         return dict.fromkeys([*used, *(name for name in more if name is not None)])
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else dict.fromkeys(names.tolist())
@@ -182,22 +183,22 @@ def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
     ValueError
         If the model does not have one.
     """
-    asked = body.parameters or PLAIN
+    parameters = body.parameters or PLAIN
     names = ["prediction"] if body.outputs is None else [output.name for output in body.outputs]
     flags = {
-        "probabilities": asked.probabilities,
-        "decision": asked.decision,
-        "sets": asked.sets,
-        "lower": asked.intervals,
-        "upper": asked.intervals,
+        "probabilities": parameters.probabilities,
+        "decision": parameters.decision,
+        "sets": parameters.sets,
+        "lower": parameters.intervals,
+        "upper": parameters.intervals,
     }
     names += [name for name, on in flags.items() if on]
     if {"probabilities", "sets"} & set(names):
         names.append("classes")
-    if asked.width != "auto" and "lower" not in names and "upper" not in names:
+    if parameters.width != "auto" and "lower" not in names and "upper" not in names:
         raise ValueError(
-            f'width="{asked.width}" is for intervals of numbers, which were not asked for; give '
-            '"intervals": true, or leave out the width.'
+            f'width="{parameters.width}" is for intervals of numbers, which were not asked for; '
+            'give "intervals": true, or leave out the width.'
         )
     if names == ["prediction"]:
         return names
@@ -209,7 +210,7 @@ def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
 
 
 def rows_to_learn(model: Any, body: LearnRows, rows: Any, user: str | None = None) -> Learn:
-    """Rows with their targets and ids; in a table they are columns.
+    """Rows with their targets, ids and groups; in a table they are columns.
 
     Raises
     ------
@@ -217,16 +218,28 @@ def rows_to_learn(model: Any, body: LearnRows, rows: Any, user: str | None = Non
         If targets are missing or not one for each row.
     """
     if not isinstance(model, TableModel):
-        for name, values in (("targets", body.targets), ("ids", body.ids)):
+        given = {"targets": body.targets, "ids": body.ids, "groups": body.groups}
+        for name, values in given.items():
             if values is not None and len(values) != len(rows):
                 raise ValueError(
                     f"{name} must be one for each of {len(rows)} rows, got {len(values)}."
                 )
         if body.targets is None:
             raise ValueError(f"targets must be one for each of {len(rows)} rows, got none.")
-        return Learn(rows, np.asarray(body.targets), body.ids, user=user)
+        return Learn(rows, np.asarray(body.targets), body.ids, body.groups, user=user)
     if body.ids is not None and model.id_column is None:
         raise ValueError("this model numbers its rows by itself; send no ids.")
     added = {model.target: body.targets, model.id_column: body.ids}
+    groups = body.groups
+    if model.subject_column is not None:
+        added[model.subject_column], groups = groups, None
     table = {**rows, **{name: values for name, values in added.items() if values is not None}}
-    return Learn({name: list(values) for name, values in table.items()}, None, None, user=user)
+    cells = {name: list(values) for name, values in table.items()}
+    return Learn(cells, None, None, groups, user=user)
+
+
+def rows_to_forget(body: ForgetRows, user: str | None = None) -> Forget:
+    """Rows by id, or all of some groups; ValueError unless it is one of the two."""
+    if (body.ids is None) == (body.groups is None):
+        raise ValueError("send ids, or groups: one of the two.")
+    return Forget(list(body.ids or ()), body.verify, body.groups, user=user)

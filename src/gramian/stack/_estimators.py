@@ -33,7 +33,7 @@ class StackAttributes(LiveEstimator):
 
     @property
     def parts_(self) -> list[dict[str, Any]]:
-        """Kernel, gamma, C, metric and searched path of each part, as a list of dicts."""
+        """Kernel, gamma, C, metric, searched path and thresholds of each part, a list of dicts."""
         return [part.chosen() for part in self._stack_spec().parts]
 
     def _stack_spec(self) -> StackSpec:
@@ -62,11 +62,11 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
     ----------
     kernel : str, callable, or list or tuple of them
         A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
-        "+diagonal" the part has a metric: its features are multiplied by factors as for
-        ``LeastSquaresSVC(metric="diagonal")``. With "+ard" and gamma "loo" each feature has its own
-        width, as for ``gamma="loo-ard"``. By default "rbf", "laplacian", "laplacian+diagonal" and
-        "exponential+diagonal".
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float, array or list, default="loo"
+        "+diagonal" or "+ard" the part has this metric, as ``LeastSquaresSVC(metric="ard")``. With
+        "+thresholds", alone or after "+diagonal", the part sees on which side of up to 16
+        thresholds each feature lies, as a tree does. By default
+        "rbf", "laplacian", "laplacian+diagonal" and "exponential+diagonal".
+    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
         Width of the kernels; a list has one for each part, an array one for each feature.
     degree, coef0 : float
         Parameters of polynomial kernels.
@@ -170,11 +170,11 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
     ----------
     kernel : str, callable, or list or tuple of them
         A part for each: "rbf", "laplacian", "exponential", "linear", "poly" or a callable. With
-        "+diagonal" the part has a metric: its features are multiplied by factors as for
-        ``LeastSquaresSVR(metric="diagonal")``. With "+ard" and gamma "loo" each feature has its own
-        width, as for ``gamma="loo-ard"``. By default "rbf+ard", "laplacian" and
-        "exponential+diagonal".
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float, array or list, default="loo"
+        "+diagonal" or "+ard" the part has this metric, as ``LeastSquaresSVR(metric="ard")``. With
+        "+thresholds", alone or after "+diagonal", the part sees on which side of up to 16
+        thresholds each feature lies, as a tree does. By default
+        "rbf+ard", "laplacian" and "exponential+diagonal".
+    gamma : {"loo", "scale", "auto"}, float, array or list, default="loo"
         Width of the kernels; a list has one for each part, an array one for each feature.
     degree, coef0 : float
         Parameters of polynomial kernels.

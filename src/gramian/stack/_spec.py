@@ -11,7 +11,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines import (
-    SEARCHED_GAMMAS,
+    WIDTH_KERNELS,
     DeferredEngine,
     DenseSpec,
     Engine,
@@ -23,9 +23,9 @@ from gramian.core.engines import (
     State,
     Stored,
     check_positive,
-    each_beside,
     held_folds,
     held_queries,
+    map_side_by_side,
 )
 from gramian.core.engines._crossfit import (
     FOLDS,
@@ -37,9 +37,11 @@ from gramian.core.engines._crossfit import (
 from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
+from gramian.core.progress import counted
 from gramian.core.search._result import one_width
 from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
+from gramian.stack._thresholds import ThresholdSpec
 from gramian.stack._weights import class_weights, response_weights
 
 CLASS_KERNELS = ("rbf", "laplacian", "laplacian+diagonal", "exponential+diagonal")
@@ -127,12 +129,12 @@ class StackSpec(Spec[StackState]):
 
         def tune(item: tuple[Any, list[int]]) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
             key, numbers = item
-            specs = [self.parts[i].beside(lock) for i in numbers]
+            specs = [self.parts[i].with_locked_callback(lock) for i in numbers]
             return _tuned(specs, holdings, starts.get(key))
 
         tuned: dict[Any, DenseSpec] = {}
         found: dict[int, tuple[DenseSpec, Engine]] = {}
-        for (key, numbers), one in zip(sets, each_beside(tune, sets, holdings), strict=True):
+        for (key, numbers), one in zip(sets, map_side_by_side(tune, sets, holdings), strict=True):
             tuned[key] = one[0]
             found.update(zip(numbers, one[1], strict=True))
         parts, engines = map(list, zip(*(found[i] for i in sorted(found)), strict=True))
@@ -165,22 +167,22 @@ class StackSpec(Spec[StackState]):
             read = [np.asarray(one.predictor(rest).outputs(queries)) for one in engines]
             return found, np.stack(read)
 
-        apart, outputs = zip(
-            *each_beside(without, list(range(int(fold.max()) + 1)), some), strict=True
-        )
+        folds = range(int(fold.max()) + 1)
+        each_without = counted(without, len(folds), "folds")
+        specs, outputs = zip(*map_side_by_side(each_without, folds, some), strict=True)
         F = np.empty((len(parts), len(some), outputs[0].shape[2]))
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
         targets = parts[0].targets(some)
         each, judged = [], np.empty(F.shape[1:])
-        for k, found in enumerate(apart):
+        for k, found in enumerate(specs):
             stay = np.flatnonzero(fold != k)
             spec = self._with(found, *self._weighted(F[:, stay], targets.take(stay)))
             each.append(spec)
             judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
         known = judged if some is holdings else None
-        folds = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
-        return replace(self._with(parts, *self._weighted(F, targets)), folds=folds)
+        choices = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
+        return replace(self._with(parts, *self._weighted(F, targets)), folds=choices)
 
     def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
         """The resolved spec with these parts and weights."""
@@ -207,7 +209,7 @@ class StackSpec(Spec[StackState]):
     def _weighted(self, F: Array, targets: Targets) -> tuple[Array, Array]:
         """Weights and offset, fitted to outputs (S, n, t) of the parts out of fold."""
         if isinstance(targets, ClassTargets):
-            plain = [part.metric is None and not part.kernel.by_feature for part in self.parts]
+            plain = [part.metric is None for part in self.parts]
             return class_weights(F, targets, np.array(plain)), np.zeros(1)
         return response_weights(F, targets.columns, targets.weight)
 
@@ -231,7 +233,7 @@ class StackSpec(Spec[StackState]):
         self.ready.clear()  # an engine changes with its samples, so that one model alone has it
         if not parts or any(part.serves is not holdings.version for part in parts):
             require_stack(len(self.parts), holdings)
-            parts = tuple(each_beside(lambda part: part.build(holdings), self.parts, holdings))
+            parts = tuple(map_side_by_side(lambda part: part.build(holdings), self.parts, holdings))
         return StackEngine(self, parts, history)
 
     def predictor(self, holdings: Holdings, state: StackState) -> Predictor:
@@ -281,8 +283,9 @@ class StackSpec(Spec[StackState]):
 
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:
-    """What parts have in common that differ by their metric alone."""
-    return part.kernel.kernel.name, str(part.kernel.gamma), str(part.C)
+    """What parts have in common that differ by factors of the features alone."""
+    by_gradient = part.metric == "ard"
+    return type(part), part.kernel.kernel.name, str(part.kernel.gamma), str(part.C), by_gradient
 
 
 def _one_width(part: DenseSpec) -> DenseSpec:
@@ -295,13 +298,13 @@ def _one_width(part: DenseSpec) -> DenseSpec:
 def _tuned(
     parts: list[DenseSpec], holdings: Holdings, before: DenseSpec | None
 ) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
-    """What is tuned without a metric, and parts that differ by that alone, with their engines."""
-    plain, built = parts[0].without_metric(holdings, before), None
+    """What is tuned without factors, and parts that differ by those alone, with their engines."""
+    plain, built = parts[0].without_factors(holdings, before), None
     found = []
     for part in parts:
-        spec = plain if part.metric is None else part.with_metric(holdings, plain, built)
+        spec = part.with_factors(holdings, plain, built) if part.has_factors else plain
         engine = spec.build(holdings)
-        built = engine if part.metric is None else built
+        built = built if part.has_factors else engine
         found.append((spec, engine))
     return plain, found
 
@@ -318,34 +321,47 @@ def stack_spec(model: Any) -> StackSpec:
 
 
 def _part(model: Any, kernel: Any, gamma: Any, C: Any) -> DenseSpec:
-    """The spec of the part "kernel", "kernel+diagonal" or "kernel+ard", or of a callable."""
-    name, plus, more = kernel, "", ""
+    """The spec of the part "kernel", with "+metric" and "+thresholds", or of a callable."""
+    name, metric, kind = kernel, "", DenseSpec
     if isinstance(name, str):
-        kernel, plus, more = name.partition("+")
-    if kernel == "precomputed" or (plus and more not in ("diagonal", "ard")):
-        raise ValueError(
-            f'the parts of a stack are kernels of samples, as "rbf", with a metric "rbf+diagonal" '
-            f'or a width for each feature "rbf+ard"; got {name!r}.'
-        )
-    if more == "diagonal" and isinstance(gamma, str) and gamma == "loo-ard":
-        raise ValueError(
-            f'gamma="loo-ard" is for kernels without a metric, got {name!r}. Leave gamma at "loo" '
-            f'and name the kernels that get a width for each feature, as "rbf+ard".'
-        )
-    if more == "ard" and isinstance(gamma, str) and gamma == "loo":
-        gamma = "loo-ard"
+        kernel, *more = name.split("+")
+        kind = ThresholdSpec if more[-1:] == ["thresholds"] else DenseSpec
+        metric = "+".join(more[: len(more) - (kind is ThresholdSpec)])
+        _check_part(name, kernel, metric, gamma, kind is ThresholdSpec)
     C = check_positive("C", C, "loo")
     others = (model.degree, model.coef0, model.kernel_params)
-    return DenseSpec(
-        KernelSpec.read(kernel, gamma, *others, searches=SEARCHED_GAMMAS, device=model.device),
+    spec = KernelSpec.read(kernel, gamma, *others, searches=("loo",), device=model.device)
+    if metric == "ard" and not (isinstance(gamma, str) and gamma == "loo"):
+        metric = ""  # a width that is given is used as it is
+    spec.check_metric(metric or None)
+    return kind(
+        spec,
         LS_SVM,
         "loo" if isinstance(C, str) else 1.0 / C,
         C=C,
         criterion=model.criterion,
         random_state=model.random_state,
         callback=model.callback,
-        metric="diagonal" if more == "diagonal" else None,
+        metric=metric or None,
     )
+
+
+def _check_part(name: str, kernel: str, metric: str, gamma: Any, thresholds: bool) -> None:
+    if kernel == "precomputed" or metric not in ("", "diagonal", "ard"):
+        raise ValueError(
+            f'the parts of a stack are kernels of samples, as "rbf", or with a metric, as '
+            f'"rbf+diagonal" or "rbf+ard", or on thresholds, as "rbf+thresholds" or '
+            f'"rbf+diagonal+thresholds"; got {name!r}.'
+        )
+    if thresholds and (kernel not in WIDTH_KERNELS or metric == "ard"):
+        raise ValueError(
+            f"thresholds are for the kernels {WIDTH_KERNELS}, with one width or with "
+            f'"+diagonal"; got {name!r}.'
+        )
+    if thresholds and (np.ndim(gamma) or (isinstance(gamma, str) and gamma != "loo")):
+        raise ValueError(
+            f'the gamma of a part on thresholds is "loo" or one number, got {gamma!r} for {name!r}.'
+        )
 
 
 def _each(name: str, value: Any, parts: tuple[Any, ...]) -> list[Any]:

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from gramian.core.estimators._group_names import positions_of_groups
 from gramian.core.estimators._ids import next_ids
 from gramian.files.parts import Held, rows_of
 from gramian.store._rows import Row, rows_from
-from gramian.tables import TableModel, column_names, read_cells
+from gramian.tables import TableModel, column_names, estimator_of, read_cells
 
 
-def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int) -> None:
-    """Learn rows; of a table, ``y`` and ``ids`` may be among its columns.
+def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int, groups: Any = None) -> None:
+    """Learn rows; of a table, ``y``, ``ids`` and ``groups`` may be among its columns.
 
     Numbers start from ``next_id``: a model that follows the edits of others does not know which
     numbers they have given to rows that are gone.
@@ -23,7 +24,7 @@ def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int) -> None:
             raise ValueError("learn needs the targets `y` of the rows.")
         if ids is None:
             ids, _ = next_ids(model.ids_, next_id, len(np.atleast_1d(np.asarray(y))))
-        model.partial_fit(X, y, ids=ids)
+        model.partial_fit(X, y, ids=ids, groups=groups)
         return
     table = {name: read_cells(X, name) for name in column_names(X)}
     if y is not None:
@@ -32,7 +33,10 @@ def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int) -> None:
         if model.id_column is None:
             raise ValueError("this model of a table numbers its rows by itself; give no `ids`.")
         table[model.id_column] = list(np.asarray(ids).tolist())
-    model.partial_fit(table)
+    if groups is not None and model.subject_column is not None:
+        table[model.subject_column] = list(np.asarray(groups).tolist())
+        groups = None
+    model.partial_fit(table, groups=groups)
 
 
 def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
@@ -47,9 +51,10 @@ def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
     else:
         table = {name: values.tolist() for name, values in held.table.items()}
         own = {model.target: held.y.tolist(), model.id_column: held.ids.tolist()}
-        if model.subject_column is not None and held.groups is not None:
-            own[model.subject_column] = held.groups.tolist()
-        model.partial_fit({**table, **own})
+        groups = held.groups
+        if model.subject_column is not None and groups is not None:
+            own[model.subject_column], groups = groups.tolist(), None
+        model.partial_fit({**table, **own}, groups=groups)
     found = list(rows_from(rows_of(model), start, rows[0].arrival if rows else 0))
     alike = [row._replace(arrival=0) == old._replace(arrival=0, due=None)
              for row, old in zip(found, rows, strict=False)]  # fmt: skip
@@ -72,6 +77,12 @@ def numbers(model: Any, ids: Any) -> bool:
 def columns_of(model: Any) -> Any:
     """The part of a table's settings that an edit can change; None of other models."""
     return model.columns_ if isinstance(model, TableModel) else None
+
+
+def ids_of_groups(model: Any, groups: Any) -> list[Any]:
+    """Ids of all rows of these groups; ValueError if one has no row."""
+    found = positions_of_groups(estimator_of(model).groups_, groups)
+    return list(model.ids_[found].tolist())
 
 
 def as_ids(ids: Any) -> list[Any]:

@@ -204,17 +204,27 @@ class Store:
 
     # -- edits ----------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any = None, ids: Any = None, *, user: str | None = None) -> Receipt:
+    def learn(
+        self,
+        X: Any,
+        y: Any = None,
+        ids: Any = None,
+        *,
+        groups: Any = None,
+        user: str | None = None,
+    ) -> Receipt:
         """Learn more rows; returns when they are on disk.
 
         Parameters
         ----------
         X : array-like, CSR matrix or, for a model of a table, a table
-            A table may hold the target and the ids.
+            A table may hold the target, the ids and the subjects.
         y : array-like, optional
             Targets.
         ids : array-like, optional
             As the model takes them.
+        groups : array-like, optional
+            To whom each row belongs, of a model that was fitted with groups or with subjects.
         user : str, optional
             Who the receipt names; by default the user as the system calls him.
 
@@ -227,7 +237,7 @@ class Store:
         """
 
         def change(model: Any) -> Edit:
-            _edits.learn(model, X, y, ids, self._last.next_id or 0)
+            _edits.learn(model, X, y, ids, self._last.next_id or 0, groups)
             came = model.ids_[self._last.n_after :].tolist()
             waiting = [name for name in came if name in self._book.withheld]
             if waiting:
@@ -241,9 +251,10 @@ class Store:
 
     def forget(
         self,
-        ids: Any,
+        ids: Any = None,
         verify: bool = False,
         *,
+        groups: Any = None,
         after: timedelta | None = None,
         user: str | None = None,
     ) -> Receipt:
@@ -255,17 +266,23 @@ class Store:
         verify : bool
             Whether to compare with a model that is built from scratch, O(n³); the receipt has the
             difference.
+        groups : group or array-like of groups, in place of ids
+            All rows of these groups that the model holds, such as those of one person: one edit
+            and one receipt.
         after : timedelta, optional
             Take the rows out of the model and all of its answers now, but erase them only after
             this time: until then, `take_back` brings them back. `erase_due` erases, which opening
             the store for writing calls.
         user : as for `learn`
         """
-        names = _edits.as_ids(ids)
+        if (ids is None) == (groups is None):
+            raise ValueError("forget needs ids, or groups=…, one of the two.")
+        given = None if ids is None else _edits.as_ids(ids)
         due = None if after is None else _later(after)
 
         def change(model: Any) -> Edit:
-            model.forget(ids)
+            names = _edits.ids_of_groups(model, groups) if given is None else given
+            model.forget(names if ids is None else ids)
             model.settle()
             action = "forget" if due is None else "withhold"
             return Edit(action, gone=names, verify=verify, user=user, due=due)

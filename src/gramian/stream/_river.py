@@ -124,7 +124,7 @@ class _River:
         if _has_feature_widths(estimator):
             raise ValueError(
                 "features of a stream come and go by name: gamma must be one number, or chosen "
-                f'by "loo-ard", got {estimator.gamma!r}.'
+                f'with metric="ard", got {estimator.gamma!r}.'
             )
         return SlidingWindow(
             estimator,

@@ -49,13 +49,15 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
     kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
         ``"loo"`` chooses one of the first three, as gamma; ``"rbf"`` by default. A callable takes
         two sets of samples and returns their kernel matrix.
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` takes the one that the leave-one-out of `LeastSquaresSVC`
-        chooses, ``"loo-ard"`` one per feature.
+    gamma : {"loo", "scale", "auto"}, float or array, default="loo"
+        Width of the kernel, or one for each feature. ``"loo"`` takes the one that the leave-one-out
+        of `LeastSquaresSVC` chooses.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
+    metric : {"diagonal", "ard"}, optional
+        How the features get weights, as for `LeastSquaresSVC`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` takes the one that the leave-one-out of
         `LeastSquaresSVC` chooses: that of this machine has no closed form along a path.
@@ -102,6 +104,8 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         The values in use, whether given or chosen.
     kernel_ : Kernel
         The kernel that predicts: a callable with a name, a width and factors of features.
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features that ``metric="diagonal"`` has found.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     support_ : ndarray of shape (n_support,)
@@ -149,6 +153,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         degree: float = 3,
         coef0: float = 1.0,
         kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
         C: float | str = "loo",
         solver: str = "pivot",
         step: float = 1.9,
@@ -168,6 +173,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.C = C
         self.solver = solver
         self.step = step

@@ -39,13 +39,14 @@ class LeastSquaresSVC(StrengthAttribute, LiveClassifier):
     kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
         ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
         takes two sets of samples and returns their kernel matrix.
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
+    gamma : {"loo", "scale", "auto"}, float or array, default="loo"
+        Width of the kernel, or one for each feature. ``"loo"`` chooses it by leave-one-out.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
-    metric : {"diagonal"}, optional
+    metric : {"diagonal", "ard"}, optional
+        How the features get weights. ``"ard"`` chooses a width for each by leave-one-out.
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
         The factors are all 1 unless they clearly help on samples that they were not fitted to.
@@ -91,7 +92,7 @@ class LeastSquaresSVC(StrengthAttribute, LiveClassifier):
     kernel_ : Kernel
         The kernel that predicts: a callable with a name, a width and factors of features.
     metric_ : ndarray of shape (n_features,) or None
-        Factors of the features.
+        Factors of the features that ``metric="diagonal"`` has found.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -173,13 +174,14 @@ class LeastSquaresSVR(StrengthAttribute, LiveRegressor):
     kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
         ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
         takes two sets of samples and returns their kernel matrix.
-    gamma : {"loo", "loo-ard", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel. ``"loo"`` chooses one by leave-one-out, ``"loo-ard"`` one per feature.
+    gamma : {"loo", "scale", "auto"}, float or array, default="loo"
+        Width of the kernel, or one for each feature. ``"loo"`` chooses it by leave-one-out.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
-    metric : {"diagonal"}, optional
+    metric : {"diagonal", "ard"}, optional
+        How the features get weights. ``"ard"`` chooses a width for each by leave-one-out.
         ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
         tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
         The factors are all 1 unless they clearly help on samples that they were not fitted to.
@@ -222,7 +224,7 @@ class LeastSquaresSVR(StrengthAttribute, LiveRegressor):
     kernel_ : Kernel
         The kernel that predicts: a callable with a name, a width and factors of features.
     metric_ : ndarray of shape (n_features,) or None
-        Factors of the features.
+        Factors of the features that ``metric="diagonal"`` has found.
     selection_ : Selection or None
         The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)

@@ -223,7 +223,7 @@ def test_a_selection_is_shown_in_one_line():
     assert re.fullmatch(
         r"Selection\(gamma=[\d.]+, ridge=0.5, log=[\d.]+, \d+ settings on up to 30 samples\)", shown
     )
-    each = repr(select(problem, gamma="loo-ard"))
+    each = repr(select(problem, by_feature=True))
     assert each.startswith("Selection(gamma=2 widths around ")
     linear = Problem(problem.equations, problem.targets, problem.samples, make_kernel("linear"))
     assert repr(select(linear, gamma=None)).startswith("Selection(ridge=")
@@ -246,7 +246,7 @@ def test_memory_is_asked_for(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 8 * 30**2 * 8 - 1)
     assert select(ring_problem(30)).gamma > 0
     with pytest.raises(MemoryError, match="Choosing by the leave-one-out of 30 samples needs"):
-        select(ring_problem(30), gamma="loo-ard")
+        select(ring_problem(30), by_feature=True)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 9])
@@ -317,7 +317,7 @@ def noisy_rings(n):
 def test_widths_of_features_that_say_nothing_shrink(n):
     problem = noisy_rings(n)
     common = select(problem, random_state=0)
-    found = select(problem, gamma="loo-ard", random_state=0)
+    found = select(problem, by_feature=True, random_state=0)
     assert found.gamma.shape == (6,)
     assert found.gamma[:2].min() > 1.2 * found.gamma[2:].max()
     assert found.value < common.value
@@ -325,15 +325,15 @@ def test_widths_of_features_that_say_nothing_shrink(n):
 
 def test_widths_of_features_start_again_where_they_were():
     problem = noisy_rings(120)
-    cold = select(problem, gamma="loo-ard", random_state=0)
-    warm = select(problem, gamma="loo-ard", start=(cold.gamma, cold.ridge), random_state=0)
+    cold = select(problem, by_feature=True, random_state=0)
+    warm = select(problem, by_feature=True, start=(cold.gamma, cold.ridge), random_state=0)
     assert warm.value < cold.value + 1.0 / problem.n
 
 
 def test_widths_of_features_of_sparse_samples():
     problem = noisy_rings(60)
     compressed = replace(problem, samples=sparse.csr_array(problem.samples))
-    dense, csr = (select(one, gamma="loo-ard") for one in (problem, compressed))
+    dense, csr = (select(one, by_feature=True) for one in (problem, compressed))
     np.testing.assert_allclose(csr.gamma, dense.gamma, rtol=1e-3)  # of a search, to its tolerance
 
 
@@ -342,7 +342,7 @@ def test_widths_of_features_do_not_depend_on_the_unit_of_the_targets(unit):
     problem = responses(80)
     Y = problem.targets.columns
     plain, scaled = (
-        select(replace(problem, targets=Responses(Y * factor)), gamma="loo-ard")
+        select(replace(problem, targets=Responses(Y * factor)), by_feature=True)
         for factor in (1.0, unit)
     )
     np.testing.assert_allclose(scaled.gamma, plain.gamma, rtol=1e-3)  # of the same steps
@@ -355,7 +355,7 @@ def test_widths_of_features_begin_at_a_common_one():
     trials = []
     found = select(
         problem,
-        gamma="loo-ard",
+        by_feature=True,
         start=(common.gamma, common.ridge),
         random_state=0,
         callback=trials.append,
@@ -367,7 +367,7 @@ def test_widths_of_features_begin_at_a_common_one():
 
 @pytest.mark.parametrize("n", [2, 3, 9])
 @pytest.mark.parametrize("case", ["rings", "all equal", "copies"])
-@pytest.mark.parametrize("options", [{"search": "gradient"}, {"gamma": "loo-ard"}])
+@pytest.mark.parametrize("options", [{"search": "gradient"}, {"by_feature": True}])
 def test_descent_on_few_or_equal_samples(n, case, options):
     X, labels = rings(n)
     X = {"rings": X, "all equal": np.ones_like(X), "copies": X[np.arange(n) // 2]}[case]
@@ -445,7 +445,7 @@ def test_errors_say_what_to_do():
         )
     with pytest.raises(ValueError, match="ridge must be > 0 or \"loo\", got 'best'"):
         select(problem, ridge="best")
-    with pytest.raises(ValueError, match='gamma must be > 0, "loo" or "loo-ard", got \'scale\''):
+    with pytest.raises(ValueError, match="gamma must be > 0 or \"loo\", got 'scale'"):
         select(problem, gamma="scale")
     with pytest.raises(ValueError, match=r"search must be one of .* got 'grid'"):
         select(problem, search="grid")

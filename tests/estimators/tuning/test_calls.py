@@ -90,13 +90,13 @@ def test_criteria_of_classes_are_not_for_numbers(criterion):
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", lambda X, Y: X @ Y.T])
 def test_widths_of_features_need_a_kernel_of_a_distance(plain, kernel):
-    match = 'gamma="loo-ard" needs one of the kernels .* got kernel='
-    refuse(plain, ValueError, match, kernel=kernel, gamma="loo-ard")
+    match = "metric='ard' needs one of the kernels .* got kernel="
+    refuse(plain, ValueError, match, kernel=kernel, metric="ard")
 
 
 def test_widths_of_features_need_a_smooth_criterion(classifier):
     match = "needs a smooth criterion, got 'error'"
-    refuse(classifier, ValueError, match, gamma="loo-ard", criterion="error")
+    refuse(classifier, ValueError, match, metric="ard", criterion="error")
 
 
 def test_a_width_needs_a_ridge():
@@ -199,7 +199,7 @@ def test_reselect_keeps_numbers(model, fresh):
 
 
 def test_reselect_of_widths_per_feature(plain):
-    edited(plain.set_params(gamma="loo-ard"))
+    edited(plain.set_params(metric="ard"))
     plain.reselect()
     warm = plain.selection_.value
     plain.reselect(fresh=True)

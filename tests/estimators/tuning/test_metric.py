@@ -114,7 +114,7 @@ def test_a_metric_that_noise_has_bought_is_dropped(one):
         X = rng.standard_normal((60, 150))
         y = rng.integers(0, 2, 60) if is_classifier(one()) else rng.standard_normal(60)
         model, plain = one(metric="diagonal").fit(X, y), one().fit(X, y)
-        bought = model._spec().with_metric(plain._now.holdings, plain._now.spec).selection.value
+        bought = model._spec().with_factors(plain._now.holdings, plain._now.spec).selection.value
         assert bought < 0.8 * plain.selection_.value
         np.testing.assert_array_equal(model.metric_, np.ones(150))
         assert model.loo_score() == pytest.approx(plain.loo_score())
@@ -157,14 +157,21 @@ def test_metrics_that_there_are(bad):
 @pytest.mark.parametrize("kernel", ["linear", "poly", "precomputed", np.dot])
 def test_a_metric_needs_a_kernel_of_a_distance(kernel):
     model = LeastSquaresSVC(kernel, C=1.0, metric="diagonal")
-    with pytest.raises(ValueError, match="metric needs one of the kernels"):
+    with pytest.raises(ValueError, match="metric='diagonal' needs one of the kernels"):
         model.fit(*samples(model))
 
 
-@pytest.mark.parametrize("gamma", ["loo-ard", np.ones(4)])
-def test_a_metric_needs_one_width(gamma):
-    model = LeastSquaresSVC(gamma=gamma, C=1.0, metric="diagonal")
-    with pytest.raises(ValueError, match="gamma must be one number or"):
+@pytest.mark.parametrize(
+    ("metric", "gamma", "wanted"),
+    [
+        ("diagonal", np.ones(4), "one number or"),
+        ("ard", np.ones(4), '"loo"'),
+        ("ard", 1.0, '"loo"'),
+    ],
+)
+def test_a_metric_leaves_one_width_to_choose(metric, gamma, wanted):
+    model = LeastSquaresSVC(gamma=gamma, C=1.0, metric=metric)
+    with pytest.raises(ValueError, match=f"gamma must be {wanted}"):
         model.fit(*samples(model))
 
 
@@ -213,7 +220,7 @@ def test_other_searches_do_not_choose_the_kernel():
 
 @pytest.mark.parametrize("kernel", ["laplacian", "exponential"])
 def test_widths_of_features_are_for_every_kernel_of_a_distance(kernel):
-    model = LeastSquaresSVR(kernel, gamma="loo-ard", random_state=0)
+    model = LeastSquaresSVR(kernel, metric="ard", random_state=0)
     X, y = samples(model, 40, d=4)
     common = LeastSquaresSVR(kernel, random_state=0).fit(X, y)
     assert model.fit(X, y).gamma_.shape == (4,)

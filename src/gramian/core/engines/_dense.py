@@ -18,6 +18,7 @@ from gramian.core.engines._dense_queries import DenseQueries
 from gramian.core.engines._doubt import (
     PAIR_DIGITS,
     doubtful,
+    doubtful_groups,
     fit_again,
     fit_each_again,
     fit_pairs_again,
@@ -27,6 +28,7 @@ from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
 from gramian.core.engines._state import State, Stored
 from gramian.core.equations import PAIRS_REFUSED
+from gramian.core.equations._groups import SquaresOf
 from gramian.core.gram import LiveSystem, Moments, NotPositiveDefiniteError, Rebuild
 from gramian.core.gram._single import SINGLE
 from gramian.core.kernels import Precomputed
@@ -211,8 +213,10 @@ class DenseEngine(Engine):
         """Outputs without each sample's group; by refits if class weights change with it."""
         if isinstance(self.spec.class_weight, str):
             return loo_groups_by_refits(self.spec, holdings)
-        targets, F = self.spec.targets(holdings), self._queries(holdings).loo_groups(codes)
-        return np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
+        queries = self._queries(holdings)
+        F = self.spec.targets(holdings).combine_left_out(queries.loo_groups(codes))
+        found = np.asarray(F.astype(holdings.rows.dtype))
+        return fit_again(found, self._doubtful_of(queries), self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one were added.
@@ -234,9 +238,7 @@ class DenseEngine(Engine):
             by = without_groups_by_refits if by_refits else balanced_without_each
             return by(self.spec, holdings, X)
         queries = self._queries(holdings)
-        if holdings.codes is not None:
-            return queries.without_each(X)
-        some = self._doubtful(queries.Y, queries.moments)
+        some = self._doubtful_of(queries)
         return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
 
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
@@ -247,17 +249,16 @@ class DenseEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             raise ValueError(PAIRS_REFUSED)
         queries, targets = self._queries(holdings), self.spec.targets(holdings)
-        single = holdings.codes is None
-        some = self._doubtful(queries.Y, queries.moments) if single else np.empty(0, dtype=int)
+        some = self._doubtful_of(queries)
         rounding = self._reading(lambda: self.system.rounding(queries.moments(1).p))
 
         def rows_of(at: Array) -> Array:
-            return np.asarray(self._reading(lambda: self.system.inverse_columns(at))).T.astype(
-                float
-            )
+            found = np.asarray(self._reading(lambda: self.system.inverse_columns(at)))
+            return found.T.astype(float, copy=False)
 
         for at, found in queries.pairs(rows_of):
-            F = targets.combine_left_out(queries.Y - found.residuals)
+            values = np.subtract(queries.Y, found.residuals, out=found.residuals)
+            F = targets.combine_left_out(values)
             again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
             yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 
@@ -332,6 +333,19 @@ class DenseEngine(Engine):
         scale = float(np.abs(Y).max(initial=0.0))
         equations, ridge = self.spec.equations, self.spec.shift
         return doubtful(lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
+
+    def _doubtful_of(self, queries: DenseQueries) -> Array:
+        """The same for one version, whose samples may leave in groups."""
+        codes, moments = queries.targets.groups, queries.moments
+        if codes is None or self.spec.factor == SINGLE:
+            return self._doubtful(queries.Y, moments)
+        rounding = self._reading(lambda: self.system.rounding(moments(1).p))
+        scale = float(np.abs(queries.Y).max(initial=0.0))
+
+        def loo(known: Callable[[int], Moments], squares: SquaresOf) -> Array:
+            return self.spec.equations.loo_groups(queries.Y, codes, known, squares, self.spec.shift)
+
+        return doubtful_groups(loo, moments, queries.squares, rounding, scale)
 
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in host memory."""

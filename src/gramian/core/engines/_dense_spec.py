@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 
 from gramian.core.arrays import Array, device_memory, to_host
 from gramian.core.engines._balanced import balanced_factors
-from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import (
     FOLDS,
     ChoiceWarning,
@@ -27,11 +26,12 @@ from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState
 from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings
-from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
+from gramian.core.engines._kernel_spec import KernelSpec
 from gramian.core.engines._minimum_norm import MinimumNormEngine
-from gramian.core.engines._parameters import check_choice, check_class_weight
+from gramian.core.engines._parameters import check_class_weight
 from gramian.core.engines._primal import PRIMAL, LinearDenseEngine, PrimalEngine, PrimalPredictor
 from gramian.core.engines._rows import make_rows
+from gramian.core.engines._side_by_side import map_side_by_side
 from gramian.core.engines._spec import Listener, Spec
 from gramian.core.engines._state import State, Stored
 from gramian.core.engines._validate_chosen import (
@@ -54,10 +54,9 @@ from gramian.core.kernels._expansion import KernelExpansion
 from gramian.core.search import Problem, Selection, Trial, select
 from gramian.core.search._order import fixed_seed
 from gramian.core.search._problem import DeviceProblem, LinearProblem
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import check_number, refuse
 
-SEARCHED_GAMMAS = ("loo", "loo-ard")
 _TYPICAL = 400  # samples that are enough for a median distance
 ClassWeight = Mapping[Any, float] | str | None
 Callback = Callable[[Trial], None]
@@ -83,8 +82,9 @@ class DenseSpec(Spec[DenseState]):
         Passed to `gramian.core.search.select`.
     primal : bool
         Whether sums over features may take the place of the Gram matrix of a linear kernel.
-    metric : {"diagonal"} or None
-        Whether features get factors, from the slopes of a model without them.
+    metric : {"diagonal", "ard"} or None
+        How features get weights: factors from the slopes of a model without them, or widths of
+        their own, searched by leave-one-out.
     selection : Selection or None
         The searched path, or None if nothing was searched.
     chosen_on_data : tuple of str
@@ -116,21 +116,11 @@ class DenseSpec(Spec[DenseState]):
                 f'factor="{PRIMAL}" holds sums over the features of a linear kernel, got '
                 f"kernel={self.kernel.kernel.name!r}. Leave factor at its default."
             )
-        if self.metric is not None:
-            self._check_metric()
 
-    def _check_metric(self) -> None:
-        kernel, gamma = self.kernel.kernel, self.kernel.gamma
-        check_choice("metric", self.metric, (None, "diagonal"))
-        if not kernel.has_feature_widths:
-            raise ValueError(
-                f"metric needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel.name!r}."
-            )
-        if np.ndim(gamma) or (isinstance(gamma, str) and gamma == "loo-ard"):
-            raise ValueError(
-                "metric gives each feature its factor, so that gamma must be one number or "
-                f'"loo", got {gamma!r}.'
-            )
+    @property
+    def has_factors(self) -> bool:
+        """Whether features have factors, from the slopes of a model without them."""
+        return self.metric == "diagonal"
 
     @property
     def precomputed(self) -> bool:
@@ -188,53 +178,53 @@ class DenseSpec(Spec[DenseState]):
 
     def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
         """Choose for these holdings what is to be chosen: kernel, width, ridge, metric."""
-        plain = self.without_metric(holdings, start)
-        return plain if self.metric is None else self.judge_metric(holdings, plain)
+        plain = self.without_factors(holdings, start)
+        return self.judge_factors(holdings, plain) if self.has_factors else plain
 
-    def without_metric(self, holdings: Holdings, start: Self | None = None) -> Self:
-        """Choose kernel, width and ridge, without a metric."""
+    def without_factors(self, holdings: Holdings, start: Self | None = None) -> Self:
+        """Choose kernel, width and ridge, without factors of the features."""
         gamma = self.kernel.width(holdings)
         if isinstance(gamma, str) or isinstance(self.ridge, str):
             return self.tune(holdings, start)
         return self.fixed(gamma, self.ridge)
 
-    def judge_metric(self, holdings: Holdings, plain: Self) -> Self:
-        """Return the spec with a metric if that has clearly lower losses out of fold; else without.
+    def judge_factors(self, holdings: Holdings, plain: Self) -> Self:
+        """Return the spec with factors if that has clearly lower losses out of fold; else without.
 
         The factors are fitted to the labels, and with many features they can make a leave-one-out
         error as small as one likes. So both specs are resolved again without each of 5 folds and
-        judged there, on 2,048 samples at most. A metric of ones stands for none.
+        judged there, on 2,048 samples at most. Factors of one stand for none.
         """
         if holdings.rows.width > len(holdings):
             warn_of_width("metric", holdings)
-        some, spec = some_of(holdings), self.beside(Lock())
+        some, spec = some_of(holdings), self.with_locked_callback(Lock())
 
         def both(rest: Holdings) -> tuple[Self, Self]:
-            unit = spec.without_metric(rest, plain)
-            return unit, spec.with_metric(rest, unit)
+            unit = spec.without_factors(rest, plain)
+            return unit, spec.with_factors(rest, unit)
 
         if len(some) > 1:
             F = out_of_fold(both, some, held_folds(some, FOLDS, self.random_state))
             targets = plain.targets(some)
-            without, with_metric = (sample_losses(values, targets) for values in F)
-            if clearly_lower(with_metric, without, targets.weight):
-                return self.with_metric(holdings, plain)
+            without, with_factors = (sample_losses(values, targets) for values in F)
+            if clearly_lower(with_factors, without, targets.weight):
+                return self.with_factors(holdings, plain)
         warnings.warn(
             "the metric was dropped: on samples that it was not fitted to, the model is not "
             "clearly better with it than without. metric_ holds ones; leave metric=None.",
             ChoiceWarning,
             stacklevel=5,
         )
-        kernel = plain.kernel.with_metric(np.ones(holdings.rows.width))
+        kernel = plain.kernel.with_factors(np.ones(holdings.rows.width))
         return replace(plain, kernel=kernel, chosen_on_data=self.to_choose())
 
     def tune(self, holdings: Holdings, start: Self | None) -> Self:
-        """Choose the kernel, or its width and ridge, by leave-one-out and without a metric."""
+        """Choose the kernel, or its width and ridge, by leave-one-out, without factors."""
         if self.kernel.candidates:
             names = self.kernel.candidates
-            own = self.beside(Lock())
+            own = self.with_locked_callback(Lock())
             specs = [replace(own, kernel=own.kernel.with_kernel(name)) for name in names]
-            tuned = each_beside(lambda spec: spec.tune(holdings, start), specs, holdings)
+            tuned = map_side_by_side(lambda spec: spec.tune(holdings, start), specs, holdings)
             best = min(tuned, key=lambda spec: spec.found.value)
             return replace(best, chosen_on_data=self.to_choose())
         gamma = self.kernel.width(holdings)
@@ -246,13 +236,14 @@ class DenseSpec(Spec[DenseState]):
             ridge=self.ridge,
             criterion=self.criterion,
             search=self.search,
+            by_feature=self.metric == "ard",
             start=None if start is None else start.starting_point(),
             random_state=self.random_state,
             callback=self.callback,
         )
         return self.fixed(found.gamma, found.ridge, found)
 
-    def with_metric(self, holdings: Holdings, unit: Self, engine: Engine | None = None) -> Self:
+    def with_factors(self, holdings: Holdings, unit: Self, engine: Engine | None = None) -> Self:
         """Take factors of the features from the slopes of a tuned model, and tune it again.
 
         The slopes are those of a model of as many samples as a search has at most. The search
@@ -275,8 +266,8 @@ class DenseSpec(Spec[DenseState]):
         start = replace(unit, kernel=unit.kernel.with_gamma(unit.gamma * grown))
         named = self.kernel.with_kernel(kernel.name) if self.kernel.candidates else self.kernel
         rows = replace(holdings, rows=make_rows(moved), version=object())
-        tuned = replace(self, kernel=named).without_metric(rows, start)
-        kernel_spec = tuned.kernel.with_metric(scales)
+        tuned = replace(self, kernel=named).without_factors(rows, start)
+        kernel_spec = tuned.kernel.with_factors(scales)
         return replace(tuned, kernel=kernel_spec, chosen_on_data=self.to_choose())
 
     def fixed(self, gamma: Any, ridge: float, found: Selection | None = None) -> Self:
@@ -294,11 +285,11 @@ class DenseSpec(Spec[DenseState]):
     def to_choose(self) -> tuple[str, ...]:
         """Names of what is to be chosen on samples."""
         ridge = ("ridge" if self.C is None else "C",) if isinstance(self.ridge, str) else ()
-        metric = () if self.metric is None else ("metric",)
+        metric = ("metric",) if self.has_factors else ()
         return (*self.kernel.chosen_on_data, *ridge, *metric) or self.chosen_on_data
 
     def fitted_numbers(self, width: int) -> int:
-        by_feature = self.metric is not None or np.ndim(self.gamma) > 0
+        by_feature = self.has_factors or np.ndim(self.gamma) > 0
         return width if by_feature and self.chosen_on_data else len(self.chosen_on_data)
 
     @property
@@ -321,7 +312,7 @@ class DenseSpec(Spec[DenseState]):
             return Problem(self.equations, targets, X, kernel)
         return DeviceProblem(self.equations, targets, X, kernel, there)  # on a device
 
-    def beside(self, lock: Any) -> Self:
+    def with_locked_callback(self, lock: Any) -> Self:
         """Return the same spec for use by several threads: callbacks come one at a time."""
         callback = self.callback
         if callback is None:
@@ -376,7 +367,7 @@ class DenseSpec(Spec[DenseState]):
             "kernel": self.kernel.kernel.name,
             "gamma": self.gamma,
             **strength,
-            "metric": self.kernel.metric,
+            "metric": self.kernel.factors,
             "selection": self.selection,
         }
 
@@ -387,7 +378,7 @@ class DenseSpec(Spec[DenseState]):
         if values["gamma"] is not None:
             kernel = kernel.with_gamma(values["gamma"])
         if values["metric"] is not None:
-            kernel = kernel.with_metric(values["metric"])
+            kernel = kernel.with_factors(values["metric"])
         ridge = values["ridge"] if self.C is None else 1.0 / values["C"]
         C = None if self.C is None else values["C"]
         return replace(
@@ -402,13 +393,15 @@ class DenseSpec(Spec[DenseState]):
     def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
         known = self.kernel.candidates or (self.kernel.kernel.name,)
         if values["kernel"] not in known:
-            refuse("kernel_", f"is {shown(values['kernel'])!r}, which the parameters do not allow")
+            refuse(
+                "kernel_", f"is {excerpt(values['kernel'])!r}, which the parameters do not allow"
+            )
         validate_gamma(values["gamma"], "gamma_", stored)
         if self.C is None:
             check_number(values["ridge"], "ridge_", 0.0)
         else:
             check_number(values["C"], "C_", 0.0, above=True)
-        validate_metric(values["metric"], "metric_", stored.d, needed=self.metric is not None)
+        validate_metric(values["metric"], "metric_", stored.d, needed=self.has_factors)
         validate_selection(values["selection"])
 
     def load(self, holdings: Holdings, state: DenseState) -> Engine:

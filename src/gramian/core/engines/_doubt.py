@@ -17,6 +17,8 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._removed import held_queries
+from gramian.core.equations._groups import SquaresOf
 from gramian.core.gram import Moments
 from gramian.core.kernels._precomputed import GramSamples
 
@@ -47,44 +49,95 @@ def doubtful(
     scale : float
         The size of targets.
     """
-    n, few = len(moments(1).p), len(moments(1).p) <= FEW
-    signs = np.where(np.arange(3 * n) * 0.6180339887498949 % 1.0 < 0.5, -rounding, rounding)
+    n = len(moments(1).p)
+    with np.errstate(all="ignore"):
+        F, other = loo(moments), loo(_disturbed(moments, rounding, n))
+        return _moved(F, other, rounding, scale)
+
+
+def doubtful_groups(
+    loo: Callable[[Callable[[int], Moments], SquaresOf], Array],
+    moments: Callable[[int], Moments],
+    squares: SquaresOf,
+    rounding: float,
+    scale: float,
+) -> Array:
+    """Positions whose values without their groups depend on rounding errors; as `doubtful`.
+
+    Blocks of P are disturbed, too, by as much as their diagonals allow.
+    """
+
+    def rough(members: Array, power: int) -> Array:
+        M = squares(members, power)
+        size = np.sqrt(np.abs(np.diagonal(M, axis1=-2, axis2=-1)))
+        signs = _signs(M.shape[-1] ** 2, rounding).reshape(M.shape[-2:])
+        signs = np.triu(signs) + np.triu(signs, 1).T
+        return np.asarray(M + signs * size[..., :, None] * size[..., None, :])
+
+    with np.errstate(all="ignore"):
+        disturbed = _disturbed(moments, rounding, len(moments(1).p))
+        return _moved(loo(moments, squares), loo(disturbed, rough), rounding, scale)
+
+
+def _signs(n: int, size: float) -> Array:
+    """Numbers of this size, half of them negative."""
+    return np.where(np.arange(n) * 0.6180339887498949 % 1.0 < 0.5, -size, size)
+
+
+def _disturbed(
+    moments: Callable[[int], Moments], rounding: float, n: int
+) -> Callable[[int], Moments]:
+    """The moments as other rounding errors would have left them."""
+    signs = _signs(3 * n, rounding)
 
     def disturbed(power: int) -> Moments:
         R, s, p = moments(power)
-        if not few:  # X is refined, and its errors cancel: only those of diag P are left
+        if n > FEW:  # X is refined, and its errors cancel: only those of diag P are left
             return Moments(R, s, p * (1.0 + signs[:n]))
         return Moments(
             R * (1.0 + signs[n : 2 * n, None]), s * (1.0 + signs[2 * n :]), p * (1.0 + signs[:n])
         )
 
-    with np.errstate(all="ignore"):
-        F, other = loo(moments), loo(disturbed)
-        moved = np.abs(other - F).max(axis=-1)
-        size = np.maximum(np.abs(F).max(axis=-1), scale)
+    return disturbed
+
+
+def _moved(F: Array, other: Array, rounding: float, scale: float) -> Array:
+    """Positions where two results (n, t) differ by more than refits would."""
+    moved = np.abs(other - F).max(axis=-1)
+    size = np.maximum(np.abs(F).max(axis=-1), scale)
     allowed = float(np.finfo(F.dtype).eps) ** 0.5
-    allowed = allowed if few else max(allowed, GROWTH * rounding)
+    allowed = allowed if len(F) <= FEW else max(allowed, GROWTH * rounding)
     return np.flatnonzero(~(moved <= allowed * size))  # NaN, too
 
 
-def outputs_without(spec: Any, holdings: Holdings, i: int, X: Any = None) -> Array:
-    """Outputs (m, t) at queries, or at sample i itself, of a model fitted without sample i."""
-    after = holdings.without(np.array([i]))
+def _leaving(some: Iterable[int], holdings: Holdings) -> Iterator[Array]:
+    """Yield what leaves for each of these positions: the sample alone, or its group, once."""
+    codes = holdings.codes
+    if codes is None:
+        yield from (np.array([i]) for i in some)
+    else:
+        yield from (np.flatnonzero(codes == code) for code in np.unique(codes[list(some)]))
+
+
+def outputs_without(spec: Any, holdings: Holdings, positions: int | Array, X: Any = None) -> Array:
+    """Outputs (m, t) at queries, or at the samples themselves, of a model fitted without them."""
+    leaving = np.atleast_1d(positions)
+    after = holdings.without(leaving)
     if X is None:
-        X = holdings.rows.shown()[[i]]
-    if isinstance(holdings.rows.samples(), GramSamples):
-        X = np.delete(X, i, axis=1)
+        X = held_queries(holdings, leaving)
+    elif isinstance(holdings.rows.samples(), GramSamples):
+        X = np.delete(X, leaving, axis=1)
     return np.asarray(spec.build(after).predictor(after).outputs(X))
 
 
 def fit_again(F: Array, some: Iterable[int], spec: Any, holdings: Holdings) -> Array:
-    """Leave-one-out outputs with those of some samples by fits without them, O(n³) each.
+    """Left-out outputs with those of some samples by fits without them or their groups, O(n³) each.
 
     Where a fit without the sample is refused, the closed form is all there is.
     """
-    for i in some:
+    for leaving in _leaving(some, holdings):
         with suppress(np.linalg.LinAlgError):
-            F[i] = outputs_without(spec, holdings, i)[0]
+            F[leaving] = outputs_without(spec, holdings, leaving)
     return F
 
 
@@ -93,9 +146,9 @@ def fit_each_again(
 ) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of outputs (m, n, t) with those without some samples by fits without them."""
     for rows, F in blocks:
-        for i in some:
+        for leaving in _leaving(some, holdings):
             with suppress(np.linalg.LinAlgError):
-                F[:, i] = outputs_without(spec, holdings, i, X[rows])
+                F[:, leaving] = outputs_without(spec, holdings, leaving, X[rows])[:, None]
         yield rows, F
 
 
@@ -105,9 +158,9 @@ def fit_pairs_again(F: Array, at: Array, again: Array, spec: Any, holdings: Hold
     Where a fit without the sample is refused, the closed form is all there is.
     """
     for a in np.flatnonzero(again):
-        i = int(at[a])
+        (leaving,) = _leaving(at[[a]], holdings)
         with suppress(np.linalg.LinAlgError):
-            rest = holdings.without(np.array([i]))
-            F[a, np.arange(len(holdings)) != i] = spec.build(rest).loo(rest)
-            F[a, i] = outputs_without(spec, holdings, i)[0]
+            rest = holdings.without(leaving)
+            F[a, np.delete(np.arange(len(holdings)), leaving)] = spec.build(rest).loo(rest)
+            F[a, leaving] = outputs_without(spec, holdings, leaving)
     return F

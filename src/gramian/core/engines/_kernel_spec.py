@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.engines._holdings import Holdings
+from gramian.core.engines._parameters import check_choice
 from gramian.core.engines._spec import HOST
 from gramian.core.kernels import Kernel, Polynomial, Precomputed, make_kernel
 from gramian.core.kernels._base import checked_gamma
@@ -35,8 +36,8 @@ class KernelSpec:
     device : str, torch.device or None
         Where the model holds its samples; None to follow them; `HOST` if it can only hold them in
         host memory.
-    metric : ndarray of shape (d,), optional
-        Factors of the features, which ``kernel`` has in its widths.
+    factors : ndarray of shape (d,), optional
+        Those of the features, which ``kernel`` has in its widths.
     """
 
     kernel: Kernel
@@ -44,7 +45,7 @@ class KernelSpec:
     searches: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     device: Any = HOST
-    metric: Array | None = None
+    factors: Array | None = None
 
     @classmethod
     def read(
@@ -70,19 +71,9 @@ class KernelSpec:
         width = 1.0 if named else gamma
         name = candidates[0] if candidates else kernel
         made = make_kernel(name, gamma=width, degree=degree, coef0=coef0, params=params)
-        if named and gamma == "loo-ard" and not made.has_feature_widths:
-            raise ValueError(
-                f'gamma="loo-ard" needs one of the kernels {WIDTH_KERNELS}, got kernel={kernel!r}. '
-                f'Set gamma to "loo" or a number.'
-            )
         if not named and isinstance(kernel, str) and kernel == "linear":
             checked_gamma(gamma, "linear")  # unused, but an invalid value is still an error
         return cls(made, gamma, searches, candidates, device)
-
-    @property
-    def by_feature(self) -> bool:
-        """Whether a width for each feature is to be chosen."""
-        return isinstance(self.gamma, str) and self.gamma == "loo-ard"
 
     @property
     def precomputed(self) -> bool:
@@ -116,9 +107,27 @@ class KernelSpec:
             return self
         return replace(self, kernel=self.kernel.with_gamma(gamma), gamma=gamma, candidates=())
 
-    def with_metric(self, scales: Array) -> KernelSpec:
+    def with_factors(self, factors: Array) -> KernelSpec:
         """Return the spec with factors of the features, for a kernel with one width."""
-        return replace(self, kernel=self.kernel.with_scales(scales), metric=scales)
+        return replace(self, kernel=self.kernel.with_scales(factors), factors=factors)
+
+    def check_metric(self, metric: Any) -> None:
+        """ValueError unless features of this kernel can have weights that are found this way."""
+        check_choice("metric", metric, (None, "diagonal", "ard"))
+        if metric is None:
+            return
+        if not self.kernel.has_feature_widths:
+            raise ValueError(
+                f"metric={metric!r} needs one of the kernels {WIDTH_KERNELS}, got "
+                f"kernel={self.kernel.name!r}. Leave metric=None."
+            )
+        given = np.ndim(self.gamma) > 0 or (metric == "ard" and self.gamma != "loo")
+        if given:
+            wanted = '"loo"' if metric == "ard" else 'one number or "loo"'
+            raise ValueError(
+                f"metric={metric!r} chooses the weight of each feature, so that gamma must be "
+                f"{wanted}, got {self.gamma!r}."
+            )
 
 
 def check_widths(gamma: Any, n_features: int) -> Any:

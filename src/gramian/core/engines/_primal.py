@@ -171,10 +171,10 @@ class PrimalEngine(Engine):
         queries = self._queries(holdings)
         if targets.groups is not None:
             F = targets.columns - queries.left_groups(targets.groups)
-            return targets.combine_left_out(F).astype(holdings.rows.dtype)
-        F = targets.columns - queries.residuals / queries.clearance[:, None]
+        else:
+            F = targets.columns - queries.residuals / queries.clearance[:, None]
         found = targets.combine_left_out(F).astype(holdings.rows.dtype)
-        return fit_again(found, self._doubtful(queries), self.spec, holdings)
+        return fit_again(found, self._doubtful(queries, holdings.codes), self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one were added.
@@ -197,10 +197,9 @@ class PrimalEngine(Engine):
             return
         queries = self._queries(holdings)
         blocks = self._without_each(queries, holdings, X)
-        if holdings.codes is not None:
-            yield from blocks
-            return
-        yield from fit_each_again(blocks, self._doubtful(queries), self.spec, holdings, X)
+        yield from fit_each_again(
+            blocks, self._doubtful(queries, holdings.codes), self.spec, holdings, X
+        )
 
     def _without_each(
         self, queries: RowQueries, holdings: Holdings, X: Any
@@ -215,8 +214,7 @@ class PrimalEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             raise ValueError(PAIRS_REFUSED)
         queries, targets = self._queries(holdings), self.spec.targets(holdings)
-        single, rounding = targets.groups is None, self._normal.rounding()
-        some = self._doubtful(queries) if single else np.empty(0, dtype=int)
+        some, rounding = self._doubtful(queries, targets.groups), self._normal.rounding()
         for at, found in queries.pairs(targets.groups):
             F = targets.combine_left_out(queries.Y - found.residuals)
             again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
@@ -285,14 +283,16 @@ class PrimalEngine(Engine):
             out += X.T @ weighted[rows]
         return np.asarray(out)
 
-    def _doubtful(self, queries: RowQueries) -> Array:
-        """Positions of samples with so little left of ``1 − h`` that rounding decides; O(n)."""
+    def _doubtful(self, queries: RowQueries, codes: Array | None) -> Array:
+        """Positions of samples with so little left of ``1 − h`` that rounding decides; O(n).
+
+        Of groups, the least eigenvalue of ``I − H`` counts.
+        """
+        left = queries.clearance if codes is None else queries.group_clearance(codes)
         rounding, allowed = self._normal.rounding(), float(np.finfo(float).eps) ** 0.5
         if len(queries.Y) > FEW:
             allowed = max(allowed, GROWTH * rounding)
-        return np.flatnonzero(
-            ~(rounding * (1.0 - queries.clearance) <= allowed * queries.clearance)
-        )
+        return np.flatnonzero(~(rounding * (1.0 - left) <= allowed * left))
 
     def _queries(self, holdings: Holdings) -> RowQueries:
         targets, B = self.spec.targets(holdings), self._solution(holdings)

@@ -72,6 +72,17 @@ class RowQueries:
         features = np.concatenate([holdings for _, holdings in self.blocks()])
         return row_residuals(features, self.N, self.residuals, self.weight, codes)
 
+    def group_clearance(self, codes: Array) -> Array:
+        """The least eigenvalue of ``I − H`` of each row's group, (n,); 1 − h of a row alone."""
+        features = np.concatenate([held for _, held in self.blocks()])
+        features *= np.sqrt(self.weight)[:, None]
+        out = np.empty(len(codes))
+        for members in groups_by_size(codes):
+            rows = features[members]
+            H = (rows @ self.N) @ np.swapaxes(rows, -1, -2)
+            out[members] = 1.0 - np.linalg.eigvalsh(H)[:, -1:]
+        return out
+
     def without_each(self, features: Array, codes: Array | None = None) -> Array:
         """Outputs (m, n, t) at queries without each held row, or its group."""
         if codes is not None:

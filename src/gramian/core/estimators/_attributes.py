@@ -9,7 +9,6 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.engines import (
     HOST,
-    SEARCHED_GAMMAS,
     DenseSpec,
     DenseState,
     KernelSpec,
@@ -58,7 +57,7 @@ class DenseAttributes(LiveEstimator):
     @property
     def metric_(self) -> Array | None:
         """Factors of the features, of shape (n_features,); None without a metric."""
-        return self._dense_spec().kernel.metric
+        return self._dense_spec().kernel.factors
 
     @property
     def selection_(self) -> Selection | None:
@@ -91,8 +90,10 @@ class DenseAttributes(LiveEstimator):
     ) -> DenseSpec:
         """Return the spec with these equations, and the parameters that the constructor set."""
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        kernel = KernelSpec.read(*words, searches=("loo",), device=self.device)
+        kernel.check_metric(self.metric)
         return kind(
-            KernelSpec.read(*words, searches=SEARCHED_GAMMAS, device=self.device),
+            kernel,
             equations,
             ridge,
             class_weight=self.class_weight,

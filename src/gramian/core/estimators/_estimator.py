@@ -38,7 +38,7 @@ from gramian.core.estimators._ids import check_ids, check_new, next_ids, positio
 from gramian.core.estimators._moving import Moving
 from gramian.core.estimators._nested import (
     NestedScore,
-    chosen_apart_values,
+    fold_choices,
     known_score,
     nested_score,
 )
@@ -317,7 +317,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._fitted()
-            return answered(now, now.holdings.rows.shown())
+            return answered(now, now.holdings.rows.samples_copy())
 
     @property
     def y_fit_(self) -> Array:
@@ -489,7 +489,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 for some in (aside, ~aside)
             )
             found = self._resolved(spec, tuning, None)
-            engine = found.build_apart(tuning, holdings)
+            engine = found.build_tuned_on(tuning, holdings)
             found = found.unseen()
         self._now = Fitted(found, holdings, engine, kind, names).knowing_folds()
 
@@ -558,7 +558,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Let samples move through the model, if all is plain; None if not. See `Moving`."""
         with self._lock, one_blas_thread():
             now = self._serving()
-            if now.apart is not None or not MovingModel.moves(now.engine, now.holdings):
+            if now.fold_specs is not None or not MovingModel.moves(now.engine, now.holdings):
                 return None
             moving = Moving(now, self._lock)
             vars(self)["_now"] = moving
@@ -652,8 +652,14 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
         if held.groups is not None:
             kept["_groups"] = held.groups
-        apart = {} if now.apart is None else {"apart": chosen_apart_values(now)}
-        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values(), **apart}
+        fold_specs = {} if now.fold_specs is None else {"without folds": fold_choices(now)}
+        return {
+            "held": kept,
+            "X": held.rows.samples_copy(),
+            "public": public,
+            **state.values(),
+            **fold_specs,
+        }
 
     def _set_state(self, state: dict[str, Any]) -> None:
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
@@ -670,13 +676,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         engine: Engine = DeferredEngine(spec)
         if any(own.name in state for own in fields(spec.state_type)):
             engine = spec.load(held, spec.state_type.from_values(state))
-        apart = None
-        if "apart" in state:
-            asked = self._spec()
-            apart = tuple(asked.with_chosen(values) for values in state["apart"]["chosen"])
-            held = replace(held, folds=state["apart"]["folds"])
+        fold_specs = None
+        if "without folds" in state:
+            unresolved = self._spec()
+            fold_specs = tuple(
+                unresolved.with_chosen(values) for values in state["without folds"]["chosen"]
+            )
+            held = replace(held, folds=state["without folds"]["folds"])
         names = public.get("feature_names_in_")
-        self._now = Fitted(spec, held, engine, kind, names, apart)
+        self._now = Fitted(spec, held, engine, kind, names, fold_specs)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -28,7 +28,7 @@ class Fitted:
         How samples are checked and converted.
     names : ndarray of str, optional
         Feature names.
-    apart : tuple of Spec, optional
+    fold_specs : tuple of Spec, optional
         Resolved without each fold of the samples, in place of ``spec``; see `nested_score`.
     cache : dict
         Values derived from this version.
@@ -39,7 +39,7 @@ class Fitted:
     engine: Engine
     samples: VectorSamples | KernelSamples
     names: Array | None = None
-    apart: tuple[Spec[Any], ...] | None = None
+    fold_specs: tuple[Spec[Any], ...] | None = None
     cache: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -49,16 +49,16 @@ class Fitted:
 
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.spec, holdings, engine, self.samples, self.names, self.apart)
+        return Fitted(self.spec, holdings, engine, self.samples, self.names, self.fold_specs)
 
     def knowing_folds(self) -> Fitted:
         """Return the model after a choice, with what was chosen without each fold if known."""
         folds = self.spec.folds if isinstance(self.spec, CrossFitted) else None
         if folds is None or len(folds.fold) != len(self.holdings):
-            return replace(self, holdings=replace(self.holdings, folds=None), apart=None)
+            return replace(self, holdings=replace(self.holdings, folds=None), fold_specs=None)
         holdings = replace(self.holdings, folds=folds.fold)
         known = {} if folds.outputs is None else {"out of fold": folds.outputs}
-        return replace(self, holdings=holdings, apart=folds.specs, cache=known)
+        return replace(self, holdings=holdings, fold_specs=folds.specs, cache=known)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.

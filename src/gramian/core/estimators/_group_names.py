@@ -64,13 +64,20 @@ def positions_of_groups(held: Array | None, groups: Any) -> Array:
 def _as_groups(groups: Any) -> Array:
     texts = isinstance(groups, str | list | tuple)  # arrays of strings drop NUL at the end
     array = np.atleast_1d(np.asarray(groups, dtype=object if texts else None))
-    if array.dtype.kind == "O" and all(_is_whole(value) for value in array.tolist()):
+    if array.dtype.kind == "u" or (
+        array.dtype.kind == "O" and all(_is_whole(value) for value in array.flat)
+    ):
+        limits = np.iinfo(np.int64)
+        if any(not limits.min <= value <= limits.max for value in array.flat):
+            raise ValueError(
+                "groups must be at least −2⁶³ and smaller than 2⁶³; give larger ones as strings."
+            )
         array = array.astype(np.int64)
     if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.tolist()):
         if any("\0" in name for name in array.tolist()):
             raise ValueError("groups must not have NUL characters, which no file can hold.")
         array = array.astype(str)
-    if array.dtype.kind in "ub":
+    if array.dtype.kind == "b":
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iU":
         raise ValueError(

@@ -31,6 +31,7 @@ from gramian.core.kernels._registry import (
     make_kernel,
     register_kernel,
 )
+from gramian.core.kernels._thresholds import ThresholdKernel, Thresholds
 
 __all__ = [
     "KERNELS",
@@ -44,6 +45,8 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "ThresholdKernel",
+    "Thresholds",
     "make_kernel",
     "register_kernel",
 ]

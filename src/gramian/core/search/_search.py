@@ -38,6 +38,7 @@ def select(
     ridge: float | str = "loo",
     criterion: str | None = None,
     search: str = "ladder",
+    by_feature: bool = False,
     start: tuple[Any, float] | None = None,
     random_state: Any = None,
     callback: Callable[[Trial], None] | None = None,
@@ -47,9 +48,8 @@ def select(
     Parameters
     ----------
     problem : Problem
-    gamma : {"loo", "loo-ard"}, number, array or None
-        ``"loo"`` chooses one width, ``"loo-ard"`` one for each feature. Other values
-        are used as given.
+    gamma : "loo", number, array or None
+        ``"loo"`` chooses one width, or one for each feature. Other values are used as given.
     ridge : "loo" or number
     criterion : {"log", "squared", "hinge", "error"}, optional
         By default the log-loss for classes and the squared error for responses.
@@ -59,9 +59,11 @@ def select(
         for the kernel Fisher discriminant, it is ``"path"``, which tries widths on all samples,
         each with its best ridge.
         ``"nelder-mead"`` (the simplex of saadi2004) and ``"gradient"`` (L-BFGS) search for both
-        together on all samples. ``"loo-ard"`` always uses ``"gradient"``.
+        together on all samples. ``by_feature`` always uses ``"gradient"``.
+    by_feature : bool
+        Whether to choose a width for each feature.
     start : (gamma, ridge), optional
-        Where to start the search; it then uses all samples from the beginning. For ``"loo-ard"``,
+        Where to start the search; it then uses all samples from the beginning. By feature,
         one width stands for the search for the best common one, and the others begin there.
     random_state : int, RandomState or None
         Seed of the subsamples. None draws them by a hash of each sample, so that a search is
@@ -78,7 +80,8 @@ def select(
     criterion.
     """
     _check(problem, gamma, ridge, search)
-    trace, rule = Trace(callback), _criterion(criterion, problem, gamma, search)
+    search = "features" if by_feature and isinstance(gamma, str) else search
+    trace, rule = Trace(callback), _criterion(criterion, problem, search)
     fixed = None if isinstance(ridge, str) else float(ridge)
     part = nested(problem, random_state)
     prior = None
@@ -103,10 +106,11 @@ def _search(
     if not isinstance(gamma, str):
         return whole.path(gamma)
     guide, groups = whole.problem.equations.guide, whole.problem.targets.groups
-    if guide is not None and groups is not None and (gamma == "loo-ard" or search == "gradient"):
+    slopes = search in ("features", "gradient")
+    if guide is not None and groups is not None and slopes:
         # Only the guide has slopes with groups left out: its widths, and the best ridge for them.
         return whole.path(_search(_guided(rung, guide), n, most, gamma, search, start).gamma)
-    if gamma == "loo-ard":
+    if search == "features":
         return _search_features(whole, rung(SUBSAMPLE), start)
     smooth = whole.criterion.gradient is not None and whole.problem.equations.climbs
     if search == "ladder" and smooth and whole.problem.n > FIRST:
@@ -213,14 +217,14 @@ def _next_point(trials: list[Trial]) -> float | None:
 _POLISH = {"ladder": refine, "path": refine, "nelder-mead": _by_simplex, "gradient": _by_gradient}
 
 
-def _criterion(name: str | None, problem: Problem, gamma: Any, search: str) -> Criterion:
+def _criterion(name: str | None, problem: Problem, search: str) -> Criterion:
     classes = isinstance(problem.targets, ClassTargets)
     if name is None:
         name = "log" if classes else "squared"
     allowed = tuple(CRITERIA) if classes else ("squared",)
     if name not in allowed:
         raise ValueError(f"criterion must be one of {allowed} here, got {name!r}.")
-    if (search == "gradient" or _by_feature(gamma)) and CRITERIA[name].gradient is None:
+    if search in ("features", "gradient") and CRITERIA[name].gradient is None:
         raise ValueError(f"a search by gradient needs a smooth criterion, got {name!r}.")
     return CRITERIA[name]
 
@@ -240,14 +244,10 @@ def _check(problem: Problem, gamma: Any, ridge: Any, search: str) -> None:
 
 
 def _check_width(problem: Problem, gamma: str, ridge: Any) -> None:
-    if gamma not in ("loo", "loo-ard"):
-        raise ValueError(f'gamma must be > 0, "loo" or "loo-ard", got {gamma!r}.')
+    if gamma != "loo":
+        raise ValueError(f'gamma must be > 0 or "loo", got {gamma!r}.')
     if not problem.kernel.has_width:
         names = ", ".join(f'"{name}"' for name, kernel in KERNELS.items() if kernel.has_width)
         raise ValueError(f"gamma={gamma!r} needs a kernel with a width: {names}. Give a number.")
     if not isinstance(ridge, str) and not ridge > 0:
         raise ValueError(f'gamma={gamma!r} needs a ridge > 0 or "loo", got {ridge!r}.')
-
-
-def _by_feature(gamma: Any) -> bool:
-    return isinstance(gamma, str) and gamma == "loo-ard"
