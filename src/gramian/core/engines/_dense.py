@@ -176,6 +176,11 @@ class DenseEngine(Engine):
 
     # -- reads ----------------------------------------------------------------------------------
 
+    def checked(self) -> LiveSystem:
+        """The system, after what a read of its solution checks."""
+        self._reading(self.system.solution)
+        return self.system
+
     def predictor(self, holdings: Holdings) -> KernelExpansion:
         intercept, Z = self.coefficients(holdings)
         return KernelExpansion(
