@@ -191,7 +191,7 @@ def leave_two_out(model: Any, X: Any = None) -> LeftOutPairs:
         for at, F in outputs_without_pairs(estimator):
             values[at] = F
         effects = None
-        if X is not None:
+        if queries is not None:
             m = np.shape(queries)[0]
             require_memory(24 * m * n * n * t, f"What {m} queries lose without pairs of {n}")
             effects = output_pair_effects(estimator, queries)
