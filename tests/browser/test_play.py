@@ -207,3 +207,22 @@ def test_addresses_of_many_samples_open(play, visit):
     visitor = Visitor(visit(play.url + address(rows)))
     visitor.holds(800)
     np.testing.assert_allclose(visitor.rows, rows, rtol=0, atol=1e-3)
+
+
+def test_the_band_of_a_curve_follows_the_noise_or_not(play, visit):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.9, 1.9, 120)
+    y = np.clip(0.4 * np.sin(2 * x) + 0.15 * (x + 2) * rng.standard_normal(120), -1.4, 1.4)
+    rows = [(a, b, 0) for a, b in zip(x, y, strict=True)]
+    page = visit(play.url + address(rows, "LeastSquaresSVR", layers="sets"))
+    Visitor(page)
+    band = "() => document.getElementById('field').toDataURL()"
+    page.wait_for_timeout(1500)
+    expect(page.locator("#constant-row")).to_be_visible()
+    local = page.evaluate(band)
+    page.check("[value=constant]")
+    assert page.evaluate(band) != local
+    page.uncheck("[value=constant]")
+    assert page.evaluate(band) == local
+    page.uncheck("[value=sets]")
+    expect(page.locator("#constant-row")).to_be_hidden()

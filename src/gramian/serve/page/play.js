@@ -94,7 +94,7 @@ function show(answer, start) {
   ask_details();
 }
 
-const SLOW = ["progress", "p_values", "rough", "intervals", "confidences", "membership", "novelty", "threshold"];
+const SLOW = ["progress", "p_values", "rough", "intervals", "confidences", "widths", "membership", "novelty", "threshold"];
 const SHARES = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98];
 const confidence = () => ({ which: Number($("confidence").value), share: SHARES[$("confidence").value] });
 
@@ -335,6 +335,7 @@ function refresh() {
   $("error-name").textContent = task === "curve" ? "leave-one-out error, RMS" : "leave-one-out error";
   for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
   $("confidence-row").hidden = !layers.has("sets");
+  $("constant-row").hidden = !layers.has("sets") || task !== "curve";
   $("progress").hidden = !layers.has("sets") || quick;
   $("confidence-value").textContent = `${Math.round(100 * confidence().share)} %`;
   $("labels").disabled = task === "curve";
