@@ -176,6 +176,11 @@ class DenseEngine(Engine):
 
     # -- reads ----------------------------------------------------------------------------------
 
+    def checked(self) -> LiveSystem:
+        """The system, after what a read of its solution checks."""
+        self._reading(self.system.solution)
+        return self.system
+
     def predictor(self, holdings: Holdings) -> KernelExpansion:
         intercept, Z = self.coefficients(holdings)
         return KernelExpansion(
@@ -258,6 +263,10 @@ class DenseEngine(Engine):
             F = targets.combine_left_out(values)
             again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
             yield at, fit_pairs_again(F, at, again, self.spec, holdings)
+
+    def smoother(self, holdings: Holdings, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n, 1), by one product with P."""
+        return self._queries(holdings).smoother(X)
 
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""
