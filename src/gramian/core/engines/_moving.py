@@ -132,8 +132,7 @@ class MovingModel:
 
     def used(self) -> Array:
         """Which features of the held samples are not 0 in all of them."""
-        result: Array = self._X.any(axis=0)
-        return result
+        return np.asarray(self._X.any(axis=0))
 
     def settled(self) -> tuple[Holdings, Engine]:
         """The holdings of now, and the engine, which serves them unless a step was interrupted."""
