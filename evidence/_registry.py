@@ -56,6 +56,7 @@ from evidence.experiments import (
     tuning,
     widths,
     widths_classes,
+    widths_folds,
 )
 
 _MODULES = (
@@ -93,6 +94,7 @@ _MODULES = (
     conformal_times,
     widths,
     widths_classes,
+    widths_folds,
     ours_peers,
     ours_stack,
     small_tables,

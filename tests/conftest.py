@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import settings
+from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 from tests import postgres
@@ -9,6 +10,12 @@ from tests import postgres
 # Edit scripts of any length, the same ones in every run.
 settings.register_profile("gramian", deadline=None, derandomize=True, database=None)
 settings.load_profile("gramian")
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which need not be there
+def pytest_xdist_auto_num_workers():
+    """As many processes as there are cores to use: a container may have fewer than its machine."""
+    return cpu_count()
 
 
 @pytest.fixture(scope="session", autouse=True)

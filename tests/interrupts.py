@@ -46,10 +46,10 @@ def interrupted(call, k, error=KeyboardInterrupt):
     return False
 
 
-def places(lines, every=None, most=150):
+def places(lines, every=None, most=150, turn=0):
     """Which lines to interrupt at: all, or distinct ones at their first execution, at most so many.
 
-    Where there are more distinct lines, those are spread evenly over the call.
+    Where there are more distinct lines, those are spread evenly over the call; others at each turn.
     """
     if every == "line":
         return range(len(lines))
@@ -58,7 +58,9 @@ def places(lines, every=None, most=150):
         first.setdefault(line, k)
     found = sorted(first.values())
     step = -(-len(found) // most)
-    return sorted({*found[::step], *found[-10:]})  # what comes last puts the edit in place
+    return sorted(
+        {*found[turn % step :: step], *found[-10:]}
+    )  # what comes last puts the edit in place
 
 
 def _leaves_block(frame):

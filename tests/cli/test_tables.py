@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gramian.cli._tables import Asked, naming, read_table, to_csv, write_table
+from gramian.cli._tables import ReadingOptions, naming, read_table, to_csv, write_table
 from gramian.tables import TableError
 
 
@@ -51,7 +51,7 @@ def test_cells_with_separators_and_line_breaks(tmp_path):
 
 
 def test_empty_lines_before_the_names(tmp_path, monkeypatch):
-    monkeypatch.setattr("gramian.cli._tables.asked", lambda: Asked(skip=1))
+    monkeypatch.setattr("gramian.cli._tables.reading_options", lambda: ReadingOptions(skip=1))
     (tmp_path / "t.csv").write_text("Sales of 2024\n\na;b\n1,5;2\n")
     assert read_table(str(tmp_path / "t.csv")) == {"a": ["1,5"], "b": ["2"]}
 

@@ -107,7 +107,7 @@ EDITS = st.lists(st.tuples(st.booleans(), st.integers(1, 6), st.integers(0, 10**
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(script=EDITS)
 def test_random_edit_scripts_equal_a_refit(name, script):
     model = clone(ESTIMATORS[name])

@@ -47,17 +47,17 @@ def without_weight(model, i):
 @every_form
 @pytest.mark.parametrize("classes", [2, 3])
 def test_equals_refits(estimator, classes):
-    X, y = make_samples(estimator, 24, classes=classes)
+    X, y = make_samples(estimator, 12, classes=classes)
     estimator.fit(X, y)
-    close_values(estimator.loo_decision_function(), left_out(estimator), updates=24)
+    close_values(estimator.loo_decision_function(), left_out(estimator), updates=12)
 
 
 @every_form
 def test_equals_refits_after_edits(estimator):
-    X, y = make_samples(estimator, 40, classes=3)
-    estimator.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).forget(range(3, 19))
+    X, y = make_samples(estimator, 24, classes=3)
+    estimator.fit(X[:16], y[:16]).partial_fit(X[16:], y[16:]).forget(range(3, 15))
     estimator.loo_decision_function()
-    estimator.partial_fit(X[4:6], y[4:6]).forget([0, 40])
+    estimator.partial_fit(X[4:6], y[4:6]).forget([0, 24])
     close_values(estimator.loo_decision_function(), left_out(estimator), updates=60)
 
 
@@ -75,23 +75,23 @@ def test_class_of_one_sample(classifier, counts):
 @every_form
 @pytest.mark.parametrize("classes", [2, 3])
 def test_weighted_equals_refits(estimator, classes):
-    X, y = make_samples(estimator, 24, classes=classes)
-    weight = np.random.default_rng(3).uniform(0.3, 3.0, 24)
-    estimator.fit(X[:18], y[:18], sample_weight=weight[:18])
-    estimator.partial_fit(X[18:], y[18:], sample_weight=weight[18:])
+    X, y = make_samples(estimator, 13, classes=classes)
+    weight = np.random.default_rng(3).uniform(0.3, 3.0, 13)
+    estimator.fit(X[:10], y[:10], sample_weight=weight[:10])
+    estimator.partial_fit(X[10:], y[10:], sample_weight=weight[10:])
     close_values(estimator.loo_decision_function(), left_out(estimator, weight), updates=30)
 
 
 def test_weighted_leaves_out_all_repetitions(repeatable):
-    X, y = make_samples(repeatable, 20)
-    weight = np.random.default_rng(3).integers(1, 4, 20)
+    X, y = make_samples(repeatable, 11)
+    weight = np.random.default_rng(3).integers(1, 4, 11)
     repeatable.fit(X, y, sample_weight=weight)
 
     def value(i):
-        rest = np.repeat(np.delete(np.arange(20), i), np.delete(weight, i))
+        rest = np.repeat(np.delete(np.arange(11), i), np.delete(weight, i))
         return values(clone(repeatable).fit(X[rest], y[rest]), X[i : i + 1])[0]
 
-    expected = np.array([value(i) for i in range(20)])
+    expected = np.array([value(i) for i in range(11)])
     close_values(repeatable.loo_decision_function(), expected, n=60)
 
 

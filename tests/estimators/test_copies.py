@@ -22,7 +22,6 @@ def test_a_model_that_is_gone_is_freed_without_the_garbage_collector(estimator):
         model.predict_interval(queries(2))
     model.snapshot()
     engine = weakref.ref(model._now.engine)
-    gc.collect()
     gc.disable()
     try:
         # The fixture holds the estimator, so what it learned is dropped.

@@ -186,14 +186,14 @@ def test_C_by_leave_one_out():
 
 
 @pytest.mark.parametrize("ridge", [1e-2, 1e-6])
-def test_ten_thousand_edits(ridge):
+def test_two_thousand_edits(ridge):
     X, Y = samples(500)
     model = LeastSquaresSVR(kernel="linear", C=1.0 / ridge, factor="primal")
     model.fit(X[:100], Y[:100])
-    for i in range(5000):
+    for i in range(1000):
         j = (i + 100) % 500
         model.partial_fit(X[j : j + 1], Y[j : j + 1]).forget(i)
-    holdings = np.arange(5000, 5100) % 500
+    holdings = np.arange(1000, 1100) % 500
     np.testing.assert_array_equal(model.X_fit_, X[holdings])
     coef, intercept = primal(X[holdings], Y[holdings], penalty=ridge)
     # what a refit reaches: the samples themselves are well conditioned

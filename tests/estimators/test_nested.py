@@ -71,7 +71,7 @@ def test_it_follows_edits_and_a_choice_anew():
     model.forget([0, 1]).partial_fit(X[40:], y[40:])
     second = model.nested_score()
     assert len(second.values) == 58
-    fold, plans = model._now.holdings.folds, model._now.apart
+    fold, plans = model._now.holdings.folds, model._now.fold_specs
     for k in range(4):
         rest = fold != k
         twin = LeastSquaresSVC(gamma=plans[k].gamma, C=1 / plans[k].ridge)
@@ -79,7 +79,7 @@ def test_it_follows_edits_and_a_choice_anew():
         close_values(second.values[~rest], values(twin, model.X_fit_[~rest]), updates=60)
     assert second != first
     model.reselect()
-    assert model._now.apart is None
+    assert model._now.fold_specs is None
 
 
 def test_a_fold_may_be_forgotten_whole():
@@ -213,7 +213,7 @@ def test_values_known_from_the_fit_are_those_of_the_models_without_each_fold():
 def test_folds_of_samples_that_were_set_aside_are_not_those_of_the_others():
     model = StackedKernelClassifier(("rbf", "laplacian"), tuning_fraction=0.5, random_state=0)
     X, y = make_samples(model, 60)
-    assert model.fit(X, y)._now.apart is None
+    assert model.fit(X, y)._now.fold_specs is None
 
 
 def test_doubt_does_not_listen_to_a_choice_that_has_seen_the_label():

@@ -63,7 +63,7 @@ def test_an_interrupt_leaves_the_model_before_or_after(name, edit):
     before = seen(pickle.loads(stored))
     after = seen(EDITS[edit](pickle.loads(stored)))
     lines = lines_of(lambda: EDITS[edit](pickle.loads(stored)))
-    for number, k in enumerate(places(lines, most=80)):
+    for number, k in enumerate(places(lines, most=30, turn=list(MODELS).index(name))):
         model = pickle.loads(stored)
         assert interrupted(lambda model=model: EDITS[edit](model), k)
         found = seen(model)

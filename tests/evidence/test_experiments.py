@@ -35,6 +35,7 @@ from evidence.experiments import (
     store_edits,
     widths,
     widths_classes,
+    widths_folds,
 )
 from evidence.shared import ellipsoids
 
@@ -152,6 +153,7 @@ MADE_UP = {
         "widths": [9.0, 20.0],
     },
     "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
+    "widths_folds": {width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": {**dict.fromkeys(store_edits.TIMES, 0.1), "epoch": 0.5},
@@ -311,6 +313,7 @@ MIXED = {"partition": 0, "n": 40}
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (widths, {"table": "diabetes", "who": "least squares SVM", "partition": 0, "n": 40}),
         (widths_classes, {"table": "wine", "partition": 0, "n": 40}),
+        (widths_folds, {"table": "diabetes", "who": "stack", "partition": 0, "n": 40}),
         (store_edits, {"n": 130, "place": "file"}),
         (mixed_tables, {"table": "made classes", "machine": "HistGradientBoosting", **MIXED}),
         (mixed_tables, {"table": "made numbers", "machine": "least squares SVM", **MIXED}),

@@ -52,7 +52,7 @@ def test_folds_that_do_not_hold_together():
     model.fit(X, y).nested_score(3)
     state = model._get_state()
     check_state(model, state)
-    good = state["apart"]
+    good = state["without folds"]
     chosen = good["chosen"]
     for bad in (
         {**good, "folds": good["folds"] + 1},
@@ -64,4 +64,4 @@ def test_folds_that_do_not_hold_together():
         {"folds": good["folds"]},
     ):
         with pytest.raises(ModelFileError, match="holds no valid model"):
-            check_state(model, {**state, "apart": bad})
+            check_state(model, {**state, "without folds": bad})

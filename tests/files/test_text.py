@@ -2,7 +2,7 @@
 
 import pytest
 
-from gramian.core.text import csv_cell, shown, without_controls
+from gramian.core.text import csv_cell, excerpt, without_controls
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ def test_kept_characters_are_kept():
 
 
 def test_long_words_are_cut():
-    assert shown("x" * 100) == "x" * 79 + "…"
-    assert shown([1, 2]) == "[1, 2]"
-    assert len(shown("\x1b" * 10**6)) < 400
+    assert excerpt("x" * 100) == "x" * 79 + "…"
+    assert excerpt([1, 2]) == "[1, 2]"
+    assert len(excerpt("\x1b" * 10**6)) < 400
 
 
 @pytest.mark.parametrize(

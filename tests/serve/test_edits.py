@@ -135,11 +135,11 @@ def test_rows_of_a_table(serving):
     ],
 )
 def test_a_refused_edit_changes_nothing(client, route, body, said):
-    shown = client.live.shown
+    published = client.live.published
     answer = client.post(f"{MODEL}/{route}", json=body)
     assert answer.status_code == 422
     assert any(part in answer.json()["detail"] for part in said.split("|")), answer.text
-    assert client.live.shown is shown
+    assert client.live.published is published
     assert client.store.version == 0
 
 
@@ -175,7 +175,7 @@ def test_a_dry_run_changes_nothing(client, post):
     assert tried["ids"] == [3]
     assert "does not hold" in post("forget", {"ids": [99], "dry_run": True}, 422)["detail"]
     assert client.store.version == 0
-    assert client.live.shown.model.ids_.tolist() == classifier().ids_.tolist()
+    assert client.live.published.model.ids_.tolist() == classifier().ids_.tolist()
     said = post("forget", {"ids": [3], "dryrun": True}, 422)["detail"]
     assert said == "dryrun: there is no such field; /docs lists those that there are."
     for odd in ("yes", 1, None):
@@ -273,7 +273,7 @@ def test_simultaneous_learns_are_one_block(live):
     live.start()
     done = [answer.result() for answer in answers]
     assert [d.ids for d in done] == [[40], [41], [42], [0]]
-    assert [d.shown.version for d in done] == [1, 1, 1, 2]
+    assert [d.published.version for d in done] == [1, 1, 1, 2]
     live.close()
 
 
@@ -286,7 +286,7 @@ def test_rows_of_a_table_are_one_block_too(tmp_path):
     answers = [live.submit(record("Rex", 22.0)), live.submit(record("Bello", None))]
     live.start()
     assert [answer.result().ids for answer in answers] == [["Rex"], ["Bello"]]
-    assert live.shown.version == 1
+    assert live.published.version == 1
     live.close()
 
 
@@ -306,7 +306,7 @@ def test_an_edit_that_was_given_up_before_its_turn_is_not_made(live):
     assert first.cancel()
     live.start()
     assert second.result().ids == [2]
-    assert 1 in live.shown.model.ids_
+    assert 1 in live.published.model.ids_
     live.close()
 
 
@@ -351,14 +351,14 @@ def test_too_many_edits_are_refused_with_a_time_to_wait(serving):
         free.set()
         codes = sorted(answer.result().status_code for answer in sent)
         assert codes == [200] * 2 + [429] * 6
-        assert len(client.live.shown.model.ids_) == 42
+        assert len(client.live.published.model.ids_) == 42
 
 
 def test_an_edit_that_cannot_be_shown_stops_no_other(live, monkeypatch):
     live.start()
     with monkeypatch.context() as broken:
         broken.setattr(live, "_present", lambda: 1 / 0)
-        with pytest.raises(Exception, match="on disk but could not be shown"):
+        with pytest.raises(Exception, match="on disk but could not be published"):
             live.submit(learn(0)).result()
     assert live.submit(learn(1)).result().ids == [41]
     live.close()

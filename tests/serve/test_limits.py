@@ -234,7 +234,7 @@ def test_nothing_keeps_a_copy_of_what_was_forgotten(client):
     assert client.live._copy.version == 0
     client.post(f"{MODEL}/forget", json={"ids": [3]})
     assert client.live._copy is None
-    assert 3 not in client.live.shown.model.ids_
+    assert 3 not in client.live.published.model.ids_
 
 
 def test_a_large_model_is_not_copied(serving):

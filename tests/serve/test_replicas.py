@@ -86,7 +86,7 @@ def test_every_replica_takes_edits_and_all_answer_alike(pair):
     model = one.live.store.model
     twin = type(model)(gamma=0.3, ridge=0.1).fit(model.X_fit_, model.y_fit_)
     np.testing.assert_allclose(ours, twin.decision_function(X), atol=1e-10)
-    assert {100, 102, 103} <= set(two.live.shown.model.ids_.tolist())
+    assert {100, 102, 103} <= set(two.live.published.model.ids_.tolist())
     until(lambda: open_receipts(one) == open_receipts(two) == [])
     assert one.get(f"{MODEL}/loo?min_version=6").json()["version"] == 6
     assert two.post(f"{MODEL}/audit", json={"refit": True}).json()["passed"]
@@ -110,7 +110,7 @@ def test_a_version_that_is_not_there_is_waited_for(place):
 
 def test_a_receipt_is_open_until_every_replica_has_confirmed(pair, monkeypatch):
     one, two = pair
-    monkeypatch.setattr(two.live, "_assign", lambda shown: time.sleep(0.5))
+    monkeypatch.setattr(two.live, "_assign", lambda published: time.sleep(0.5))
     edit(one, "forget", ids=[3])
     assert open_receipts(one) == [1]
     assert 'gramian_open_receipts{model="m"} 1.0' in one.get("/metrics").text
@@ -153,7 +153,7 @@ def test_a_replica_that_is_cut_off_answers_nothing_and_comes_back(place):
         until(lambda: open_receipts(one) == [])  # nobody waits for it any more
         link.mend()
         until(lambda: two.get("/v2/health/ready").status_code == 200)
-        assert two.live.shown.version == 1
+        assert two.live.published.version == 1
         np.testing.assert_allclose(decisions(one, 1), decisions(two, 1), atol=1e-12)
 
 

@@ -104,13 +104,13 @@ def test_the_page_loads_nothing_from_elsewhere(client):
 def test_sets_of_left_out_values():
     """With labels that are plain to see, a set of 90 % holds one label or none."""
     from gramian.serve._answers import left_out_sets
-    from gramian.serve._live_store import Shown
+    from gramian.serve._live_store import Published
 
     y = np.arange(60) % 2
     X = np.random.default_rng(0).normal(size=(60, 2)) + 10.0 * y[:, None]
-    plain = left_out_sets(Shown(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, y), 0, True))
+    plain = left_out_sets(Published(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, y), 0, True))
     assert plain["covered"] >= 0.9
     assert plain["size"] <= 1.0
     noise = np.random.default_rng(1).integers(0, 2, 60)
-    blind = left_out_sets(Shown(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, noise), 0, True))
+    blind = left_out_sets(Published(LeastSquaresSVC(gamma=0.1, C=1.0).fit(X, noise), 0, True))
     assert blind["size"] > 1.5

@@ -209,3 +209,15 @@ def _snapshot(path, keyring):
     """What can be read of the coefficients in a copy."""
     contents, _ = Sealed(SQLiteFile(path), FileKeyring(keyring)).read()
     return contents.snapshot[1]
+
+
+def test_a_disk_that_takes_no_lock_of_the_keyring(store, monkeypatch):
+    def full(path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gramian.store._keyring.locked", full)
+    with pytest.raises(StoreError, match=r"keyring .* cannot be written.*Nothing was changed"):
+        store.forget(3)
+    monkeypatch.undo()
+    assert store.version == 0
+    assert store.forget(3).number == 1

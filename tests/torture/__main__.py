@@ -1,8 +1,8 @@
 """``python -m tests.torture --seed 0 [--minutes 20] [NAME ...]``: attack every promise.
 
-The attacks run in two processes, one thread of BLAS each. Each goes on until it has tried what is
-asked of it or its share of the time is spent. ``--page`` writes the results into a page of the
-documentation.
+The attacks run in two processes (``--processes``), one thread of BLAS each. Each goes on until it
+has tried what is asked of it or its share of the time is spent. ``--page`` writes the results into
+a page of the documentation.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from tests.torture import (
     commands,
     copies,
     digits,
+    disk,
     edits,
     files,
     heavy,
     injection,
     lines,
     numbers,
+    reopened,
     replicas,
     requests,
     sealed,
@@ -191,6 +193,18 @@ ATTACKS = {
         "kills",
         90,
     ),
+    "store-reopened": Attack(
+        "What a store acknowledges can be opened again, and is the same",
+        "random edits of every estimator, in groups and with a keyring; opened after each",
+        "edits",
+        60,
+    ),
+    "store-disk": Attack(
+        "After an error of the disk, what is said of an edit is true",
+        "EIO and ENOSPC at each write, sync and truncation of four edits, once and from then on",
+        "errors",
+        60,
+    ),
     "store-erasure": Attack(
         "No byte of a forgotten row is in any file of a store",
         "rows, labels and ids looked for in all files, also while another process reads",
@@ -248,6 +262,8 @@ def run(name, part, seed, seconds, report):
 
 
 def _attack_store(name, seed, seconds, report):
+    if name in ("store-reopened", "store-disk"):
+        return {"store-reopened": reopened, "store-disk": disk}[name].main(seed, seconds)
     if name == "store-kills":
         return store.kills(seed, 10_000, seconds=seconds)
     if name == "store-erasure":
@@ -306,12 +322,12 @@ def attack(name, part, seed, seconds):
     return Result(name, **found)
 
 
-def attack_all(names, seed, scale):
+def attack_all(names, seed, scale, processes):
     """Yield the result of each attack when all its parts are there; the longest begin first."""
     jobs = [(name, part) for name in names for part in ATTACKS[name].parts]
     share = {job: scale * ATTACKS[job[0]].seconds * ATTACKS[job[0]].parts[job[1]] for job in jobs}
     jobs.sort(key=lambda job: -share[job])
-    with ThreadPoolExecutor(PROCESSES) as pool:
+    with ThreadPoolExecutor(processes) as pool:
         begun = {job: pool.submit(attack, *job, seed, share[job]) for job in jobs}
         for name in names:
             yield _together([begun[name, part].result() for part in ATTACKS[name].parts])
@@ -338,10 +354,11 @@ def table(results):
     return "\n".join(lines)
 
 
-def described(results, seed, minutes, took):
+def described(results, seed, minutes, took, processes=PROCESSES):
     """The table, how it was made, and what the attacks also say."""
     command = f"python -m tests.torture --seed {seed} --minutes {minutes:g}"
-    how = f"`{command}`, {took / 60:.0f} minutes in {PROCESSES} processes."
+    command += "" if processes == PROCESSES else f" --processes {processes}"
+    how = f"`{command}`, {took / 60:.0f} minutes."
     notes = [f"- `{result.name}`: {result.note}." for result in results if result.note]
     wrong = [f"- {short(failure)}" for result in results for failure in result.failures[:5]]
     failed = ["", "Failures:", "", *wrong] if wrong else []
@@ -369,6 +386,7 @@ def main(argv=None):
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ATTACKS)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all attacks together")
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="at the same time")
     parser.add_argument(
         "--page", action="store_true", help=f"write the results into {PAGE.relative_to(ROOT)}"
     )
@@ -378,16 +396,17 @@ def main(argv=None):
         if name not in ATTACKS:
             parser.error(f"there is no attack {name!r}; there are {', '.join(ATTACKS)}.")
     total = sum(ATTACKS[name].seconds for name in names)
-    scale = 60.0 * PROCESSES * options.minutes / total
+    scale = 60.0 * options.processes * options.minutes / total
     results, began = [], time.monotonic()
-    for result in attack_all(names, options.seed, scale):
+    for result in attack_all(names, options.seed, scale, options.processes):
         results.append(result)
         name, tried, failures, took, note = result
         unit = ATTACKS[name].unit
         print(f"{name:13} {tried:>8,} {unit:21} {len(failures):>4} failures {took:6.0f} s  {note}")
         for failure in failures[:20]:
             print(f"    {failure}", flush=True)
-    found = described(results, options.seed, options.minutes, time.monotonic() - began)
+    took = time.monotonic() - began
+    found = described(results, options.seed, options.minutes, took, options.processes)
     print(f"\n{found}", flush=True)
     if options.page:
         put(found, PAGE)

@@ -40,7 +40,7 @@ def permuted(model, order):
     """A fresh model of the same choices that got its samples in another order."""
     now = model._serving()
     held = now.holdings
-    rows = make_rows(held.rows.shown()[order], precomputed=False)
+    rows = make_rows(held.rows.samples_copy()[order], precomputed=False)
     held = replace(
         held,
         rows=rows,

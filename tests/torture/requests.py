@@ -121,13 +121,13 @@ class Watch:
     def __init__(self, store, app):
         self.store, self.live = store, app.state.stores["m"]
         self.failures, self.statuses = [], Counter()
-        self.version, self.shown = store.version, self.live.shown
+        self.version, self.published = store.version, self.live.published
 
     def see(self, status, what):
         """Note an answer."""
         self.statuses[status] += 1
         refused = status >= 400
-        moved = self.store.version != self.version or self.live.shown.version != self.version
+        moved = self.store.version != self.version or self.live.published.version != self.version
         if status >= 500 or (refused and moved):
             self.failures.append(f"{status}, model {'changed' if moved else 'as before'}: {what}")
         self.version = self.store.version
@@ -145,12 +145,12 @@ def main(seed, seconds=None, n=None, *, schema=True, report=None):
     with service() as (client, store, app):
         watch, live = Watch(store, app), app.state.stores["m"]
         while clock.goes_on():
-            if len(app.state.stores["m"].shown.model.ids_) < 12:  # so many were forgotten
+            if len(app.state.stores["m"].published.model.ids_) < 12:  # so many were forgotten
                 X = rng.standard_normal((30, 3))
                 store.learn(X, (X[:, 0] > 0).astype(int))
                 live._assign(live._present())
                 watch.version = store.version
-            route, content, headers = bad(rng, app.state.stores["m"].shown.model.ids_)
+            route, content, headers = bad(rng, app.state.stores["m"].published.model.ids_)
             answer = client.post(f"{MODEL}/{route}", content=content, headers=headers)
             watch.see(answer.status_code, f"{route} {content[:300]!r} {headers}")
         known = schema and find_spec("schemathesis") is not None

@@ -172,7 +172,7 @@ def _kills_by_call(path, failures):
                 ["strace", "-qq", "-f", "-o", os.devnull, "-e", inject, "-p", str(process.pid)],
                 stderr=subprocess.DEVNULL,
             )
-            while not _is_traced(process.pid) and tracer.poll() is None:
+            while not is_traced(process.pid) and tracer.poll() is None:
                 time.sleep(0.005)
             os.write(go, b"x")
             process.join()
@@ -187,7 +187,8 @@ def _kills_by_call(path, failures):
     return 1000
 
 
-def _is_traced(pid):
+def is_traced(pid):
+    """Whether `strace` has hold of a process, or it has ended."""
     with contextlib.suppress(OSError):
         return "TracerPid:\t0\n" not in Path(f"/proc/{pid}/status").read_text()
     return True

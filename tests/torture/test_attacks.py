@@ -7,11 +7,13 @@ from tests.torture import (
     chunks,
     copies,
     digits,
+    disk,
     edits,
     files,
     injection,
     lines,
     numbers,
+    reopened,
     signals,
     soak,
     store,
@@ -107,6 +109,20 @@ def test_a_forgotten_row_cannot_be_rebuilt_after_refactor():
 def test_store_kills():
     tried, failures = store.kills(0, n=3, steps=("begun", "row", "committed"), times=1, calls=False)
     assert tried >= 3
+    assert not failures, failures[0]
+
+
+def test_stores_opened_again():
+    tried, failures = reopened.main(1, n=1, names=("okr", "fuzzy"))
+    assert tried > 10
+    assert not failures, failures[0]
+
+
+def test_errors_of_the_disk():
+    if reason := disk.missing():
+        pytest.skip(reason)
+    tried, failures = disk.main(2, n=4)
+    assert tried == 4
     assert not failures, failures[0]
 
 

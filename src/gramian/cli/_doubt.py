@@ -68,5 +68,5 @@ def _headline(facts: dict[str, Any]) -> str:
     if doubtful is None:
         return f"The {count} of {rows} rows that the model without each of them misses by the most."
     text = f"{doubtful} of {rows} rows are doubtful: the model without each of them gives another"
-    asked = "" if count == doubtful else f" Listed: the {count} most doubtful."
-    return f"{text} class.{asked}"
+    listed = "" if count == doubtful else f" Listed: the {count} most doubtful."
+    return f"{text} class.{listed}"

@@ -15,7 +15,7 @@ from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
 from gramian.cli._follow import following
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
-from gramian.cli._tables import asked, naming, read_table
+from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
 from gramian.cli._work import step
 from gramian.core.text import without_controls
@@ -64,7 +64,7 @@ def run(
         )
         dtype = "float32" if float32 else "float64"
         model = TableModel(
-            unfitted, target=target, dtype=dtype, encoding=asked().encoding, **reading
+            unfitted, target=target, dtype=dtype, encoding=reading_options().encoding, **reading
         )
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):

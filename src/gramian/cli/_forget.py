@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gramian.cli._opened import Opened, editing, reading
-from gramian.cli._rows_asked import RowsAsked
+from gramian.cli._row_selection import RowSelection
 from gramian.cli._show import number, pairs, say
 from gramian.cli._work import pause, step
 from gramian.files import _ledger
@@ -40,15 +40,15 @@ def run(
     quiet: bool,
 ) -> dict[str, Any]:
     """Forget, and return the receipt; a dry run says what would be forgotten."""
-    asked = RowsAsked(ids, ids_from, where, missing_ok, subjects)
+    selection = RowSelection(ids, ids_from, where, missing_ok, subjects)
     if dry_run:
         with reading(model) as opened:
-            return _tried(opened, *asked.of(opened.model, model))
+            return _tried(opened, *selection.of(opened.model, model))
     only = {"tolerance": tolerance, "reselect": reselect, "receipt": receipt}
     wait = None if after is None else read_time_span(after)
     with editing(model, key=key, output=output, **only) as opened:
         finished = _open_receipts(receipt, opened)
-        rows, unknown = asked.of(opened.model, model)
+        rows, unknown = selection.of(opened.model, model)
         if not yes:
             _ask(len(rows), len(opened.model.ids_), quiet)
         step("forgetting")

@@ -62,29 +62,29 @@ def _sentences(receipt: Receipt, pending: bool) -> list[str]:
 def _about_model(receipt: Receipt) -> list[str]:
     if receipt.action not in ("forget", "withhold"):
         return []
-    told = (
+    sentences = (
         "The model is now the one that it would be if it had never seen your data, up to the "
         "rounding of the last digits."
     )
     if receipt.verified:
-        told += (
+        sentences += (
             f" This was checked by building it anew from the other records: the largest difference "
             f"was {receipt.difference:.0e} of a value."
         )
     if receipt.chosen_on_data:
         names = ", ".join(receipt.chosen_on_data)
-        told += f" Some settings were chosen while your data was there and were kept: {names}."
-    return [told]
+        sentences += f" Some settings were chosen while your data was there and were kept: {names}."
+    return [sentences]
 
 
 def _about_copies(receipt: Receipt, pending: bool) -> str:
-    told = (
+    sentences = (
         "Backups of the model made before hold your data in a form that nobody can read any more: "
         "the key was destroyed."
         if receipt.epoch is not None
         else "Backups of the model made before still hold your data until they are deleted."
     )
-    return f"{told} {'Some servers have yet to confirm this.' if pending else ''}".strip()
+    return f"{sentences} {'Some servers have yet to confirm this.' if pending else ''}".strip()
 
 
 def _facts(proof: Proof) -> str:

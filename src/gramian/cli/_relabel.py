@@ -32,7 +32,7 @@ def run(
         if table is None:
             names, cells = [as_held(fitted, name) for name in ids], [to] * len(ids)
         else:
-            names, cells = _asked(fitted, table, column)
+            names, cells = _new_labels(fitted, table, column)
         step("relabelling")
         receipt = opened.relabel(names, cells)
         step("leave-one-out error after")
@@ -48,13 +48,13 @@ def run(
         }
 
 
-def _asked(model: TableModel, path: str, column: str) -> tuple[list[Any], list[Any]]:
+def _new_labels(model: TableModel, path: str, column: str) -> tuple[list[Any], list[Any]]:
     """Which rows get which targets, by a table such as `gramian doubt` writes."""
     columns = read_table(path, model)
     with naming(path):
-        asked = held_texts(read_cells(columns, "id"), model.ids_)
+        given_ids = held_texts(read_cells(columns, "id"), model.ids_)
         cells = held_texts(read_cells(columns, column), model.y_fit_)
-        return [as_held(model, name) for name in asked], list(cells)
+        return [as_held(model, name) for name in given_ids], list(cells)
 
 
 def show(facts: dict[str, Any]) -> None:

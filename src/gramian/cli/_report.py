@@ -65,8 +65,8 @@ def _cards(facts: dict[str, Any]) -> dict[str, str]:
 
 def _errors(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
     left_out, words = facts["leave_one_out"], facts["new_rows"]["words"]
-    told = [f"{words[0].upper()}{words[1:]}.", _how(facts["new_rows"]["folds"], fitted)]
-    yield _html.section("Error on new rows", map(_html.paragraph, told))
+    text = [f"{words[0].upper()}{words[1:]}.", _how(facts["new_rows"]["folds"], fitted)]
+    yield _html.section("Error on new rows", map(_html.paragraph, text))
     title = "Exact leave-one-out error with these choices"
     if "confusion" not in left_out:
         yield _html.section(title, [_html.pairs(left_out)])

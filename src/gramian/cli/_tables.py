@@ -55,17 +55,17 @@ class Table(dict[str, list[Any]]):
     notation = PLAIN
 
 
-class Asked(NamedTuple):
+class ReadingOptions(NamedTuple):
     """What the options of the present command say of the tables that it reads."""
 
     encoding: str | None = None
     skip: int = 0
 
 
-def asked() -> Asked:
+def reading_options() -> ReadingOptions:
     """The options of the present command."""
     context = click.get_current_context(silent=True)
-    return Asked(**({} if context is None else context.meta.get("gramian.reading", {})))
+    return ReadingOptions(**({} if context is None else context.meta.get("gramian.reading", {})))
 
 
 @contextmanager
@@ -90,9 +90,9 @@ def read_table(path: str, model: Any = None) -> Table:
             return _read_parquet(path)
     with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
         content = stream.read()
-    text = decoded(content, path, asked().encoding or getattr(model, "encoding", None))
+    text = decoded(content, path, reading_options().encoding or getattr(model, "encoding", None))
     with naming(path):
-        table = parse_csv(text, asked().skip)
+        table = parse_csv(text, reading_options().skip)
     table.notation = Notation(
         table.notation.delimiter, getattr(model, "decimal", "."), _mark(content) is not None
     )

@@ -51,8 +51,8 @@ def ids_where(model: TableModel, condition: Condition) -> list[int | str]:
     values = _column(model, condition.column)
     dates = {column.name: column for column in model.columns_ if isinstance(column, DateColumn)}
     if condition.column in dates:
-        (asked,) = dates[condition.column].read([condition.value])
-        chosen = _OPERATORS[condition.op](values.astype(str), asked) & (values != "")
+        (value,) = dates[condition.column].read([condition.value])
+        chosen = _OPERATORS[condition.op](values.astype(str), value) & (values != "")
     elif values.dtype.kind in "OU":
         chosen = _compare_texts(values.astype(str), condition)
     else:

@@ -23,7 +23,7 @@ def without_controls(text: str, keep: str = "") -> str:
     return _CONTROL.sub(lambda match: _written_out(match[0], keep), text)
 
 
-def shown(value: Any, most: int = 80) -> str:
+def excerpt(value: Any, most: int = 80) -> str:
     """A value from a file, without control characters and shortened, for use in a message."""
     text = value if isinstance(value, str) else str(value)
     cut = text if len(text) <= most else f"{text[: most - 1]}…"

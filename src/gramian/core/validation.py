@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian.core.arrays import Array
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 
 LABELS = "biufUO"
 LARGEST = 2**63 - 1
@@ -39,9 +39,9 @@ def check_keys(
     missing = sorted(set(required) - set(value))
     unknown = sorted(set(value) - set(required) - set(optional))
     if missing:
-        refuse(where, f"lacks {shown(', '.join(missing))}")
+        refuse(where, f"lacks {excerpt(', '.join(missing))}")
     if unknown:
-        refuse(where, f"has {shown(', '.join(unknown))}, which this version does not know")
+        refuse(where, f"has {excerpt(', '.join(unknown))}, which this version does not know")
     return value
 
 
@@ -61,7 +61,7 @@ def check_array(
     )
     if not fits:
         wanted = tuple("any" if size is None else size for size in shape)
-        refuse(where, f"has shape {value.shape}, not {shown(wanted)}")
+        refuse(where, f"has shape {value.shape}, not {excerpt(wanted)}")
     if value.dtype.kind not in kinds:
         refuse(where, f"has type {value.dtype}")
     if finite and value.dtype.kind == "f" and not np.isfinite(value).all():

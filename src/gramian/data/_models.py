@@ -21,7 +21,7 @@ def targets_of(model: Any, X: Any, y: Any) -> Any:
     return model.read_targets(X) if y is None else y
 
 
-def classifier_of(model: Any, asked: str, instead: str) -> Any:
+def classifier_of(model: Any, caller: str, instead: str) -> Any:
     """The classifier in a model.
 
     Raises
@@ -32,7 +32,7 @@ def classifier_of(model: Any, asked: str, instead: str) -> Any:
     estimator = estimator_of(model)
     if not is_classifier(estimator):
         raise ValueError(
-            f"{asked} needs a classifier, got {type(estimator).__name__}, which predicts numbers. "
+            f"{caller} needs a classifier, got {type(estimator).__name__}, which predicts numbers. "
             f"{instead}"
         )
     return estimator

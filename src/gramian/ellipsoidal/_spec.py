@@ -182,7 +182,7 @@ class RegionSpec(Spec[RegionsState]):
             engine.predictor(holdings).distances(holdings.rows.take(np.arange(1)))
         return engine
 
-    def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
+    def build_tuned_on(self, tuning: Holdings, holdings: Holdings) -> Engine:
         """Build an engine with slopes that were tuned to other holdings."""
         return replace(self.build(tuning).fresh(holdings), tuned=False)
 

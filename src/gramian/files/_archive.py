@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
 from gramian import __version__
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import ModelFileError
 from gramian.files._atomic import StrPath
 
@@ -89,7 +89,7 @@ def read_archive(stream: IO[bytes]) -> Archive:
     except RecursionError as error:
         raise ModelFileError(TOO_DEEP) from error
     except Exception as error:  # whatever a reader trips over in a damaged file is the file's fault
-        what = shown(str(error) or type(error).__name__)
+        what = excerpt(str(error) or type(error).__name__)
         raise ModelFileError(f"is damaged or cut short ({what}). Get another copy.") from error
     return Archive(document, members, digest)
 
@@ -143,11 +143,13 @@ def _read_document(archive: zipfile.ZipFile) -> tuple[dict[str, Any], str]:
 
 def _check_format(document: dict[str, Any]) -> None:
     if document["format"] != FORMAT:
-        raise ModelFileError(f"is no model file of gramian, but of {shown(document['format'])!r}.")
+        raise ModelFileError(
+            f"is no model file of gramian, but of {excerpt(document['format'])!r}."
+        )
     if document["format_version"] != FORMAT_VERSION:
         raise ModelFileError(
-            f"has format {shown(document['format_version'])}, written by gramian "
-            f"{shown(document['gramian'])}; gramian {__version__} reads format {FORMAT_VERSION}. "
+            f"has format {excerpt(document['format_version'])}, written by gramian "
+            f"{excerpt(document['gramian'])}; gramian {__version__} reads format {FORMAT_VERSION}. "
             f"Install a newer gramian."
         )
 
@@ -160,7 +162,7 @@ def _read_members(archive: zipfile.ZipFile, listed: Mapping[str, Any]) -> dict[s
         content = _read_member(archive, name)
         if len(content) != facts["size"] or sha256(content).hexdigest() != facts["sha256"]:
             raise ModelFileError(
-                f"is damaged: {shown(name)} is not as it was written. Get another copy."
+                f"is damaged: {excerpt(name)} is not as it was written. Get another copy."
             )
         members[name] = content
     return members
@@ -169,5 +171,5 @@ def _read_members(archive: zipfile.ZipFile, listed: Mapping[str, Any]) -> dict[s
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-        raise ModelFileError(f"is no model file of gramian: {shown(name)} is compressed.")
+        raise ModelFileError(f"is no model file of gramian: {excerpt(name)} is compressed.")
     return archive.read(info)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import ModelFileError, check_whole, refuse
 from gramian.files._archive import TOO_DEEP
 from gramian.files._arrays import array_from_bytes, csr_from_parts
@@ -53,7 +53,7 @@ class Decoder:
         if not has_state(model):
             raise ModelFileError("holds a model that is not fitted.")
         if self._members:
-            raise ModelFileError(f"has arrays that are of no use: {shown(list(self._members))}.")
+            raise ModelFileError(f"has arrays that are of no use: {excerpt(list(self._members))}.")
         return model
 
     def model(self, encoded: dict[str, Any]) -> Any:
@@ -90,14 +90,14 @@ class Decoder:
     def _array(self, content: Any) -> Array:
         if isinstance(content, str):
             if content not in self._members:
-                raise ModelFileError(f"has no array {shown(content)}, or names it twice.")
+                raise ModelFileError(f"has no array {excerpt(content)}, or names it twice.")
             return array_from_bytes(self._members.pop(content))
         items = [self.value(item) for item in content["items"]]
         if not all(isinstance(item, _PLAIN) for item in items):
             refuse("an array of objects", "has more than texts and numbers")
         shape = [int(size) for size in content["shape"]]
         if len(shape) > 2 or min(shape, default=0) < 0 or prod(shape) != len(items):
-            refuse("an array of objects", f"has {len(items)} items for the shape {shown(shape)}")
+            refuse("an array of objects", f"has {len(items)} items for the shape {excerpt(shape)}")
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array.reshape(shape)
@@ -114,7 +114,7 @@ class Decoder:
         text = _TEXT_TYPE.fullmatch(kind)
         small = text and isinstance(value, str) and int(text[1]) <= max(1, len(value))
         if not small and not (_NUMBER_TYPE.fullmatch(kind) and isinstance(value, int | float)):
-            refuse("a number", f"has type {shown(kind)}")
+            refuse("a number", f"has type {excerpt(kind)}")
         return np.array(value, dtype=kind)[()]
 
     def _record(self, content: list[Any]) -> Any:
@@ -124,7 +124,7 @@ class Decoder:
 
 def _float(text: Any) -> float:
     if text not in _FLOATS:
-        refuse("a number", f"is {shown(text)}")
+        refuse("a number", f"is {excerpt(text)}")
     return float(text)
 
 
@@ -136,7 +136,7 @@ def _timedelta(parts: Any) -> timedelta:
 def _known(registry: dict[str, Any], name: Any) -> Any:
     if not isinstance(name, str) or name not in registry:
         raise ModelFileError(
-            f"speaks of {shown(name)!r}, which this version does not know. It may come from a "
+            f"speaks of {excerpt(name)!r}, which this version does not know. It may come from a "
             f"newer one."
         )
     return registry[name]

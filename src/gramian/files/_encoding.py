@@ -22,7 +22,7 @@ from gramian.files._arrays import CSR_PARTS, KINDS, array_bytes
 from gramian.files._registry import MODELS, RECORDS, RIVER, has_state, is_saved
 from gramian.files._validate import check_parameters, check_state
 
-READ = "apart"
+READ = "without folds"
 """What a read may add to a state: the choices without each fold."""
 
 _LATER = {"verbose": 0, "n_jobs": None, "encoding": None, "subject_column": None}

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 
 try:
     import fcntl
@@ -164,6 +164,6 @@ def _in_use(target: str, lock: Path, wait: float) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         holder = "another process"
     return (
-        f"{target} is in use by {shown(holder, 200)}; waited {wait:g} s. Try again when that is "
+        f"{target} is in use by {excerpt(holder, 200)}; waited {wait:g} s. Try again when that is "
         f"done. If it is not running any more, remove {lock}."
     )

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import ModelFileError
 from gramian.files._archive import (
     TOO_DEEP,
@@ -111,9 +111,9 @@ def load(path: StrPath, *, device: Any = None) -> Any:
         raise
     except Exception as error:  # checksums are right, so that this is another version's file
         raise ModelFileError(
-            f"{os.fspath(path)}, written by gramian {shown(archive.document['gramian'])}, does not "
-            f"fit gramian {__version__}: {shown(repr(error), 200)}. Read it with the version that "
-            f"wrote it."
+            f"{os.fspath(path)}, written by gramian {excerpt(archive.document['gramian'])}, does "
+            f"not fit gramian {__version__}: {excerpt(repr(error), 200)}. Read it with the version "
+            f"that wrote it."
         ) from error
     if device is not None:
         model = _moved(model, device)
@@ -160,8 +160,8 @@ def file_facts(path: StrPath) -> dict[str, Any]:
     document = _read(path).document
     return {
         "format_version": document["format_version"],
-        "gramian": shown(document["gramian"]),
-        "class": shown(document["model"]["class"]),
+        "gramian": excerpt(document["gramian"]),
+        "class": excerpt(document["model"]["class"]),
         "fingerprint": fingerprint(load(path)),
         "bytes": os.stat(path).st_size,
     }

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.engines import Stored
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import (
     LARGEST,
     check_array,
@@ -41,13 +41,13 @@ def check_estimator(model: Any, state: Any) -> None:
     if missing and spec.state_type.follows_from_rows:
         own = []  # built anew from the rows
     declared = ["declared"] if is_classifier(model) else []
-    check_keys(state, "the state", ("held", "X", "public", *own, *declared), ("apart",))
+    check_keys(state, "the state", ("held", "X", "public", *own, *declared), ("without folds",))
     stored = _check_held(model, spec, state)
     _check_public(model, spec, state["public"], stored)
     if "declared" in state:
         _check_classes(state["declared"], stored, all_held=spec.state_type.holds_all_rows)
-    if "apart" in state:
-        _check_folds(spec, state["apart"], stored)
+    if "without folds" in state:
+        _check_folds(spec, state["without folds"], stored)
     if own:
         spec.validate_state(state, stored)
 
@@ -105,7 +105,7 @@ def _check_public(model: Any, spec: Any, public: Any, stored: Stored) -> None:
     required = ["n_features_in_", *chosen, *classes]
     check_keys(public, "public", required, ["feature_names_in_"])
     if check_whole(public["n_features_in_"], "n_features_in_") != stored.d:
-        refuse("n_features_in_", f"is {shown(public['n_features_in_'])} for {stored.d} features")
+        refuse("n_features_in_", f"is {excerpt(public['n_features_in_'])} for {stored.d} features")
     if "feature_names_in_" in public:
         names = check_array(public["feature_names_in_"], "feature_names_in_", (stored.d,), "OU")
         for item in names.tolist():
@@ -113,13 +113,13 @@ def _check_public(model: Any, spec: Any, public: Any, stored: Stored) -> None:
     spec.validate_chosen({name.removesuffix("_"): public[name] for name in chosen}, stored)
 
 
-def _check_folds(spec: Any, apart: Any, stored: Stored) -> None:
+def _check_folds(spec: Any, without_folds: Any, stored: Stored) -> None:
     """The fold of each sample, and what was chosen without each fold."""
-    check_keys(apart, "the folds", ("folds", "chosen"))
-    chosen = check_sequence(apart["chosen"], "the choices without each fold")
+    check_keys(without_folds, "the folds", ("folds", "chosen"))
+    chosen = check_sequence(without_folds["chosen"], "the choices without each fold")
     if not chosen:
         refuse("the choices without each fold", "are none")
-    check_index(apart["folds"], "the folds", (stored.n,), 0, len(chosen))
+    check_index(without_folds["folds"], "the folds", (stored.n,), 0, len(chosen))
     for values in chosen:
         spec.validate_chosen(
             check_keys(values, "the choices without a fold", spec.choices()), stored
@@ -139,7 +139,7 @@ def _check_classes(declared: Any, stored: Stored, *, all_held: bool) -> None:
     if not all_held:
         found = np.union1d(found, classes) if len(found) else np.unique(classes)
     if len(classes) < 2 or not _same(classes, found):
-        refuse("classes_", f"are not those of the labels ({shown(classes.tolist())})")
+        refuse("classes_", f"are not those of the labels ({excerpt(classes.tolist())})")
 
 
 def _same(one: Array, other: Array) -> bool:

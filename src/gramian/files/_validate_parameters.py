@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import (
     ModelFileError,
     check_number,
@@ -38,7 +38,7 @@ def check_parameters(model: Any) -> None:
     except ModelFileError:
         raise
     except Exception as error:
-        raise ModelFileError(f"holds no valid model: {shown(error, 200)}") from error
+        raise ModelFileError(f"holds no valid model: {excerpt(error, 200)}") from error
 
 
 def _check_parameter(value: Any, where: str, default: Any) -> None:

@@ -130,7 +130,7 @@ class BasisEngine(Engine):
     def _with(self, before: Holdings, after: Holdings) -> Engine:
         n, own = len(before), np.empty(0)
         X, y, weight = after.rows.take(np.arange(n, len(after))), after.y[n:], after.weight[n:]
-        if self.spec.apart and self.holds_all(before):
+        if self.spec.one_vs_rest and self.holds_all(before):
             own = np.setdiff1d(y, before.y)
         bases = self._bases_for(after, own)
         bases = [basis.append(X, self._targets(y, basis), weight) for basis in bases]
@@ -190,7 +190,7 @@ class BasisEngine(Engine):
             bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
         return self._moved(holdings, bases)
 
-    def apart(self, holdings: Holdings) -> BasisEngine:
+    def with_holdings(self, holdings: Holdings) -> BasisEngine:
         """Return the bases over these holdings, none of which took part in their selection."""
         engine = self.with_classes(holdings)
         sums = engine.chunk_sums(None, holdings.rows.dtype)

@@ -224,7 +224,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
 
     def _spec(self) -> Spec[Any]:
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
-        return BasisSpec.read(self, apart=self.basis == "one-vs-rest")
+        return BasisSpec.read(self, one_vs_rest=self.basis == "one-vs-rest")
 
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
         if self._holds_all():

@@ -18,8 +18,8 @@ from gramian.core.engines import (
     Stored,
     check_choice,
     check_positive,
-    each_beside,
     is_number,
+    map_side_by_side,
     validate_gamma,
 )
 from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
@@ -57,7 +57,7 @@ class BasisSpec(Spec[BasisState]):
         λ of the weights, or how to find it.
     penalty : {"kernel", "orthogonal"}
     random_state : int, RandomState or None
-    apart : bool
+    one_vs_rest : bool
         Whether each of more than two classes has a basis of its own.
     chosen_ridge : str or float
         λ that was chosen, or the rule by which each basis finds its own.
@@ -70,13 +70,13 @@ class BasisSpec(Spec[BasisState]):
     ridge: str | float
     penalty: str
     random_state: Any
-    apart: bool = False
+    one_vs_rest: bool = False
     chosen_ridge: str | float = "cv"
     chosen_on_data: tuple[str, ...] = ()
     state_type: ClassVar[type[State]] = BasisState
 
     @classmethod
-    def read(cls, model: Any, *, apart: bool = False) -> BasisSpec:
+    def read(cls, model: Any, *, one_vs_rest: bool = False) -> BasisSpec:
         """Return the parameters of an estimator, checked."""
         for name in ("tol", "epsilon", "patience"):
             if not is_number(getattr(model, name)):
@@ -88,7 +88,7 @@ class BasisSpec(Spec[BasisState]):
         rules = ForwardRules(**given, ridge=_ridge_on_the_way(model))
         listed = isinstance(model.gamma, list | tuple)
         widths, state = _widths(model, listed), fixed_seed(model.random_state)
-        return cls(widths, listed, rules, model.ridge, model.penalty, state, apart)
+        return cls(widths, listed, rules, model.ridge, model.penalty, state, one_vs_rest)
 
     @property
     def device(self) -> Any:
@@ -120,7 +120,7 @@ class BasisSpec(Spec[BasisState]):
         if gammas[0] is None or not searched:
             return replace(plain, chosen_ridge=plain.tuned_ridge(holdings))
         trials, tried = Trials(plain, holdings), list(self._candidates(holdings, gammas[0]))
-        found = each_beside(lambda width: trials.run(self.fixed([width])), tried, holdings)
+        found = map_side_by_side(lambda width: trials.run(self.fixed([width])), tried, holdings)
         best = min(range(len(found)), key=lambda i: found[i][0])
         ridge, gamma = found[best][1], float(tried[best])
         rule = plain.ridge_rule(holdings)
@@ -153,8 +153,8 @@ class BasisSpec(Spec[BasisState]):
         """Groups of outputs that share a basis; two classes always do, as their targets are ±y."""
         if holdings.classes is None:
             return [np.arange(holdings.y.reshape(len(holdings), -1).shape[1])]
-        apart = self.apart and len(holdings.classes) > 2
-        return list(holdings.classes[:, None]) if apart else [holdings.classes]
+        one_vs_rest = self.one_vs_rest and len(holdings.classes) > 2
+        return list(holdings.classes[:, None]) if one_vs_rest else [holdings.classes]
 
     def ridge_rule(self, holdings: Holdings) -> str | float:
         """``ridge``, with "cv" replaced by "loo" if trials would use only a part of the samples.
@@ -172,7 +172,9 @@ class BasisSpec(Spec[BasisState]):
     def bases(self, holdings: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
         """Select a basis for each group of outputs."""
         groups = list(self.groups(holdings))
-        return tuple(each_beside(lambda some: self.select(holdings, some, ridge), groups, holdings))
+        return tuple(
+            map_side_by_side(lambda some: self.select(holdings, some, ridge), groups, holdings)
+        )
 
     def select(
         self, holdings: Holdings, outputs: Array, ridge: str | float, start: Centres | None = None
@@ -205,9 +207,9 @@ class BasisSpec(Spec[BasisState]):
         """Select bases on these holdings and return their engine."""
         return BasisEngine(self, self.bases(holdings, self.chosen_ridge), holdings, history)
 
-    def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
+    def build_tuned_on(self, tuning: Holdings, holdings: Holdings) -> Engine:
         """Select bases on other holdings; these are learned on them."""
-        return self.build(tuning).apart(holdings)
+        return self.build(tuning).with_holdings(holdings)
 
     def chosen(self) -> dict[str, Any]:
         return {"gamma": self.gamma}

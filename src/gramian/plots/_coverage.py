@@ -63,7 +63,7 @@ def coverage_of(
     if X is None:
         found, truth = _left_out(model, levels, random_state)
     else:
-        found, truth = _asked(model, X, levels), np.asarray(y)
+        found, truth = _predicted(model, X, levels), np.asarray(y)
     if is_classifier(model):
         sets = np.stack([accepted(found, c) for c in levels])
         own = (sets & (model.classes_ == truth[:, None])).any(axis=2)
@@ -76,7 +76,7 @@ def coverage_of(
     return Coverage(levels, own.mean(axis=0), np.median(high - low, axis=0), {}, len(truth))
 
 
-def _asked(model: Any, X: Any, confidences: Array, method: str = "auto") -> Array:
+def _predicted(model: Any, X: Any, confidences: Array, method: str = "auto") -> Array:
     """p-values of all classes (m, c), or intervals at all confidences (m, k, 2)."""
     if is_classifier(model):
         result: Array = model.p_values(X, method=method)
@@ -93,7 +93,7 @@ def _left_out(model: Any, confidences: Array, random_state: RandomSource) -> tup
     for some in _rounds(order, len(ids), model.y_fit_ if is_classifier(model) else None):
         twin.forget(ids[some])
         # Folds would be tuned anew after every edit: many searches for a figure.
-        found.append(_asked(twin, X[some], confidences, "full"))
+        found.append(_predicted(twin, X[some], confidences, "full"))
         twin.partial_fit(X[some], y[some], ids=ids[some], sample_weight=weight[some])
         asked.append(some)
     return np.concatenate(found), y[np.concatenate(asked)]

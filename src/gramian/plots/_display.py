@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers; yellow left out: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
@@ -69,7 +69,7 @@ def drawn(name: Any) -> str:
     >>> drawn("$x$")
     '\\$x\\$'
     """
-    text = shown(name, _NAME).replace("$", r"\$")
+    text = excerpt(name, _NAME).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text  # a legend leaves _x out
 
 

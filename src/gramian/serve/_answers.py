@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
-from gramian.serve._live_store import LiveStore, Shown
+from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._metrics import Reading
 from gramian.tables import estimator_of
 
@@ -95,22 +95,22 @@ def _some(rows: Any, start: int, stop: int) -> Any:
     return {name: cells[start:stop] for name, cells in rows.items()}
 
 
-def left_out_error(shown: Shown) -> float:
+def left_out_error(published: Published) -> float:
     """The exact leave-one-out error: a rate, or of numbers the root mean square."""
-    estimator = estimator_of(shown.model)
+    estimator = estimator_of(published.model)
     predicted, y = estimator.loo_predict(), estimator.y_fit_
     if is_classifier(estimator):
         return float(np.mean(predicted != y))
     return float(np.sqrt(np.mean((y - predicted) ** 2)))
 
 
-def left_out_sets(shown: Shown, confidence_level: float = 0.9) -> dict[str, float]:
+def left_out_sets(published: Published, confidence_level: float = 0.9) -> dict[str, float]:
     """How often sets or intervals from left-out values hold the truth, and how large they are.
 
     A label is in the set of a sample, or a number in its interval, unless it fits less well than
     all but a share of 1 − confidence_level of the samples fit, each left out.
     """
-    estimator = estimator_of(shown.model)
+    estimator = estimator_of(published.model)
     y = estimator.y_fit_
     if is_classifier(estimator):
         F, own = estimator.loo_decision_function().reshape(len(y), -1), estimator.classes_
@@ -130,13 +130,13 @@ def left_out_sets(shown: Shown, confidence_level: float = 0.9) -> dict[str, floa
     }
 
 
-def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
+def left_out(published: Published, samples: bool) -> dict[str, Any]:
     """Leave-one-out error and score, and the prediction of each sample if asked for."""
-    estimator = estimator_of(shown.model)
+    estimator = estimator_of(published.model)
     facts: dict[str, Any] = {
-        "version": shown.version,
+        "version": published.version,
         "n": len(estimator.ids_),
-        "error": left_out_error(shown),
+        "error": left_out_error(published),
         "score": estimator.loo_score(),
     }
     if samples:
@@ -145,15 +145,19 @@ def left_out(shown: Shown, samples: bool) -> dict[str, Any]:
     return facts
 
 
-def doubtful(shown: Shown, count: int) -> dict[str, Any]:
+def doubtful(published: Published, count: int) -> dict[str, Any]:
     """The samples whose own target is least likely to the model without them."""
-    held = len(estimator_of(shown.model).ids_)
-    return {"version": shown.version, "n": held, "samples": data.doubtful(shown.model, count)}
+    held = len(estimator_of(published.model).ids_)
+    return {
+        "version": published.version,
+        "n": held,
+        "samples": data.doubtful(published.model, count),
+    }
 
 
 def numerical_error(live: LiveStore) -> dict[str, Any]:
     """The measured residual, and what was rebuilt since the last fit; computed once a version."""
-    cache = live.shown.cache
+    cache = live.published.cache
     if "numerical error" not in cache:
 
         def read(model: Any) -> dict[str, Any]:
@@ -164,7 +168,7 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
             ]
             return {"numerical_error": estimator.drift(), "rebuilds": rebuilt}
 
-        found, version = live.apart(read)
+        found, version = live.on_a_copy(read)
         cache["numerical error"] = {"version": version, **found}
     return dict(cache["numerical error"])
 
@@ -180,13 +184,13 @@ def reading(live: LiveStore) -> Reading:
 
 def _known(live: LiveStore) -> Reading:
     """What is read of a model that may be answered for."""
-    estimator = estimator_of(live.shown.model)
+    estimator = estimator_of(live.published.model)
     alone = len(estimator.ids_) < 2  # nothing is left without it
     error = float("nan") if alone else left_out_error(live.with_loo())
     drift, numerical = live.data_drift.as_dict(), numerical_error(live)
     return {
         "samples": ("Samples that the model holds.", len(estimator.ids_)),
-        "version": ("Version of the store.", live.shown.version),
+        "version": ("Version of the store.", live.published.version),
         "open_receipts": (
             "Edits that another process which answers has not confirmed yet.",
             len(live.store.open_receipts()),

@@ -1,9 +1,9 @@
 """The store of a service: one thread that edits it, and the version that readers see.
 
-Readers use `LiveStore.shown`, a snapshot that one assignment replaces after each edit, so that they
-never wait for the thread that edits. What needs an engine (sets, intervals, leave-one-out values)
-is computed on a copy of the version, made once when it is first asked for and gone with the next
-edit: no computation holds the store while others want to edit it.
+Readers use `LiveStore.published`, a snapshot that one assignment replaces after each edit, so that
+they never wait for the thread that edits. What needs an engine (sets, intervals, leave-one-out
+values) is computed on a copy of the version, made once when it is first needed and gone with the
+next edit: no computation holds the store while others want to edit it.
 
 Other processes may edit the store, too: one on a server, or one that is open for reading alone. Its
 versions are followed, and without a lease nothing is answered.
@@ -34,7 +34,7 @@ _PAUSE = 0.2  # seconds between two looks at whether one may still answer
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class Published:
     """One version of the model, for readers.
 
     Attributes
@@ -60,13 +60,13 @@ class Done:
 
     receipt: Any
     ids: list[int | str]
-    shown: Shown
+    published: Published
 
 
 class LiveStore:
     """A store that many read and one thread edits."""
 
-    shown: Shown
+    published: Published
     """The last version, or a later one."""
 
     def __init__(self, name: str, store: Any, limits: Limits, metrics: Metrics) -> None:
@@ -75,7 +75,7 @@ class LiveStore:
         self._places = BoundedSemaphore(limits.waiting)  # taken until an edit is answered
         self._thread = Thread(target=self._work, name="gramian-edits", daemon=True)
         self._assigning, self._computing, self._copying = Lock(), Lock(), Lock()
-        self._copy: Shown | None = None
+        self._copy: Published | None = None
         self._others_edit = store.readonly or is_address(store.path)
         self._following: Following | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -83,7 +83,7 @@ class LiveStore:
         self._answered = True  # whether it could answer when it was last asked
         self.data_drift = DataDrift()
         self.closing = False
-        self.shown = self._present()
+        self.published = self._present()
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Begin to take edits, and to follow those of other processes.
@@ -148,14 +148,16 @@ class LiveStore:
 
     async def reach(self, version: int) -> None:
         """Wait until readers see a version; a 503 if that takes too long."""
-        if self.shown.version >= version:
+        if self.published.version >= version:
             return
         try:
             async with asyncio.timeout(self._limits.behind):
-                while self.shown.version < version:
+                while self.published.version < version:
                     await self._moved.wait()
         except TimeoutError:
-            said = f"version {version} is not here yet: this is {self.shown.version}; try again."
+            said = (
+                f"version {version} is not here yet: this is {self.published.version}; try again."
+            )
             raise Problem(503, said, {"Retry-After": "1"}) from None
 
     def _tell(self) -> None:
@@ -184,7 +186,7 @@ class LiveStore:
         self._check_writable()
         model, version = self.store.read(lambda model: (deepcopy(model), self.store.version))
         edit.try_on(model)
-        return Done(None, edit.ids_in(model), Shown(model, version))
+        return Done(None, edit.ids_in(model), Published(model, version))
 
     def _check_writable(self) -> None:
         if self.closing:
@@ -194,66 +196,66 @@ class LiveStore:
 
     # -- what takes longer ----------------------------------------------------------------------
 
-    def with_loo(self) -> Shown:
+    def with_loo(self) -> Published:
         """The shown version with leave-one-out values, computed once for all readers."""
-        if self.shown.loo:
-            return self.shown
+        if self.published.loo:
+            return self.published
         with self._computing:
-            if not self.shown.loo:
-                snapshot, version = self.apart(lambda model: model.snapshot(loo=True))
-                found = Shown(snapshot, version, loo=True)
+            if not self.published.loo:
+                snapshot, version = self.on_a_copy(lambda model: model.snapshot(loo=True))
+                found = Published(snapshot, version, loo=True)
                 self.data_drift.look_at(found.model)
                 self._assign(found)
                 return found
-            return self.shown
+            return self.published
 
-    def apart(self, question: Callable[[Any], T]) -> tuple[T, int]:
+    def on_a_copy(self, question: Callable[[Any], T]) -> tuple[T, int]:
         """What a model with an engine answers, and its version; edits go on meanwhile.
 
         A model with too many samples for a copy answers between two edits.
         """
-        if len(estimator_of(self.shown.model).ids_) > self._limits.copied:
+        if len(estimator_of(self.published.model).ids_) > self._limits.copied:
             found: tuple[T, int] = self.store.read(lambda m: (question(m), self.store.version))
             return found
         with self._copying:
             copy = self._copy
-            if copy is None or copy.version != self.shown.version:
-                copy = self.store.read(lambda model: Shown(deepcopy(model), self.store.version))
+            if copy is None or copy.version != self.published.version:
+                copy = self.store.read(lambda model: Published(deepcopy(model), self.store.version))
                 self._assign_copy(copy)
         return question(copy.model), copy.version
 
-    def _assign_copy(self, copy: Shown) -> None:
+    def _assign_copy(self, copy: Published) -> None:
         with self._assigning:
-            self._copy = copy if copy.version == self.shown.version else None
+            self._copy = copy if copy.version == self.published.version else None
 
-    def _assign(self, shown: Shown) -> None:
+    def _assign(self, published: Published) -> None:
         """Let readers see a version, unless they see a later one."""
         with self._assigning:
-            if shown.version >= self.shown.version:
-                self.shown = shown
-            if self._copy is not None and self._copy.version != self.shown.version:
+            if published.version >= self.published.version:
+                self.published = published
+            if self._copy is not None and self._copy.version != self.published.version:
                 self._copy = None  # it may hold what was forgotten
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._tell)
 
-    def _present(self) -> Shown:
+    def _present(self) -> Published:
         """A snapshot of the present version of the store."""
-        present: Shown = self.store.read(lambda m: Shown(m.snapshot(), self.store.version))
+        present: Published = self.store.read(lambda m: Published(m.snapshot(), self.store.version))
         return present
 
     # -- the thread that edits, and what other processes do ------------------------------------
 
     def _follow(self, version: int) -> None:
         """Let readers see a version that another process has made."""
-        if self.shown.version < version:
-            self._show_all(self._present())
+        if self.published.version < version:
+            self._publish_all(self._present())
 
-    def _show_all(self, shown: Shown) -> None:
+    def _publish_all(self, published: Published) -> None:
         """Let readers see a version, with all rows that came and went since the last."""
-        before, after = set(self.shown.model.ids_.tolist()), shown.model.ids_.tolist()
+        before, after = set(self.published.model.ids_.tolist()), published.model.ids_.tolist()
         self.data_drift.leave([*before.difference(after)])
         self.data_drift.arrive([name for name in after if name not in before])
-        self._assign(shown)
+        self._assign(published)
 
     def _work(self) -> None:
         open_ = True
@@ -270,7 +272,7 @@ class LiveStore:
                 try:
                     self._answer(block)
                 except Exception as error:  # no edit that comes later may wait for ever
-                    log.error("an edit could not be shown: %s", type(error).__name__)
+                    log.error("an edit could not be published: %s", type(error).__name__)
                     for _, answer in block:
                         if not answer.done():
                             answer.set_exception(_unshown())
@@ -280,9 +282,9 @@ class LiveStore:
         edits = [edit for edit, _ in block]
         learns = [edit for edit in edits if isinstance(edit, Learn)]
         whole = edits[0] if len(edits) == 1 else Learn.merged(learns)
-        before = self.shown.version
+        before = self.published.version
         try:
-            receipt, shown = self.store.read(lambda _: self._apply(whole))
+            receipt, published = self.store.read(lambda _: self._apply(whole))
         except Exception as error:
             alone = len(block) > 1 and (isinstance(error, ValueError) or self._is_at(before))
             for entry in block:
@@ -291,27 +293,27 @@ class LiveStore:
                 else:
                     entry[1].set_exception(error)
             return
-        ids = whole.ids_in(shown.model)
+        ids = whole.ids_in(published.model)
         if self._others_edit:
-            self._show_all(shown)
+            self._publish_all(published)
         else:
             if isinstance(whole, Learn):
                 self.data_drift.arrive(ids)
             elif isinstance(whole, Forget):
                 self.data_drift.leave(ids)
-            self._assign(shown)
+            self._assign(published)
         for edit, answer in block:
-            answer.set_result(Done(receipt, ids[: len(edit)], shown))
+            answer.set_result(Done(receipt, ids[: len(edit)], published))
             ids = ids[len(edit) :]
         self._metrics.edited(self.name, whole.kind, len(block))
 
-    def _apply(self, edit: Edit) -> tuple[Any, Shown]:
+    def _apply(self, edit: Edit) -> tuple[Any, Published]:
         """Make an edit, and what is shown of it; no edit of another process comes between."""
         receipt = edit.apply(self.store)
         try:
             return receipt, self._present()
         except Exception as error:
-            log.error("an edit could not be shown: %s", type(error).__name__)
+            log.error("an edit could not be published: %s", type(error).__name__)
             raise _unshown() from error
 
     def _is_at(self, version: int) -> bool:
@@ -323,7 +325,7 @@ class LiveStore:
 
 
 def _unshown() -> Problem:
-    return Problem(500, "the edit is on disk but could not be shown; restart the service.")
+    return Problem(500, "the edit is on disk but could not be published; restart the service.")
 
 
 def _closing() -> Problem:

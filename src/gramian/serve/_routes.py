@@ -175,13 +175,13 @@ class Routes:
         return _json({"name": "gramian", **facts})
 
     async def model(self, request: Request, live: LiveStore) -> Response:
-        return _json(metadata(live.shown.model, live.name, live.shown.version))
+        return _json(metadata(live.published.model, live.name, live.published.version))
 
     async def infer(self, request: Request, live: LiveStore) -> Response:
         limits = self._limits
 
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
-            model = live.shown.model
+            model = live.published.model
             estimator = estimator_of(model)
             names = wanted_outputs(body, estimator)
             rows = read_rows(model, body, tail, limits.rows)
@@ -190,25 +190,25 @@ class Routes:
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
         await live.reach((body.parameters or _bodies.PLAIN).min_version)
-        shown = live.shown  # the body may have taken long
-        estimator = estimator_of(shown.model)
+        published = live.published  # the body may have taken long
+        estimator = estimator_of(published.model)
         if not _answers.NEED_ENGINE.isdisjoint(names):
-            asked = body.parameters or _bodies.PLAIN
-            level, width = asked.confidence_level, asked.width
+            parameters = body.parameters or _bodies.PLAIN
+            level, width = parameters.confidence_level, parameters.width
 
             def answer() -> Response:
-                made, version = live.apart(
+                made, version = live.on_a_copy(
                     lambda model: _answers.outputs(model, rows, names, level, limits.seconds, width)
                 )
                 return _inferred(live.name, version, body, made)
 
             return await self._workers.compute(answer)
-        if not (shown.loo or _answers.NEED_LOO.isdisjoint(names)):
-            shown = await self._workers.compute(live.with_loo)
+        if not (published.loo or _answers.NEED_LOO.isdisjoint(names)):
+            published = await self._workers.compute(live.with_loo)
 
         def predict() -> Response:
-            made = _answers.outputs(shown.model, rows, names)
-            return _inferred(live.name, shown.version, body, made)
+            made = _answers.outputs(published.model, rows, names)
+            return _inferred(live.name, published.version, body, made)
 
         size = _answers.row_count(rows) * len(estimator.ids_) * estimator.n_features_in_
         return predict() if size <= _FEW else await self._workers.compute(predict)
@@ -216,7 +216,7 @@ class Routes:
     # -- edits ----------------------------------------------------------------------------------
 
     async def learn(self, request: Request, live: LiveStore) -> Response:
-        model = live.shown.model
+        model = live.published.model
 
         def prepare(body: _bodies.LearnRows, tail: bytes) -> tuple[_bodies.LearnRows, Edit]:
             rows = read_rows(model, body, tail, self._limits.rows)
@@ -248,8 +248,8 @@ class Routes:
         return _json(
             {
                 "model_name": live.name,
-                "model_version": str(done.shown.version),
-                "n": len(done.shown.model.ids_),
+                "model_version": str(done.published.version),
+                "n": len(done.published.model.ids_),
                 "ids": done.ids,
                 "dry_run": dry_run,
                 "receipt": None if done.receipt is None else done.receipt.as_dict(),
@@ -299,7 +299,7 @@ class Routes:
         body = await self._read(request, _bodies.Audit, _body)
 
         def check() -> dict[str, Any]:
-            version = live.shown.version
+            version = live.published.version
             return {"version": version, **live.store.audit(refit=body.refit).as_dict()}
 
         return await self._computed(check)
@@ -334,10 +334,10 @@ def _body(body: Kind, tail: bytes) -> Kind:
 
 def _inferred(name: str, version: int, body: _bodies.Infer, made: dict[str, Any]) -> Response:
     """The response of an inference, with bytes behind the JSON where they were asked for."""
-    asked = {output.name: output.parameters or {} for output in body.outputs or ()}
+    parameters = {output.name: output.parameters or {} for output in body.outputs or ()}
     always = (body.parameters or _bodies.PLAIN).binary_data_output
     written = [
-        write_tensor(key, array, binary=asked.get(key, {}).get("binary_data", always) is True)
+        write_tensor(key, array, binary=parameters.get(key, {}).get("binary_data", always) is True)
         for key, array in made.items()
     ]
     content: dict[str, Any] = {"model_name": name, "model_version": str(version)}

@@ -183,22 +183,22 @@ def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
     ValueError
         If the model does not have one.
     """
-    asked = body.parameters or PLAIN
+    parameters = body.parameters or PLAIN
     names = ["prediction"] if body.outputs is None else [output.name for output in body.outputs]
     flags = {
-        "probabilities": asked.probabilities,
-        "decision": asked.decision,
-        "sets": asked.sets,
-        "lower": asked.intervals,
-        "upper": asked.intervals,
+        "probabilities": parameters.probabilities,
+        "decision": parameters.decision,
+        "sets": parameters.sets,
+        "lower": parameters.intervals,
+        "upper": parameters.intervals,
     }
     names += [name for name, on in flags.items() if on]
     if {"probabilities", "sets"} & set(names):
         names.append("classes")
-    if asked.width != "auto" and "lower" not in names and "upper" not in names:
+    if parameters.width != "auto" and "lower" not in names and "upper" not in names:
         raise ValueError(
-            f'width="{asked.width}" is for intervals of numbers, which were not asked for; give '
-            '"intervals": true, or leave out the width.'
+            f'width="{parameters.width}" is for intervals of numbers, which were not asked for; '
+            'give "intervals": true, or leave out the width.'
         )
     if names == ["prediction"]:
         return names

@@ -17,7 +17,7 @@ from gramian.core.estimators import positions_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._limits import Limits, Turns
-from gramian.serve._live_store import LiveStore, Shown
+from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._problems import Problem, problem_of
 from gramian.serve._tokens import SCOPES
 from gramian.serve._workers import Workers
@@ -72,7 +72,7 @@ class Watch:
         version = -1
         while SCOPE in self._scopes(message):
             self._live.check()
-            if self._live.shown.version != version:
+            if self._live.published.version != version:
                 reading = await self._live.guarded(self._workers.compute(self._reading))
                 version = reading["version"]
                 await socket.send_json({"kind": "reading", **reading})
@@ -93,7 +93,7 @@ class Watch:
         return [] if token is None else [scope for scope in SCOPES if token.allows(scope)]
 
     def _welcome(self, scopes: list[str]) -> dict[str, Any]:
-        estimator = estimator_of(self._live.shown.model)
+        estimator = estimator_of(self._live.published.model)
         classes = estimator.classes_.tolist() if is_classifier(estimator) else None
         return {
             "kind": "welcome",
@@ -108,13 +108,13 @@ class Watch:
 
     def _reading(self) -> dict[str, Any]:
         """The readings of the present version, computed once for all clients."""
-        shown = self._live.with_loo()
-        if self._readings and self._readings[-1]["version"] == shown.version:
+        published = self._live.with_loo()
+        if self._readings and self._readings[-1]["version"] == published.version:
             return self._readings[-1]
         reading = {
-            "version": shown.version,
-            "n": len(shown.model.ids_),
-            "error": _answers.left_out_error(shown),
+            "version": published.version,
+            "n": len(published.model.ids_),
+            "error": _answers.left_out_error(published),
             "numerical_error": _answers.numerical_error(self._live)["numerical_error"],
             "data_drift": self._live.data_drift.as_dict(),
         }
@@ -122,12 +122,12 @@ class Watch:
         return reading
 
 
-def samples(shown: Shown, ids: list[Any]) -> dict[str, Any]:
+def samples(published: Published, ids: list[Any]) -> dict[str, Any]:
     """Held samples: their values, targets, and what the model without each of them says."""
-    estimator = estimator_of(shown.model)
+    estimator = estimator_of(published.model)
     places = positions_of(estimator.ids_, ids)
     predicted, y = estimator.loo_predict(), estimator.y_fit_
-    table = _table(shown.model, estimator)
+    table = _table(published.model, estimator)
     found = [
         {
             "id": estimator.ids_[place].item(),
@@ -137,7 +137,7 @@ def samples(shown: Shown, ids: list[Any]) -> dict[str, Any]:
         }
         for place in places
     ]
-    return {"version": shown.version, "samples": found}
+    return {"version": published.version, "samples": found}
 
 
 def _table(model: Any, estimator: Any) -> dict[str, Array]:

@@ -17,7 +17,7 @@ from gramian.core.engines import (
     Holdings,
     State,
     Stored,
-    each_beside,
+    map_side_by_side,
 )
 from gramian.core.equations import Added
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild
@@ -227,7 +227,7 @@ def _each(
     """``function(part)`` for each part; side by side where samples are many."""
     if len(holdings) < MANY:
         return [function(part) for part in parts]
-    return each_beside(function, parts, holdings)
+    return map_side_by_side(function, parts, holdings)
 
 
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:

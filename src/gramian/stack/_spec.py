@@ -23,9 +23,9 @@ from gramian.core.engines import (
     State,
     Stored,
     check_positive,
-    each_beside,
     held_folds,
     held_queries,
+    map_side_by_side,
 )
 from gramian.core.engines._crossfit import (
     FOLDS,
@@ -129,12 +129,12 @@ class StackSpec(Spec[StackState]):
 
         def tune(item: tuple[Any, list[int]]) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
             key, numbers = item
-            specs = [self.parts[i].beside(lock) for i in numbers]
+            specs = [self.parts[i].with_locked_callback(lock) for i in numbers]
             return _tuned(specs, holdings, starts.get(key))
 
         tuned: dict[Any, DenseSpec] = {}
         found: dict[int, tuple[DenseSpec, Engine]] = {}
-        for (key, numbers), one in zip(sets, each_beside(tune, sets, holdings), strict=True):
+        for (key, numbers), one in zip(sets, map_side_by_side(tune, sets, holdings), strict=True):
             tuned[key] = one[0]
             found.update(zip(numbers, one[1], strict=True))
         parts, engines = map(list, zip(*(found[i] for i in sorted(found)), strict=True))
@@ -169,13 +169,13 @@ class StackSpec(Spec[StackState]):
 
         folds = range(int(fold.max()) + 1)
         each_without = counted(without, len(folds), "folds")
-        apart, outputs = zip(*each_beside(each_without, folds, some), strict=True)
+        specs, outputs = zip(*map_side_by_side(each_without, folds, some), strict=True)
         F = np.empty((len(parts), len(some), outputs[0].shape[2]))
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
         targets = parts[0].targets(some)
         each, judged = [], np.empty(F.shape[1:])
-        for k, found in enumerate(apart):
+        for k, found in enumerate(specs):
             stay = np.flatnonzero(fold != k)
             spec = self._with(found, *self._weighted(F[:, stay], targets.take(stay)))
             each.append(spec)
@@ -233,7 +233,7 @@ class StackSpec(Spec[StackState]):
         self.ready.clear()  # an engine changes with its samples, so that one model alone has it
         if not parts or any(part.serves is not holdings.version for part in parts):
             require_stack(len(self.parts), holdings)
-            parts = tuple(each_beside(lambda part: part.build(holdings), self.parts, holdings))
+            parts = tuple(map_side_by_side(lambda part: part.build(holdings), self.parts, holdings))
         return StackEngine(self, parts, history)
 
     def predictor(self, holdings: Holdings, state: StackState) -> Predictor:

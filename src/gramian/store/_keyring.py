@@ -106,6 +106,8 @@ class FileKeyring(Keyring):
                 held.enter_context(locked(self.path))
             except FileInUseError as error:
                 raise StoreBusyError(str(error)) from error
+            except OSError as error:
+                raise _unwritable(self.path, error) from error
             yield
 
     def start(self, epoch: int, key: bytes, table: Pages) -> None:
@@ -136,7 +138,7 @@ class FileKeyring(Keyring):
         except StoreError:
             raise
         except OSError as error:
-            raise StoreError(f"the keyring {self.path} cannot be written: {error}.") from error
+            raise _unwritable(self.path, error) from error
 
     def _content(self) -> bytes:
         try:
@@ -162,6 +164,10 @@ class FileKeyring(Keyring):
         if not keys:
             raise StoreError(f"the keyring {self.path} is damaged: it has no key.")
         return keys
+
+
+def _unwritable(path: str, error: OSError) -> StoreError:
+    return StoreError(f"the keyring {path} cannot be written: {error}.")
 
 
 def _replace(path: str, content: bytes) -> None:

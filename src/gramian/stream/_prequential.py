@@ -76,7 +76,7 @@ class Prequential:
     @property
     def covered(self) -> Array:
         """Whether the smoothed set or region of each sample held the truth, of shape (m,)."""
-        return accepted(self._asked(), self.confidence_level or 0.0)
+        return accepted(self._given_p_values(), self.confidence_level or 0.0)
 
     @property
     def coverage(self) -> float:
@@ -91,7 +91,7 @@ class Prequential:
     @property
     def martingale(self) -> Array:
         """log₁₀ of the `mixture_martingale` of the p-values, of shape (m,)."""
-        return mixture_martingale(self._asked())
+        return mixture_martingale(self._given_p_values())
 
     def alarm(self, level: float = 100.0) -> int | None:
         """Position in the stream where the martingale first reached ``level``, or None.
@@ -102,7 +102,7 @@ class Prequential:
         high = np.flatnonzero(self.martingale >= np.log10(level))
         return int(self.steps[high[0]]) if len(high) else None
 
-    def _asked(self) -> Array:
+    def _given_p_values(self) -> Array:
         if self.p_values is None:
             raise ValueError("no sets were asked for; give `confidence_level` to prequential.")
         result: Array = self.p_values

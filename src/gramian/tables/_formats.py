@@ -112,29 +112,29 @@ def unit_of(cells: Sequence[Any], column: str) -> str:
     return units[0] if units else ""
 
 
-def suspicion(cells: Sequence[Any], column: str, asked: NumberFormat) -> str | None:
+def suspicion(cells: Sequence[Any], column: str, notation: NumberFormat) -> str | None:
     """What cells that are no numbers by the format asked for look like, and what to do; or None."""
     step = max(1, len(cells) // _LOOKED_AT)
     there = [text(cell) for cell in cells[::step]]
-    there = [cell for cell in there if not math.isnan(asked.number(cell) or 0.0)]
-    if all(asked.number(cell) is not None for cell in there):  # codes such as 007
+    there = [cell for cell in there if not math.isnan(notation.number(cell) or 0.0)]
+    if all(notation.number(cell) is not None for cell in there):  # codes such as 007
         return None
     shares = {
-        other: _share(there, other) for other in (asked, *_others(asked, _common_unit(there)))
+        other: _share(there, other) for other in (notation, *_others(notation, _common_unit(there)))
     }
     best = max(shares.values(), default=0.0)
     if best < _ENOUGH:
         return None
     alike = [other for other, share in shares.items() if share == best]
     alike = [other for other in alike if _is_met(other.thousands, there)] or alike
-    if asked in alike:
-        return _odd_ones(there, column, asked, best)
-    simplest = min(len(_differences(other, asked, column)) for other in alike)
-    told = [_differences(other, asked, column) for other in alike]
-    told = [differences for differences in told if len(differences) == simplest]
-    what = " or ".join(" and ".join(words for words, _ in differences) for differences in told)
-    remedy = " or ".join(", ".join(how for _, how in differences) for differences in told)
-    example = next(cell for cell in there if asked.number(cell) is None)
+    if notation in alike:
+        return _odd_ones(there, column, notation, best)
+    simplest = min(len(_differences(other, notation, column)) for other in alike)
+    simple = [_differences(other, notation, column) for other in alike]
+    simple = [differences for differences in simple if len(differences) == simplest]
+    what = " or ".join(" and ".join(words for words, _ in differences) for differences in simple)
+    remedy = " or ".join(", ".join(how for _, how in differences) for differences in simple)
+    example = next(cell for cell in there if notation.number(cell) is None)
     return (
         f"{best:.0%} of the cells of {column!r} are numbers with {what} (such as {example!r}). "
         f"They are taken as text; to read them as numbers: {remedy}."
@@ -147,8 +147,10 @@ def _is_met(mark: str, cells: Sequence[str]) -> bool:
     return not mark or any(between.search(cell) for cell in cells)
 
 
-def _odd_ones(cells: Sequence[str], column: str, asked: NumberFormat, share: float) -> str:
-    odd = [cell for cell, _ in Counter(c for c in cells if asked.number(c) is None).most_common(3)]
+def _odd_ones(cells: Sequence[str], column: str, notation: NumberFormat, share: float) -> str:
+    odd = [
+        cell for cell, _ in Counter(c for c in cells if notation.number(c) is None).most_common(3)
+    ]
     names = ", ".join(map(repr, odd))
     return (
         f"{math.floor(100 * share)} % of the cells of {column!r} are numbers, and others are not "
@@ -157,13 +159,13 @@ def _odd_ones(cells: Sequence[str], column: str, asked: NumberFormat, share: flo
     )
 
 
-def _others(asked: NumberFormat, unit: str) -> Iterator[NumberFormat]:
+def _others(notation: NumberFormat, unit: str) -> Iterator[NumberFormat]:
     """Every other way to write numbers, the simplest first."""
-    units = ("", unit) if unit and not asked.unit else (asked.unit,)
+    units = ("", unit) if unit and not notation.unit else (notation.unit,)
     for written, thousands, decimal in product(units, THOUSANDS, DECIMALS):
         if thousands != decimal:
-            other = replace(asked, decimal=decimal, thousands=thousands, unit=written)
-            if other != asked:
+            other = replace(notation, decimal=decimal, thousands=thousands, unit=written)
+            if other != notation:
                 yield other
 
 
@@ -178,19 +180,19 @@ def _share(cells: Sequence[str], other: NumberFormat) -> float:
     return sum(other.number(cell) is not None for cell in cells) / max(1, len(cells))
 
 
-def _differences(other: NumberFormat, asked: NumberFormat, column: str) -> list[tuple[str, str]]:
+def _differences(other: NumberFormat, notation: NumberFormat, column: str) -> list[tuple[str, str]]:
     """What is different, each with the way to ask for it."""
     found = []
-    if other.decimal != asked.decimal:
+    if other.decimal != notation.decimal:
         mark = {",": "a decimal comma", ".": "a decimal point"}[other.decimal]
         found.append((mark, f"decimal={other.decimal!r} (--decimal {other.decimal})"))
-    if other.thousands != asked.thousands:
+    if other.thousands != notation.thousands:
         if other.thousands:
             how = f"thousands={other.thousands!r} (--thousands {quote(other.thousands)})"
             found.append((f"{other.thousands!r} between thousands", how))
         else:
             found.append(("no mark between thousands", "thousands=None (no --thousands)"))
-    if other.unit != asked.unit:
+    if other.unit != notation.unit:
         found.append((f"the unit {other.unit!r}", f"units=[{column!r}] (--unit {quote(column)})"))
     return found
 

@@ -141,7 +141,7 @@ def test_two_stores_that_follow_one_do_not_share_its_spare_room(precomputed):
     for new, store in stores.items():
         holdings = np.array([0, 1, 2, 3, 4, new])
         np.testing.assert_array_equal(
-            store.shown(), K[np.ix_(holdings, holdings)] if precomputed else K[holdings]
+            store.samples_copy(), K[np.ix_(holdings, holdings)] if precomputed else K[holdings]
         )
 
 
@@ -149,7 +149,7 @@ def test_two_stores_that_follow_one_do_not_share_its_spare_room(precomputed):
 
 
 def matrix(rows):
-    return np.array(rows.shown())
+    return np.array(rows.samples_copy())
 
 
 @settings(max_examples=30)

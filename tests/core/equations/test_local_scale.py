@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from gramian.core.equations import Neighbourhood, finite_sizes, local_scales, neighbours
+from gramian.core.equations import (
+    Neighbourhood,
+    finite_sizes,
+    local_scales,
+    neighbours,
+    scales_without_each,
+)
 
 
 def defined(S, sizes, weight):
@@ -64,3 +70,23 @@ def test_what_is_not_finite_is_as_large_as_the_largest():
     sizes = np.array([[[1.0], [-np.inf], [-4.0]], [[0.5], [0.2], [np.nan]]])
     assert finite_sizes(sizes)[..., 0].tolist() == [[1.0, 4.0, 4.0], [0.5, 0.2, 0.5]]
     assert finite_sizes(sizes[:, :1])[..., 0].tolist() == [[1.0], [0.5]]
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n", [2, 3, 23])
+def test_scales_at_samples_without_themselves(n, tied):
+    rng = np.random.default_rng(n)
+    S, weight = rng.normal(size=(n, n)), rng.uniform(0.5, 2, n)
+    S = np.round(S) if tied else S
+    sizes = rng.exponential(size=(n, n, 2)) * ~np.eye(n, dtype=bool)[..., None]
+    at = np.arange(n)
+    found = scales_without_each(S[1:].copy(), sizes[1:], weight, at[1:])
+    for i in at[1:]:
+        rest = at != i
+        expected = [defined(S[i, rest], sizes[i, rest, t], weight[rest]) for t in range(2)]
+        np.testing.assert_allclose(found[i - 1], expected)
+
+
+def test_sizes_whose_sum_overflows_are_kept():
+    sizes = np.full((1, 3, 1), -1e308)
+    assert (finite_sizes(sizes) == 1e308).all()

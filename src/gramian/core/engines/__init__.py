@@ -7,7 +7,6 @@ follows the holdings by exact updates and records which version it is valid for.
 
 from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
-from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds, out_of_fold
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
@@ -26,6 +25,7 @@ from gramian.core.engines._parameters import (
 from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPredictor
 from gramian.core.engines._removed import held_queries, left_out_by_removal, without_each_by_removal
 from gramian.core.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
+from gramian.core.engines._side_by_side import map_side_by_side
 from gramian.core.engines._spec import HOST, Listener, Spec
 from gramian.core.engines._state import State, Stored
 from gramian.core.engines._validate_chosen import validate_gamma
@@ -64,13 +64,13 @@ __all__ = [
     "check_positive",
     "check_semidefinite",
     "check_weight",
-    "each_beside",
     "fit_again",
     "held_folds",
     "held_queries",
     "is_number",
     "left_out_by_removal",
     "make_rows",
+    "map_side_by_side",
     "out_of_fold",
     "outputs_without",
     "query_blocks",

@@ -147,7 +147,7 @@ class AddedByEdits(AddedBlock):
     ) -> Iterator[tuple[slice, AddedByEdits]]:
         """Yield queries in blocks; ``build`` returns a copy of the engine for given holdings."""
         samples = holdings.rows.samples()
-        rows = make_rows(holdings.rows.shown(), precomputed=isinstance(samples, GramSamples))
+        rows = make_rows(holdings.rows.samples_copy(), precomputed=isinstance(samples, GramSamples))
         own = replace(holdings, rows=rows, version=object())
         rehearsal = Rehearsal(build, own, build(own))
         for some in query_blocks(X.shape[0], len(holdings), 1 + len(holdings.classes)):

@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines._beside import each_beside
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._removed import held_queries
+from gramian.core.engines._side_by_side import map_side_by_side
 from gramian.core.search import Problem
 from gramian.core.search._folds import fold_numbers
 
@@ -116,7 +116,7 @@ def out_of_fold(
         return np.stack([np.asarray(values) for values in found])
 
     folds = np.unique(fold).tolist()
-    found = each_beside(outputs, folds, holdings)
+    found = map_side_by_side(outputs, folds, holdings)
     out = np.empty((len(found[0]), len(holdings), found[0].shape[2]))
     for k, values in zip(folds, found, strict=True):
         out[:, fold == k] = values

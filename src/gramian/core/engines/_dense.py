@@ -248,12 +248,12 @@ class DenseEngine(Engine):
         rounding = self._reading(lambda: self.system.rounding(queries.moments(1).p))
 
         def rows_of(at: Array) -> Array:
-            return np.asarray(self._reading(lambda: self.system.inverse_columns(at))).T.astype(
-                float
-            )
+            found = np.asarray(self._reading(lambda: self.system.inverse_columns(at)))
+            return found.T.astype(float, copy=False)
 
         for at, found in queries.pairs(rows_of):
-            F = targets.combine_left_out(queries.Y - found.residuals)
+            values = np.subtract(queries.Y, found.residuals, out=found.residuals)
+            F = targets.combine_left_out(values)
             again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
             yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 

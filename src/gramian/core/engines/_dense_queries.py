@@ -102,7 +102,7 @@ class DenseQueries:
         _, alpha = self.equations.coefficients(first.R, first.s, 1.0 / self.weight, self.ridge)
 
         def bordered(at: Array) -> Array:
-            return np.asarray(rows_of(at) - border * first.s[at, None] * first.s)
+            return np.asarray(rows_of(at) - (border * first.s[at, None]) * first.s)
 
         if self.targets.groups is None:
             m = first.p - border * first.s**2

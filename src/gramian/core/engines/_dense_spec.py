@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 
 from gramian.core.arrays import Array, device_memory, to_host
 from gramian.core.engines._balanced import balanced_factors
-from gramian.core.engines._beside import each_beside
 from gramian.core.engines._crossfit import (
     FOLDS,
     ChoiceWarning,
@@ -32,6 +31,7 @@ from gramian.core.engines._minimum_norm import MinimumNormEngine
 from gramian.core.engines._parameters import check_class_weight
 from gramian.core.engines._primal import PRIMAL, LinearDenseEngine, PrimalEngine, PrimalPredictor
 from gramian.core.engines._rows import make_rows
+from gramian.core.engines._side_by_side import map_side_by_side
 from gramian.core.engines._spec import Listener, Spec
 from gramian.core.engines._state import State, Stored
 from gramian.core.engines._validate_chosen import (
@@ -54,7 +54,7 @@ from gramian.core.kernels._expansion import KernelExpansion
 from gramian.core.search import Problem, Selection, Trial, select
 from gramian.core.search._order import fixed_seed
 from gramian.core.search._problem import DeviceProblem, LinearProblem
-from gramian.core.text import shown
+from gramian.core.text import excerpt
 from gramian.core.validation import check_number, refuse
 
 _TYPICAL = 400  # samples that are enough for a median distance
@@ -197,7 +197,7 @@ class DenseSpec(Spec[DenseState]):
         """
         if holdings.rows.width > len(holdings):
             warn_of_width("metric", holdings)
-        some, spec = some_of(holdings), self.beside(Lock())
+        some, spec = some_of(holdings), self.with_locked_callback(Lock())
 
         def both(rest: Holdings) -> tuple[Self, Self]:
             unit = spec.without_factors(rest, plain)
@@ -222,9 +222,9 @@ class DenseSpec(Spec[DenseState]):
         """Choose the kernel, or its width and ridge, by leave-one-out, without factors."""
         if self.kernel.candidates:
             names = self.kernel.candidates
-            own = self.beside(Lock())
+            own = self.with_locked_callback(Lock())
             specs = [replace(own, kernel=own.kernel.with_kernel(name)) for name in names]
-            tuned = each_beside(lambda spec: spec.tune(holdings, start), specs, holdings)
+            tuned = map_side_by_side(lambda spec: spec.tune(holdings, start), specs, holdings)
             best = min(tuned, key=lambda spec: spec.found.value)
             return replace(best, chosen_on_data=self.to_choose())
         gamma = self.kernel.width(holdings)
@@ -312,7 +312,7 @@ class DenseSpec(Spec[DenseState]):
             return Problem(self.equations, targets, X, kernel)
         return DeviceProblem(self.equations, targets, X, kernel, there)  # on a device
 
-    def beside(self, lock: Any) -> Self:
+    def with_locked_callback(self, lock: Any) -> Self:
         """Return the same spec for use by several threads: callbacks come one at a time."""
         callback = self.callback
         if callback is None:
@@ -393,7 +393,9 @@ class DenseSpec(Spec[DenseState]):
     def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
         known = self.kernel.candidates or (self.kernel.kernel.name,)
         if values["kernel"] not in known:
-            refuse("kernel_", f"is {shown(values['kernel'])!r}, which the parameters do not allow")
+            refuse(
+                "kernel_", f"is {excerpt(values['kernel'])!r}, which the parameters do not allow"
+            )
         validate_gamma(values["gamma"], "gamma_", stored)
         if self.C is None:
             check_number(values["ridge"], "ridge_", 0.0)

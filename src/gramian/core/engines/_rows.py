@@ -35,7 +35,7 @@ class Rows(Protocol):
     def samples(self, *, lend: bool = False) -> Any:
         """All samples as a kernel takes them; with ``lend``, they stay readable after edits."""
 
-    def shown(self) -> Any:
+    def samples_copy(self) -> Any:
         """A copy of the samples for the caller."""
 
     def take(self, positions: Array) -> Any:
@@ -108,7 +108,7 @@ class DenseRows:
             view.flags.writeable = False
         return view
 
-    def shown(self) -> Array:
+    def samples_copy(self) -> Array:
         return self.samples().copy()
 
     def take(self, positions: Array) -> Array:
@@ -171,7 +171,7 @@ class DenseRows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
-        store = self.shown(), None, 0, len(self)
+        store = self.samples_copy(), None, 0, len(self)
         state = {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
         return {**state, "_spare": SpareRoom()}
 
@@ -179,7 +179,7 @@ class DenseRows:
 class DeviceRows(DenseRows):  # on a device
     """Dense samples on a device, for callers with arrays of NumPy."""
 
-    def shown(self) -> Array:
+    def samples_copy(self) -> Array:
         return np.asarray(self.samples()).copy()
 
     def adopt(self, X: Any) -> Any:
@@ -220,7 +220,7 @@ class SparseRows:
     def samples(self, *, lend: bool = False) -> Any:
         return self._X
 
-    def shown(self) -> Any:
+    def samples_copy(self) -> Any:
         return self._X.copy()
 
     def take(self, positions: Array) -> Any:
@@ -271,7 +271,7 @@ class GramRows:
             self._store = self._compact(n), np.arange(n)
         return GramSamples(self._store[0][:n, :n], np.arange(n))
 
-    def shown(self) -> Array:
+    def samples_copy(self) -> Array:
         buffer, places = self._store
         result: Array = buffer[np.ix_(places, places)]
         return result
@@ -312,7 +312,7 @@ class GramRows:
             self._scrubbed = True
 
     def copied(self) -> GramRows:
-        return GramRows(self.shown(), np.arange(len(self)))
+        return GramRows(self.samples_copy(), np.arange(len(self)))
 
     def _compact(self, capacity: int) -> Array:
         (holdings, places), n = self._store, len(self)
@@ -323,7 +323,7 @@ class GramRows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
-        store = self.shown(), np.arange(len(self))
+        store = self.samples_copy(), np.arange(len(self))
         state = {**vars(self), "_store": store, "_lent": False, "_scrubbed": True}
         return {**state, "_spare": SpareRoom()}
 

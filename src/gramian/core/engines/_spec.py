@@ -58,7 +58,7 @@ class Spec(ABC, Generic[S]):
     def build(self, holdings: Holdings, history: tuple[Rebuild, ...] = ()) -> Engine:
         """Build an engine for these holdings from scratch."""
 
-    def build_apart(self, tuning: Holdings, holdings: Holdings) -> Engine:
+    def build_tuned_on(self, tuning: Holdings, holdings: Holdings) -> Engine:
         """Build an engine whose every choice was made on other holdings."""
         return self.build(holdings)
 

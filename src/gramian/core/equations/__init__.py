@@ -27,6 +27,7 @@ from gramian.core.equations._local_scale import (
     finite_sizes,
     local_scales,
     neighbours,
+    scales_without_each,
 )
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
 from gramian.core.equations._pairs import Pairs, group_pair_residuals, pair_residuals
@@ -82,5 +83,6 @@ __all__ = [
     "row_residuals",
     "rows_without_each",
     "sample_losses",
+    "scales_without_each",
     "values_without_each",
 ]

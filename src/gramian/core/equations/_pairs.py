@@ -53,12 +53,14 @@ def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pai
     rows[place, at] = 0.0
     found = np.empty((*rows.shape, alpha.shape[1]))
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = rows * rows
-        clearance = 1.0 - np.max(room / diagonal, axis=1) / own[:, 0]
-        np.subtract(own * diagonal, room, out=room)
+        share = rows * (1.0 / own)  # M_ij / m_i: the formula over m_i takes fewer passes
+        room = np.multiply(share, rows, out=rows)
+        step = room * (1.0 / diagonal)
+        clearance = 1.0 - np.max(step, axis=1)
+        np.subtract(diagonal, room, out=room)
         for c, column in enumerate(alpha.T):
-            step = rows * column[at, None]
-            np.subtract(own * column, step, out=step)
+            np.multiply(share, column[at, None], out=step)
+            np.subtract(column, step, out=step)
             np.divide(step, room, out=found[..., c])
         found[place, at] = alpha[at] / own
     return Pairs(found, np.nan_to_num(clearance, nan=0.0))

@@ -69,7 +69,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         now, outputs = self._outputs(X)
-        return answered(now, _shown(now, outputs))
+        return answered(now, _returned(now, outputs))
 
     def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
@@ -181,7 +181,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Exact leave-one-out decision values of the held samples, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
-            return answered(now, _shown(now, self._loo_outputs()))
+            return answered(now, _returned(now, self._loo_outputs()))
 
     def loo_predict(self) -> Array:
         """Class of each held sample by the model without it, in the order of `ids_`."""
@@ -203,7 +203,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Probabilities of the held samples: out of fold where that is known, else left out."""
         with self._lock:
             now = self._serving()
-            if now.apart is None:
+            if now.fold_specs is None:
                 return np.asarray(self.loo_predict_proba())
             largest, scale = self._calibration()
             F = np.nan_to_num(out_of_fold_outputs_of(now), posinf=largest, neginf=-largest)
@@ -331,7 +331,7 @@ def _check_kind(holdings: Any, new: Array, name: str = "y") -> None:
         )
 
 
-def _shown(now: Fitted, outputs: Array) -> Array:
+def _returned(now: Fitted, outputs: Array) -> Array:
     """Copy the outputs in the dtype of the samples, one-dimensional for a single output."""
     flat = outputs[:, 0] if outputs.shape[1] == 1 else outputs
     return flat.astype(now.holdings.rows.dtype)
@@ -358,7 +358,7 @@ def calibrated(now: Fitted) -> tuple[float, float]:
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
     if isinstance(now.spec, Calibrated) and now.spec.scale is not None:
         return largest, now.spec.scale
-    if now.apart is not None:
+    if now.fold_specs is not None:
         F = out_of_fold_outputs_of(now)
     bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
     return largest, fit_calibration(

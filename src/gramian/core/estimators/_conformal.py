@@ -101,8 +101,8 @@ def answer_p_values(
             for rows, values, scores, scales in _judged(model, X, local=True):
                 drawn = None if ties is None else ties[rows]
                 reached = np.abs(wanted[rows, None] - values) / scales
-                for j, apart in enumerate(np.moveaxis(scores - reached, 2, 0)):
-                    both = np.pad(apart, ((0, 0), (0, 1)))
+                for j, gaps in enumerate(np.moveaxis(scores - reached, 2, 0)):
+                    both = np.pad(gaps, ((0, 0), (0, 1)))
                     out[rows, j] = p_values(both, group_weight(holdings), drawn)
             return out[:, 0] if holdings.y.ndim == 1 else out
         for rows, block in now.engine.added(holdings, X):

@@ -49,10 +49,10 @@ def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None)
         reached = [nonconformity(values, np.full(m, label)) for values in queries]
         at = np.stack(reached, axis=1)  # (m, K)
         for rows in row_blocks(m, len(scores)):
-            apart = scores - at[rows][:, holdings.folds]
+            gaps = scores - at[rows][:, holdings.folds]
             drawn = None if ties is None else ties[rows]
-            last = np.zeros((len(apart), 1))
-            out[rows, label] = p_values(np.concatenate([apart, last], axis=1), counts, drawn)
+            last = np.zeros((len(gaps), 1))
+            out[rows, label] = p_values(np.concatenate([gaps, last], axis=1), counts, drawn)
     return out
 
 
@@ -61,23 +61,32 @@ def cross_intervals(model: Any, X: Any, confidence_level: float, local: bool = F
 
     With a local scale ``s_k`` of each fold, scores are divided by it and ends multiplied.
     """
-    now, some, queries = _read(model, X)
-    holdings, F = now.holdings, out_of_fold_outputs_of(now)
-    residuals, weight = np.abs(holdings.y.reshape(F.shape) - F), group_weight(holdings)
-    values = np.stack(queries, axis=1)  # (m, K, t)
-    scales = np.ones_like(values)
-    if local:
-        found = fold_scales(now)
-        residuals = residuals / scales_out_of_fold(now, found)
-        scales = np.stack([one.at(part) for one, part in zip(found, some, strict=True)], axis=1)
-    out = np.empty((len(values), F.shape[1], 2))
-    for rows in row_blocks(len(values), len(F)):
-        for j, left_out in enumerate(residuals.T):
+    scores, values, scales = cross_fold_scores(model, X, local)
+    holdings = model._serving().holdings
+    weight = group_weight(holdings)
+    out = np.empty((len(values), scores.shape[1], 2))
+    for rows in row_blocks(len(values), len(scores)):
+        for j, left_out in enumerate(scores.T):
             each = values[rows][:, holdings.folds, j]
             sizes = scales[rows][:, holdings.folds, j] * left_out
             ends = jackknife_plus(each, sizes, weight, confidence_level)
             out[rows, j] = np.stack(ends, axis=1)
     return out
+
+
+def cross_fold_scores(model: Any, X: Any, local: bool = False) -> tuple[Array, Array, Array]:
+    """Scores (n, t) out of fold, and values and scales (m, K, t) of queries by each fold's model.
+
+    Scores are the residuals over the scales of the fold's model; all scales are 1 unless local.
+    """
+    now, some, queries = _read(model, X)
+    F = out_of_fold_outputs_of(now)
+    residuals, values = np.abs(now.holdings.y.reshape(F.shape) - F), np.stack(queries, axis=1)
+    if not local:
+        return residuals, values, np.ones_like(values)
+    found = fold_scales(now)
+    scales = np.stack([one.at(part) for one, part in zip(found, some, strict=True)], axis=1)
+    return residuals / scales_out_of_fold(now, found), values, scales
 
 
 def group_weight(holdings: Any) -> Array:

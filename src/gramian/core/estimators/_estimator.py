@@ -28,7 +28,7 @@ from gramian.core.estimators._group_names import check_groups, more_groups, posi
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._nested import (
     NestedScore,
-    chosen_apart_values,
+    fold_choices,
     known_score,
     nested_score,
 )
@@ -61,7 +61,7 @@ class Fitted:
         How samples are checked and converted.
     names : ndarray of str, optional
         Feature names.
-    apart : tuple of Spec, optional
+    fold_specs : tuple of Spec, optional
         Resolved without each fold of the samples, in place of ``spec``; see `nested_score`.
     cache : dict
         Values derived from this version.
@@ -72,7 +72,7 @@ class Fitted:
     engine: Engine
     samples: VectorSamples | KernelSamples
     names: Array | None = None
-    apart: tuple[Spec[Any], ...] | None = None
+    fold_specs: tuple[Spec[Any], ...] | None = None
     cache: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -82,16 +82,16 @@ class Fitted:
 
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.spec, holdings, engine, self.samples, self.names, self.apart)
+        return Fitted(self.spec, holdings, engine, self.samples, self.names, self.fold_specs)
 
     def knowing_folds(self) -> Fitted:
         """Return the model after a choice, with what was chosen without each fold if known."""
         folds = self.spec.folds if isinstance(self.spec, CrossFitted) else None
         if folds is None or len(folds.fold) != len(self.holdings):
-            return replace(self, holdings=replace(self.holdings, folds=None), apart=None)
+            return replace(self, holdings=replace(self.holdings, folds=None), fold_specs=None)
         holdings = replace(self.holdings, folds=folds.fold)
         known = {} if folds.outputs is None else {"out of fold": folds.outputs}
-        return replace(self, holdings=holdings, apart=folds.specs, cache=known)
+        return replace(self, holdings=holdings, fold_specs=folds.specs, cache=known)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.
@@ -396,7 +396,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         with self._lock:
             now = self._fitted()
-            return answered(now, now.holdings.rows.shown())
+            return answered(now, now.holdings.rows.samples_copy())
 
     @property
     def y_fit_(self) -> Array:
@@ -568,7 +568,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
                 for some in (aside, ~aside)
             )
             found = self._resolved(spec, tuning, None)
-            engine = found.build_apart(tuning, holdings)
+            engine = found.build_tuned_on(tuning, holdings)
             found = found.unseen()
         self._now = Fitted(found, holdings, engine, kind, names).knowing_folds()
 
@@ -704,8 +704,14 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
         if held.groups is not None:
             kept["_groups"] = held.groups
-        apart = {} if now.apart is None else {"apart": chosen_apart_values(now)}
-        return {"held": kept, "X": held.rows.shown(), "public": public, **state.values(), **apart}
+        fold_specs = {} if now.fold_specs is None else {"without folds": fold_choices(now)}
+        return {
+            "held": kept,
+            "X": held.rows.samples_copy(),
+            "public": public,
+            **state.values(),
+            **fold_specs,
+        }
 
     def _set_state(self, state: dict[str, Any]) -> None:
         """Restore what `_get_state` returned, on an estimator with the same parameters."""
@@ -722,13 +728,15 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         engine: Engine = DeferredEngine(spec)
         if any(own.name in state for own in fields(spec.state_type)):
             engine = spec.load(held, spec.state_type.from_values(state))
-        apart = None
-        if "apart" in state:
-            asked = self._spec()
-            apart = tuple(asked.with_chosen(values) for values in state["apart"]["chosen"])
-            held = replace(held, folds=state["apart"]["folds"])
+        fold_specs = None
+        if "without folds" in state:
+            unresolved = self._spec()
+            fold_specs = tuple(
+                unresolved.with_chosen(values) for values in state["without folds"]["chosen"]
+            )
+            held = replace(held, folds=state["without folds"]["folds"])
         names = public.get("feature_names_in_")
-        self._now = Fitted(spec, held, engine, kind, names, apart)
+        self._now = Fitted(spec, held, engine, kind, names, fold_specs)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

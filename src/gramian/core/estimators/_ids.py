@@ -103,7 +103,7 @@ def check_new(holdings: Array, new: Array) -> None:
         )
 
 
-def positions_of(holdings: Array, ids: Any, asked_by: str = "forget") -> Array:
+def positions_of(holdings: Array, ids: Any, caller: str = "forget") -> Array:
     """Return the ascending positions of the given ids among the held ones, O(n) for one id.
 
     Raises
@@ -124,17 +124,17 @@ def positions_of(holdings: Array, ids: Any, asked_by: str = "forget") -> Array:
         return positions
     values, counts = np.unique(asked, return_counts=True)
     if np.any(counts > 1):
-        raise ValueError(f"{asked_by} got id {values[counts > 1][0]!s} twice.")
+        raise ValueError(f"{caller} got id {values[counts > 1][0]!s} twice.")
     if not alike:
         one, many = {"i": "an integer", "U": "a string"}, {"i": "integers", "U": "strings"}
         raise ValueError(
-            f"{asked_by} got id {values[0]!s}, {one[asked.dtype.kind]}; the ids of this model are "
+            f"{caller} got id {values[0]!s}, {one[asked.dtype.kind]}; the ids of this model are "
             f"{many[holdings.dtype.kind]}, such as {holdings[0].item()!r}."
         )
     unknown = np.setdiff1d(values, holdings)
     ids = "id" if len(unknown) == 1 else "ids"
     raise ValueError(
-        f"{asked_by} got {ids} {_listed(unknown.tolist())}, which the model does not hold "
+        f"{caller} got {ids} {_listed(unknown.tolist())}, which the model does not hold "
         f"(it holds {len(holdings)} samples)."
     )
 

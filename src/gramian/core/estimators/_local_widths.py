@@ -20,7 +20,12 @@ import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines import Holdings, held_queries
-from gramian.core.equations import Neighbourhood, finite_sizes, local_scales
+from gramian.core.equations import (
+    Neighbourhood,
+    finite_sizes,
+    local_scales,
+    scales_without_each,
+)
 
 _KEPT_BYTES = 2**26  # residuals without pairs that are kept from one call to the next
 
@@ -43,8 +48,11 @@ def pair_sizes(now: Any) -> Iterator[tuple[Array, Array]]:
     Y = holdings.y.reshape(len(holdings), -1)
     keeps = 8 * Y.size * len(Y) <= _KEPT_BYTES
     for at, F in now.engine.without_pairs(holdings):
-        sizes = finite_sizes(Y - F)
-        sizes[_own_group(holdings, at)] = 0.0
+        sizes = finite_sizes(np.subtract(Y, F, out=F))
+        if holdings.codes is None:
+            sizes[np.arange(len(at)), at] = 0.0
+        else:
+            sizes[_own_group(holdings, at)] = 0.0
         if keeps:
             kept.append((at, sizes))
         yield at, sizes
@@ -80,9 +88,11 @@ def query_scales(now: Any, X: Any) -> Iterator[tuple[slice, Array, Array]]:
 def _held_scales(now: Any, at: Array, sizes: Array) -> Array:
     """``s₋ᵢ(x_i)`` of the held samples at ``at``, (k, t)."""
     holdings, samples = now.holdings, now.holdings.rows.samples()
-    S, own = similarity(now.spec, samples[at], samples), _own_group(holdings, at)
-    S[own] = -np.inf
-    return local_scales(S, sizes, np.where(own, 0.0, holdings.weight))
+    S = similarity(now.spec, samples[at], samples)
+    if holdings.codes is None:
+        return scales_without_each(S, sizes, holdings.weight, at)
+    own = _own_group(holdings, at)
+    return local_scales(np.where(own, -np.inf, S), sizes, np.where(own, 0.0, holdings.weight))
 
 
 def _scales_without(holdings: Holdings, at: Array, S: Array, sizes: Array) -> Array:
@@ -130,8 +140,8 @@ class FoldScale:
 def fold_scales(now: Any) -> list[FoldScale]:
     """The scales of the folds of one version of a model, computed once."""
     if "fold scales" not in now.cache:
-        leaving = [np.flatnonzero(now.holdings.folds == k) for k in range(len(now.apart))]
-        pairs = zip(now.apart, leaving, strict=True)
+        leaving = [np.flatnonzero(now.holdings.folds == k) for k in range(len(now.fold_specs))]
+        pairs = zip(now.fold_specs, leaving, strict=True)
         now.cache["fold scales"] = [
             FoldScale.of(spec, now.holdings.without(left)) for spec, left in pairs
         ]

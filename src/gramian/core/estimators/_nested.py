@@ -81,11 +81,11 @@ def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
     """The score of a fitted estimator; see ``LiveEstimator.nested_score``."""
     if isinstance(folds, str) and folds == "auto":
         now, folds = model._serving(), None
-        if now.apart is None and not choices_flatter(now):
+        if now.fold_specs is None and not choices_flatter(now):
             return _scored(model, now, model._loo_outputs(), np.arange(len(now.holdings)), 0)
     F = out_of_fold_outputs(model, folds, n_jobs)
     now = model._fitted()
-    return _scored(model, now, F, now.holdings.folds, len(now.apart))
+    return _scored(model, now, F, now.holdings.folds, len(now.fold_specs))
 
 
 def _scored(model: Any, now: Any, F: Array, fold: Array, folds: int) -> NestedScore:
@@ -106,9 +106,9 @@ def _scored(model: Any, now: Any, F: Array, fold: Array, folds: int) -> NestedSc
 def known_score(model: Any) -> NestedScore | None:
     """The score out of fold if the present version of a fitted model has it already."""
     now = vars(model).get("_now")
-    if now is None or now.apart is None or "out of fold" not in now.cache:
+    if now is None or now.fold_specs is None or "out of fold" not in now.cache:
         return None
-    return _scored(model, now, now.cache["out of fold"], now.holdings.folds, len(now.apart))
+    return _scored(model, now, now.cache["out of fold"], now.holdings.folds, len(now.fold_specs))
 
 
 def class_of(F: Array) -> Array:
@@ -119,13 +119,13 @@ def class_of(F: Array) -> Array:
 def out_of_fold_outputs(model: Any, folds: Any = None, n_jobs: Any = None) -> Array:
     """Outputs (n, t) of each held sample by the model tuned and trained without its fold."""
     with model._lock:
-        return out_of_fold_outputs_of(_chosen_apart(model, folds, n_jobs))
+        return out_of_fold_outputs_of(_chosen_without_folds(model, folds, n_jobs))
 
 
 def out_of_fold_outputs_of(now: Any) -> Array:
     """The same of one version of a model, which knows what is chosen without each fold."""
     if "out of fold" not in now.cache:
-        now.cache["out of fold"] = _read_apart(now)
+        now.cache["out of fold"] = _read_out_of_fold(now)
     result: Array = now.cache["out of fold"]
     return result
 
@@ -133,16 +133,16 @@ def out_of_fold_outputs_of(now: Any) -> Array:
 def fold_predictors(model: Any) -> tuple[Any, list[tuple[Array, Any]]]:
     """One version of a model, and for each fold its positions and the predictor without it."""
     with model._lock:
-        now = _chosen_apart(model, None, None)
+        now = _chosen_without_folds(model, None, None)
         if "fold predictors" not in now.cache:
             now.cache["fold predictors"] = list(_predictors(now))
         return now, now.cache["fold predictors"]
 
 
-def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
+def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Any:
     """The present version, with what is chosen without each fold; chosen now if it is not known."""
     now = model._serving()
-    if now.apart is not None and folds in (None, len(now.apart)):
+    if now.fold_specs is not None and folds in (None, len(now.fold_specs)):
         return now
     holdings = now.holdings
     folds = FOLDS_AFRESH if folds is None else folds
@@ -166,14 +166,14 @@ def _chosen_apart(model: Any, folds: Any, n_jobs: Any) -> Any:
         choose = counted(chosen, len(leaving), "folds")
         specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(choose), leaving))
     model._now = now = replace(
-        now, holdings=replace(holdings, folds=fold), apart=tuple(specs), cache={}
+        now, holdings=replace(holdings, folds=fold), fold_specs=tuple(specs), cache={}
     )
     return now
 
 
-def chosen_apart_values(now: Any) -> dict[str, Any]:
+def fold_choices(now: Any) -> dict[str, Any]:
     """What was chosen without each fold, and each sample's fold, for model files."""
-    chosen = [_without_paths(spec.choices()) for spec in now.apart]
+    chosen = [_without_paths(spec.choices()) for spec in now.fold_specs]
     return {"folds": now.holdings.folds, "chosen": chosen}
 
 
@@ -184,13 +184,13 @@ def _without_paths(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _predictors(now: Any) -> Any:
-    for k, spec in enumerate(now.apart):
+    for k, spec in enumerate(now.fold_specs):
         left = np.flatnonzero(now.holdings.folds == k)
         rest: Holdings = now.holdings.without(left)
         yield left, spec.build(rest).predictor(rest)
 
 
-def _read_apart(now: Any) -> Array:
+def _read_out_of_fold(now: Any) -> Array:
     found = now.cache.get("fold predictors") or _predictors(now)
     out: Array | None = None
     for left, predictor in found:

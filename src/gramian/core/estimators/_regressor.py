@@ -54,7 +54,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
     def predict(self, X: MatrixLike) -> Array:
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         now, outputs = self._outputs(X)
-        return answered(now, _shown(now, outputs))
+        return answered(now, _returned(now, outputs))
 
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """R² of `predict`."""
@@ -147,7 +147,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         """Exact leave-one-out predictions of the held samples, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
-            return answered(now, _shown(now, self._loo_outputs()))
+            return answered(now, _returned(now, self._loo_outputs()))
 
     def loo_decision_function(self) -> Array:
         """The same as `loo_predict`."""
@@ -157,7 +157,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         """R² of `loo_predict`, weighted by the sample weights and averaged over the targets."""
         with self._lock:
             now = self._fitted()
-            left_out = _shown(now, self._loo_outputs())
+            left_out = _returned(now, self._loo_outputs())
             return float(r2_score(now.holdings.y, left_out, sample_weight=now.holdings.weight))
 
     # -- inside ---------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         return tags
 
 
-def _shown(now: Fitted, outputs: Array) -> Array:
+def _returned(now: Fitted, outputs: Array) -> Array:
     flat = outputs[:, 0] if now.holdings.y.ndim == 1 else outputs
     return flat.astype(now.holdings.rows.dtype)
 

@@ -51,11 +51,12 @@ def _aligned(holdings: Array, ids: Any, y: Array) -> Array:
 def _reordered(before: Holdings, positions: Array, y: Array, precomputed: bool) -> Holdings:
     """Copy the holdings with these samples at the end, with other targets."""
     stay = np.delete(np.arange(len(before)), positions)
-    order, shown = np.concatenate([stay, positions]), before.rows.shown()
+    order, samples_copy = np.concatenate([stay, positions]), before.rows.samples_copy()
     return replace(
         before,
         rows=make_rows(
-            shown[np.ix_(order, order)] if precomputed else shown[order], precomputed=precomputed
+            samples_copy[np.ix_(order, order)] if precomputed else samples_copy[order],
+            precomputed=precomputed,
         ),
         y=np.concatenate([before.y[stay], y]),
         weight=before.weight[order],

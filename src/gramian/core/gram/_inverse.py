@@ -127,7 +127,7 @@ class LiveInverse(SlotFactor):
             return None
         columns, slots = (
             self._slot_columns(self._matrix.slots[positions]),
-            self._matrix.places(positions),
+            self._matrix.slots_at(positions),
         )
         W = scale_by_cholesky(columns, self._leaving_root(columns[slots], positions))
         return self._take_out(W, slots, positions)
@@ -171,7 +171,8 @@ class LiveInverse(SlotFactor):
         return self._product(self._matrix.scatter(B))[self._matrix.index]
 
     def columns(self, positions: Array) -> Array:
-        return self._slot_columns(self._matrix.slots[positions])[self._matrix.index]
+        found = self._slot_columns(self._matrix.slots[positions])
+        return found.T[:, self._matrix.index].T  # columns are contiguous, before and after
 
     def diagonal(self) -> Array:
         W, signs = self._updates()
@@ -316,10 +317,10 @@ class LiveInverse(SlotFactor):
                 "factor_columns", self._diagonal, W, signs, slots.tolist()
             )
             return columns
-        out: Array = W @ (signs[:, None] * W[slots].T)
-        for column, j in zip(out.T, slots.tolist(), strict=True):
+        columns = (W[slots] * signs) @ W.T
+        for column, j in zip(columns, slots.tolist(), strict=True):
             self._add_column(column, j)
-        return out
+        return columns.T
 
     def _slot_column(self, slot: int) -> Array:
         """One column of P by slot, in host memory."""

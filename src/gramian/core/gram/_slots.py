@@ -169,7 +169,7 @@ class SlotMatrix:
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
-        slots = self.places(positions)
+        slots = self.slots_at(positions)
         self.buffer[slots, :] = 0.0
         self.buffer[:, slots] = 0.0
         self.diagonal[slots] = 0.0
@@ -178,7 +178,7 @@ class SlotMatrix:
         on_host = isinstance(self.buffer, np.ndarray)
         self.index = self.slots if on_host else without_rows(self.index, positions)
 
-    def places(self, positions: Array) -> Any:
+    def slots_at(self, positions: Array) -> Any:
         """The slots at these positions; of one, a slice, which no device has to be told of."""
         slots = self.slots[positions]
         return slice(slots[0], slots[0] + 1) if len(slots) == 1 else slots

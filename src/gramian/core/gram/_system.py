@@ -140,6 +140,7 @@ class LiveSystem:
 
     _X: Array | None  # None: the next read solves for it
     _steep: bool
+    _reached: float  # a condition number that A may have by now
 
     def __init__(self, diagonal: Array, row_block: RowBlock, B: Array, factor: str = "auto"):
         self._wanted = factor
@@ -193,11 +194,12 @@ class LiveSystem:
             cross, corner, B, new = cross[:, 0], corner[0, 0], B[0], W[held_rows]
         else:
             new = W[held_rows:]
-        if self._wanted == "auto":
-            # The new diagonal of P, at least: the inverse may serve A no longer.
-            square = np.square(new)
-            steepest = float(square if W.ndim == 1 else square.sum(axis=1).max(initial=0.0))
-            self._steep = self._steep or self._largest * steepest > self._invertible
+        # The new diagonal of P, at least: the inverse may serve A no longer.
+        square = np.square(np.abs(new))
+        steepest = float(square if W.ndim == 1 else square.sum(axis=1).max(initial=0.0))
+        self._reached = max(self._reached, self._largest * steepest)
+        if self._wanted == "auto" and self._largest * steepest > self._invertible:
+            self._steep = True
         if known is None:
             return
         C = W.T @ self.B
@@ -308,6 +310,7 @@ class LiveSystem:
         self._unchecked = self._since_full_check = self._probe = self._unseen = 0
         self._inverse_checked = self.edits
         self._largest, self._dominated, self._steep = 0.0, False, False
+        self._reached = self.condition  # or more, as samples came that nearly repeat others
         self._allowed = 0.0  # of a residual; known once X was checked
         # A fresh inverse already has a drift of up to cond(A) eps. It is rebuilt at a hundred times
         # that, or when barely half of the digits of leave-one-out values would be correct.
@@ -387,7 +390,7 @@ class LiveSystem:
 
     def _must_check(self) -> bool:
         """Whether a read has to look at more rows of A before X is good enough."""
-        many = self._unchecked > _UNREAD or self.condition > _LOOKED
+        many = self._unchecked > _UNREAD or self._reached > _LOOKED
         return bool(self._unseen or (self._unchecked and many) or self._dominated or self._steep)
 
     def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
@@ -430,7 +433,7 @@ class LiveSystem:
         """
         self._verify()
         since = self.edits - self._inverse_checked
-        few = since <= _UNREAD and self.condition <= _LOOKED
+        few = since <= _UNREAD and self._reached <= _LOOKED
         if since == 0 or few or self._true_rows is not None:
             return
         z = np.arange(1, len(self.B) + 1)[:, None] * np.array(_IRRATIONAL) % 1.0 - 0.5

@@ -10,14 +10,14 @@ import click
 import numpy as np
 
 from gramian.cli._models import held_texts
-from gramian.cli._tables import asked, decoded, parse_csv, read_table
+from gramian.cli._tables import decoded, parse_csv, read_table, reading_options
 from gramian.cli._where import ids_where, parse_condition
 from gramian.tables import TableModel, column_names, estimator_of
 
 _PARQUET = (".parquet", ".pq")
 
 
-class RowsAsked(NamedTuple):
+class RowSelection(NamedTuple):
     """Rows as the options name them."""
 
     ids: tuple[str, ...]
@@ -43,13 +43,13 @@ def _read_ids(path: str, model: Any) -> list[str]:
     if path.lower().endswith(_PARQUET):
         return _from_table(read_table(path, model), names, path, model)
     with click.open_file(path, "rb") as stream:
-        encoding = asked().encoding or getattr(model, "encoding", None)
+        encoding = reading_options().encoding or getattr(model, "encoding", None)
         text = decoded(stream.read(), path, encoding).removeprefix("\ufeff")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise ValueError(f"{path} has no ids. Write one in each line.")
     held = set(map(str, model.ids_.tolist()))
-    table = parse_csv(text, asked().skip) if lines[0] not in held else None
+    table = parse_csv(text, reading_options().skip) if lines[0] not in held else None
     if table is not None and names & set(table):
         return _from_table(table, names, path, model)
     return lines

@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def each_beside(
+def map_side_by_side(
     function: Callable[[Item], Result], items: Sequence[Item], holdings: Holdings
 ) -> list[Result]:
     """``function(item)`` for each item, side by side; on a device one after the other."""
