@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 
@@ -85,11 +86,16 @@ class Server:
 
     def kill(self):
         """As when the power fails: no process of the server gets to write anything more."""
+        self.signal(signal.SIGKILL)
+        self.process.wait()
+
+    def signal(self, number):
+        """Send a signal to all processes of the server."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         pids = children.read_text().split() if children.exists() else []
-        for pid in [str(self.process.pid), *pids]:
-            subprocess.run(["kill", "-9", pid], check=False, stderr=subprocess.DEVNULL)
-        self.process.wait()
+        for pid in [self.process.pid, *map(int, pids)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:

@@ -17,7 +17,7 @@ CLASSIFIERS = {
 def apart(model):
     """A model fitted without each fold with what was chosen without it, for each sample."""
     now, found = model._now, {}
-    for k, spec in enumerate(now.apart):
+    for k, spec in enumerate(now.fold_specs):
         rest = now.holdings.without(np.flatnonzero(now.holdings.folds == k))
         found[k] = spec.build(rest).predictor(rest)
     return [found[k] for k in now.holdings.folds]

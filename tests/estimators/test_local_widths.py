@@ -107,7 +107,7 @@ def test_by_folds_scales_are_those_of_the_models_of_the_folds(kind):
     own = np.array([without[i].outputs(X[[i]])[0, 0] for i in range(30)])
     scale, at_own = np.empty((30, len(queries()))), np.empty(30)
     for i in range(30):
-        spec, rest = now.apart[fold[i]], fold != fold[i]
+        spec, rest = now.fold_specs[fold[i]], fold != fold[i]
         held = now.holdings.without(np.flatnonzero(~rest))
         sizes = np.abs(y[rest] - spec.build(held).loo(held)[:, 0])
         at = np.vstack([X[[i]], queries()])

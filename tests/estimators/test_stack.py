@@ -336,7 +336,7 @@ def test_folds_are_tuned_on_some_samples_and_trained_on_all(name, monkeypatch):
     X, y = make_samples(model, 40)
     found = model.fit(X, y).nested_score().values
     kind, now = (LeastSquaresSVC if is_classifier(model) else LeastSquaresSVR), model._now
-    for k, spec in enumerate(now.apart):
+    for k, spec in enumerate(now.fold_specs):
         rest = now.holdings.folds != k
         total = 0.0 if is_classifier(model) else spec.offset[0]
         for part, share in zip(spec.parts, spec.shares, strict=True):

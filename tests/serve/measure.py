@@ -21,6 +21,7 @@ import numpy as np
 from gramian import KernelDiscriminant
 from gramian.store import Store
 from tests import postgres
+from tests.torture.forks import Forks
 from tests.torture.replicas import MODEL, Replica
 
 EDITS, RATE, CLIENTS = 1_000, 50.0, 8
@@ -31,20 +32,21 @@ RNG = np.random.default_rng(0)
 @contextmanager
 def replicas():
     """Two of them that are ready."""
-    server, made = postgres.Server(durable=True), []
+    server, forks, made = postgres.Server(durable=True), Forks(), []
     X = RNG.standard_normal((1_000, 20))
     model = KernelDiscriminant(gamma=0.05, ridge=0.1).fit(X, (X[:, 0] > 0).astype(int))
     try:
         with tempfile.TemporaryDirectory() as folder:
             address, keyring = f"{server.url}#measure", Path(folder) / "keyring"
             Store.create(address, model, keyring=keyring).close()
-            made += [Replica(address, keyring) for _ in range(2)]
+            made += [Replica(address, keyring, forks) for _ in range(2)]
             for replica in made:
                 replica.wait()
             yield made
     finally:
         for replica in made:
             replica.kill()
+        forks.close()
         server.remove()
 
 

@@ -5,8 +5,14 @@ import shutil
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from gramian import KernelDiscriminant
+from gramian import (
+    EllipsoidalFuzzyClassifier,
+    KernelDiscriminant,
+    OrthogonalKernelClassifier,
+    TableModel,
+)
 from gramian.store import (
     FileKeyring,
     OldCopyError,
@@ -51,21 +57,6 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
         assert again.audit().passed
     with Store.open(tmp_path / "copy", keyring=before) as old:  # the control: the key kept aside
         assert old.model.ids_.tolist() == list(range(35))
-
-
-def test_a_backup_from_before_a_reselect_says_why_it_stays_closed(tmp_path):
-    keyring = tmp_path / "a.keyring"
-    model = KernelDiscriminant(gamma=0.3, ridge="loo").fit(*make_rows())
-    with Store.create(tmp_path / "a.store", model, keyring=keyring) as store:
-        store.backup(tmp_path / "copy")
-        store.forget(3)
-        store.reselect()
-        store.backup(tmp_path / "since")
-        store.forget(4)
-    options = {"keyring": keyring, "new_keyring": tmp_path / "new.keyring"}
-    with pytest.raises(StoreError, match=r"by a reselect .* Use a copy that was made since"):
-        restore(tmp_path / "copy", tmp_path / "again", **options)
-    assert restore(tmp_path / "since", tmp_path / "again", **options).n_after == 38
 
 
 def test_what_pg_dump_takes_is_a_backup(server, tmp_path):
@@ -173,6 +164,120 @@ def test_a_server_has_nothing_to_read(server, tmp_path):
 def test_what_is_left_opens_no_erased_row(server):
     """The attack of tests/torture, on few rows: with the old keys as a control."""
     assert sealed.copies(seed=3, n=40) == (40, [])
+
+
+# -- settings that went with an erasure ---------------------------------------------------------
+
+
+def _reselect(store):
+    store.forget([3, 7])
+    store.reselect()
+
+
+def _twice(store):
+    _reselect(store)
+    store.forget([4])
+    store.reselect()
+
+
+@pytest.mark.parametrize(
+    ("model", "erase"),
+    [
+        (KernelDiscriminant(), _reselect),
+        (KernelDiscriminant(), _twice),
+        (OrthogonalKernelClassifier(max_basis=5), lambda store: store.forget([3, 7])),
+        (EllipsoidalFuzzyClassifier(), lambda store: store.forget([3, 7])),
+    ],
+    ids=["reselect", "twice", "basis", "regions"],
+)
+def test_a_copy_from_before_new_settings_is_restored(place, tmp_path, model, erase):
+    """On the rows left, with the choices after the last erasure, or those made on these rows."""
+    X, y = make_rows()
+    with place.create(clone(model).fit(X[:30], y[:30])) as store:
+        store.backup(tmp_path / "copy")
+        store.learn(X[30:35], y[30:35])
+        erase(store)
+        chosen, gone = store.model, set(range(30)) - set(store.model.ids_.tolist())
+        store.learn(X[35:36], y[35:36])
+    report = {check.name: check for check in audit(tmp_path / "copy", keyring=place.keyring).checks}
+    assert "went with an erasure" in report["settings"].detail
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new.keyring"}
+    receipt = restore(tmp_path / "copy", tmp_path / "again", **options)
+    rows = [i for i in range(30) if i not in gone]
+    assert (receipt.count, receipt.n_after) == (len(gone), len(rows))
+    assert receipt.chosen_on_data == chosen.chosen_on_data_
+    with Store.open(tmp_path / "again", keyring=tmp_path / "new.keyring") as again:
+        assert again.model.ids_.tolist() == rows
+        fixed = {}
+        if isinstance(model, KernelDiscriminant):  # the others choose anew on the rows left
+            fixed = {"gamma": chosen.gamma_, "ridge": chosen.ridge_}
+        expected = clone(model).set_params(**fixed).fit(X[rows], y[rows])
+        scale = np.abs(expected.decision_function(X)).max()
+        found = again.decision_function(X)
+        np.testing.assert_allclose(found, expected.decision_function(X), atol=1e-9 * scale)
+        again.learn(X[30:31], y[30:31])
+        again.forget(8)
+        assert again.audit(refit=True).passed
+
+
+def test_a_copy_of_a_table_is_restored_without_a_level_that_was_erased(place, tmp_path):
+    X, y = make_rows(30)
+    cells = {"size": X[:, 0].tolist(), "colour": ["red", "blue"] * 15, "kind": y.tolist()}
+    cells["colour"][3] = "ultraviolet"
+    with place.create(
+        TableModel(target="kind", estimator=KernelDiscriminant()).fit(cells)
+    ) as store:
+        store.backup(tmp_path / "copy")
+        store.forget([3])
+        store.reselect()
+    ring = FileKeyring(place.keyring)
+    pages = list(_opened_pages(ring))
+    assert len(pages) > 1
+    assert not any(word in page for page in pages for word in (b"colour", b"red", b"kind"))
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new.keyring"}
+    restore(tmp_path / "copy", tmp_path / "again", **options)
+    with Store.open(tmp_path / "again", keyring=tmp_path / "new.keyring") as again:
+        assert len(again.model.ids_) == 29
+        assert "ultraviolet" not in repr(again.model.columns_)
+        assert again.audit(refit=True).passed
+
+
+def _opened_pages(ring):
+    """What the keys of a keyring open of its own table."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    (key,) = ring.keys().values()
+    for page, content in ring.table().items():
+        context = b"gramian keys" + ring.store_id + page.to_bytes(8, "big") + content[:8]
+        yield AESGCM(key).decrypt(content[8:20], content[20:], context)
+
+
+def test_a_copy_whose_rows_are_all_gone_is_no_store(place, tmp_path):
+    X, y = make_rows()
+    with place.create(fitted(X[:30], y[:30])) as store:
+        store.backup(tmp_path / "copy")
+        store.learn(X[30:], y[30:])
+        store.forget(list(range(30)))
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new.keyring"}
+    with pytest.raises(StoreError, match=r"the 0 rows of the copy .* make no model"):
+        restore(tmp_path / "copy", tmp_path / "again", **options)
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_keyring_without_settings_says_what_is_closed(place, tmp_path):
+    """As one that has not seen an erasure with them: nothing is made up."""
+    X, y = make_rows()
+    with place.create(fitted(X[:30], y[:30])) as store:
+        store.backup(tmp_path / "copy")
+        store.forget([3])
+        store.reselect()
+    ring = FileKeyring(place.keyring)
+    table = {page: content for page, content in ring.table().items() if page < 2**62}
+    ((epoch, key),) = ring.keys().items()
+    ring.start(epoch, key, table)
+    options = {"keyring": place.keyring, "new_keyring": tmp_path / "new.keyring"}
+    with pytest.raises(StoreError, match="its settings cannot be opened"):
+        restore(tmp_path / "copy", tmp_path / "again", **options)
 
 
 def test_a_key_that_replaces_another_of_the_same_number_is_looked_up(place):

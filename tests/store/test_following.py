@@ -1,7 +1,9 @@
 """Processes that answer for one store on a server: edits are followed, erasures are confirmed."""
 
 import secrets
+import signal
 import time
+from threading import Event
 
 import numpy as np
 import pytest
@@ -105,6 +107,8 @@ def test_a_lease_that_is_not_renewed_ends(pair):
     following._ended.set()  # as if the process had stopped
     for thread in following._threads:
         thread.join()
+    following._ended.clear()
+    following._renew()
     one.forget(3)
     assert one.open_receipts() == {1}
     until(lambda: not one.open_receipts())
@@ -239,3 +243,49 @@ def test_a_server_that_goes_back_in_time_is_noticed(pair, place):
             one.forget(3)
         until(lambda: isinstance(following.error, OldCopyError), 20)
         assert not following.answering
+
+
+# -- the end of following -----------------------------------------------------------------------
+
+
+def test_a_server_that_hangs_does_not_hold_up_the_end(tmp_path):
+    """Its processes are stopped: it takes connections and answers nothing."""
+    X, y = make_rows()
+    own = Server()
+    try:
+        place = Place(own.url, keyring=tmp_path / "keyring")
+        place.create(fitted(X[:30], y[:30])).close()
+        store = place.open(wait=1.0)
+        following = store.follow(seconds=1.0)
+        own.signal(signal.SIGSTOP)
+        until(lambda: not following.answering)
+        following.close(timeout=0.2)
+        assert not any(thread.is_alive() for thread in following._threads)
+        with pytest.raises(StoreError, match="does not answer"):
+            store.forget(3)
+        own.signal(signal.SIGCONT)
+        assert store.forget(3).number == 1
+        store.close()
+    finally:
+        own.signal(signal.SIGCONT)
+        own.remove()
+
+
+def test_what_never_ends_at_a_new_version_is_said(pair, monkeypatch):
+    monkeypatch.setattr("gramian.store._following._LAST", 0.1)
+    one, two = pair
+    begun, go_on = Event(), Event()
+
+    def show(version):
+        begun.set()
+        assert go_on.wait(60)
+
+    following = two.follow(on_change=show)
+    one.forget(3)
+    assert begun.wait(10)
+    with pytest.raises(StoreBusyError, match="is still being followed"):
+        following.close(timeout=0.1)
+    assert not following.answering
+    go_on.set()
+    following.close()
+    assert one._backend.leases() == []

@@ -257,7 +257,9 @@ def run(name, part, seed, seconds, report):
     if name in plain:
         return plain[name].main(seed, seconds)
     modules = {"soak": soak, "lines": lines, "dask": chunks, "injection": injection}
-    modules |= {"requests": requests, "heavy": heavy, "replicas": replicas}
+    modules |= {"requests": requests, "heavy": heavy}
+    if name == "replicas":
+        return replicas.main(seed, seconds, asked, report=report)
     return modules[name].main(seed, seconds, report=report)
 
 

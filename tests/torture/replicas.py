@@ -1,9 +1,12 @@
 """Replicas of one store, killed at random with their server: no edit is lost or doubled.
 
 One client makes edits at replicas chosen at random. Rows have ids of the client's, so that it can
-ask again after an edit in doubt: what was made is refused then. After each kill, a new process
-takes the place of the old one. In the end every replica must hold just what was acknowledged, give
-the same decision values, and the store must pass its audit with a refit.
+ask again after an edit in doubt: what was made is refused then. A kill falls at a random moment of
+an edit, and a new process takes the place of the old one while edits go on. In the end there must
+be one receipt for each edit, every replica must hold just what was acknowledged and give the same
+decision values, and the store must pass its audit with a refit.
+
+A replica runs the command `gramian serve`, in a fork of a process that has made the imports.
 """
 
 from __future__ import annotations
@@ -11,22 +14,26 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
 from gramian import KernelDiscriminant
 from tests import postgres
 from tests.torture.common import Clock
+from tests.torture.forks import Forks, is_alive
 
 REPLICAS, HELD = 3, 60
+EDIT = 0.1  # seconds from its start in which a kill falls
+PATIENCE = 600.0  # seconds for a replica to become ready, on a machine that may be busy
 QUERIES = np.random.default_rng(1).standard_normal((25, 3))
 MODEL = "/v2/models/m"
 
@@ -34,23 +41,23 @@ MODEL = "/v2/models/m"
 class Replica:
     """A process that serves the store."""
 
-    def __init__(self, address, keyring):
+    def __init__(self, address, keyring, forks):
+        self._forks = forks
         self._words = ["serve", address, "--name", "m", "--keyring", str(keyring)]
+        self._starting = Lock()
         self.start()
 
     def start(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        words = [sys.executable, "-m", "gramian.cli", *self._words, "--port", str(self.port)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(words, env=env, **quiet)
+        words = [*self._words, "--port", str(self.port)]
+        self.pid = self._forks.start(words)
 
     @property
     def seconds(self):
         """Processor time so far."""
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
             user, system = file.read().rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
@@ -67,19 +74,26 @@ class Replica:
         finally:
             link.close()
 
-    def wait(self, seconds=120.0):
-        """Until it is ready; starts it again if it has ended, as a supervisor does."""
+    def wait(self, seconds=PATIENCE):
+        """Until it is ready; it is started again if it has ended."""
         end = time.monotonic() + seconds
         while self.ask("/v2/health/ready", timeout=2.0)[0] != 200:
             if time.monotonic() > end:
                 raise RuntimeError("a replica does not become ready")
-            if self.process.poll() is not None:
-                self.start()
+            self.revive()
             time.sleep(0.05)
 
+    def revive(self):
+        """Start it again if it has ended, as a supervisor does."""
+        with self._starting:
+            if not is_alive(self.pid):
+                self.start()
+
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        while is_alive(self.pid):
+            time.sleep(0.005)
 
 
 class World:
@@ -95,7 +109,9 @@ class World:
         Store.create(self.address, model, keyring=self.keyring).close()
         self.rows = {i: (tuple(X[i]), int(X[i, 0] > 0)) for i in range(HELD)}
         self.next, self.seen, self.failures = HELD, Counter(), []
-        self.replicas = [Replica(self.address, self.keyring) for _ in range(REPLICAS)]
+        self.made = 0
+        self.forks, count = Forks(), range(REPLICAS)
+        self.replicas = [Replica(self.address, self.keyring, self.forks) for _ in count]
         for replica in self.replicas:
             replica.wait()
 
@@ -114,6 +130,7 @@ class World:
             name = int(self.rng.choice(list(self.rows)))
             self._until("forget", {"ids": [name]}, "does not hold")
             del self.rows[name]
+        self.made += 1
 
     def _until(self, route, body, refused):
         doubt = False
@@ -131,22 +148,27 @@ class World:
                 self.failures.append(f"{route} {body}: {said}")
                 return
             doubt = True
-            if replica.process.poll() is not None:
-                replica.start()
+            replica.revive()
             time.sleep(0.02)
         raise RuntimeError(f"{route} is not answered: {answer}")
 
-    def strike(self):
-        """Kill a replica, or the server with all that it was doing."""
-        if self.rng.random() < 0.25:
-            self.server.kill()
+    def edit_under_fire(self, killer):
+        """One edit, and somewhere in it a kill of a replica or of the server."""
+        victim = None if self.rng.random() < 0.25 else int(self.rng.integers(len(self.replicas)))
+        struck = killer.submit(self._strike, victim, self.rng.random() * EDIT)
+        self.edit()
+        struck.result()
+
+    def _strike(self, victim, delay):
+        time.sleep(delay)
+        if victim is None:
             self.seen["server killed"] += 1
+            self.server.kill()
             self.server.start()
         else:
-            replica = self.replicas[int(self.rng.integers(len(self.replicas)))]
-            replica.kill()
             self.seen["replicas killed"] += 1
-            replica.start()
+            self.replicas[victim].kill()
+            self.replicas[victim].revive()
 
     def compare(self):
         """Whether all replicas hold what was acknowledged and answer alike."""
@@ -180,6 +202,8 @@ class World:
 
         self.compare()
         with Store.open(self.address, readonly=True, keyring=self.keyring) as store:
+            if store.version != self.made:
+                self.failures.append(f"{self.made} edits have {store.version} receipts")
             report = store.audit(refit=True)
             if not report.passed:
                 self.failures.append(f"the audit failed: {report.as_dict()}")
@@ -191,29 +215,29 @@ class World:
 
     def close(self):
         for replica in self.replicas:
-            with suppress(OSError):
-                replica.kill()
+            replica.kill()
+        self.forks.close()
         self.server.remove()
 
 
-def main(seed, seconds=None, n=None, *, every=60, report=None):
+def main(seed, seconds=None, n=None, *, every=100, report=None):
     """Number of edits and failures; a kill about every so many edits."""
     if postgres.missing():
         raise RuntimeError(f"replicas: {postgres.missing()}")
-    clock, done = Clock(seconds, n), 0
-    with tempfile.TemporaryDirectory() as folder:
+    clock = Clock(seconds, n)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as killer:
         world = World(folder, seed)
         try:
             while clock.goes_on():
                 if world.rng.random() < 1 / every:
-                    world.strike()
-                world.edit()
-                done += 1
-                if done % 500 == 0:
+                    world.edit_under_fire(killer)
+                else:
+                    world.edit()
+                if world.made % 500 == 0:
                     world.compare()
             world.finish()
             if report is not None:
                 report["replicas"] = ", ".join(f"{key} {n}" for key, n in world.seen.items())
-            return done, world.failures
+            return world.made, world.failures
         finally:
             world.close()

@@ -8,6 +8,7 @@ slopes of a fuzzy classifier, is among the settings. These functions are for `gr
 
 from __future__ import annotations
 
+from dataclasses import fields
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -139,12 +140,34 @@ class Parts:
         if known is None and _follows(estimator):
             now = estimator._fitted()
             estimator._now = now.moved(now.holdings, now.engine.fresh(now.holdings))
+        return self._whole(estimator, holdings, next_id)
+
+    def _whole(self, estimator: Any, holdings: Held, next_id: int) -> Any:
+        """The estimator, or the model of a table around it."""
         if self._table is None:
             return estimator
         rest = {**self._rest, "estimator_": estimator, "table_": holdings.table, "next_id": next_id}
         model = clone(self._table)
         check_state(model, rest)
         model._set_state(rest)
+        return model
+
+    def fresh(self, holdings: Held, next_id: int) -> Any:
+        """The model of these rows, where the settings were written beside others.
+
+        Choices are those of the settings. An estimator that learns more than follows from rows and
+        choices, such as the centres of a basis, makes its choices anew: its own may be from rows
+        that are gone.
+        """
+        own = {field.name for field in fields(self._machine._spec().state_type)}
+        X = holdings.X if self.columns is None else self._features(holdings.table or {})
+        kept = {name: value for name, value in self._state.items() if name not in own}
+        public = {name: value for name, value in kept["public"].items() if name != "classes_"}
+        estimator = clone(self._machine)
+        estimator._set_state(self._filled(holdings, X, next_id, {**kept, "public": public}))
+        model = self._whole(estimator, holdings, next_id)
+        if not _follows(estimator):
+            model.reselect(fresh=True)
         return model
 
     def rehearse(self, model: Any, next_id: int) -> None:
@@ -157,7 +180,7 @@ class Parts:
 
     def _state_of(self, holdings: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
         """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
-        state = self._filled(holdings, X, next_id)
+        state = self._filled(holdings, X, next_id, self._state)
         if _follows(self._machine):
             state |= known or {}
         try:
@@ -177,8 +200,8 @@ class Parts:
             return sparse.csr_array(X)
         return X.toarray() if sparse.issparse(X) else X
 
-    def _filled(self, holdings: Held, X: Any, next_id: int) -> dict[str, Any]:
-        """The state of the estimator with rows, and the classes that they have."""
+    def _filled(self, holdings: Held, X: Any, next_id: int, bare: Any) -> dict[str, Any]:
+        """A state of the estimator with rows, and the classes that they have."""
         own = {
             "_ids": holdings.ids,
             "_y": holdings.y,
@@ -187,7 +210,7 @@ class Parts:
         }
         if holdings.groups is not None:
             own["_groups"] = holdings.groups
-        state = {**self._state, "held": own, "X": X}
+        state = {**bare, "held": own, "X": X}
         if is_classifier(self._machine) and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present

@@ -158,7 +158,8 @@ def _state(contents: Contents, receipts: list[Receipt], address: str) -> Iterato
     held = {hashed_id(contents.id_key, row.id) for row in rows}
     yield _check("ids", lambda: _ids(receipts, held))
     settings = settings_digest(*contents.settings) == last.settings
-    yield Check("settings", settings, "as the last receipt has them" if settings else "altered")
+    lost = "altered" if contents.erased is None else "those of its time went with an erasure"
+    yield Check("settings", settings, "as the last receipt has them" if settings else lost)
     key = key_digest(contents.id_key) == last.key_id
     yield Check("key of ids", key, "as the receipts have it" if key else "altered")
     if good and settings:

@@ -175,6 +175,9 @@ class Backend(ABC):
     def release(self, name: str) -> None:  # noqa: B027 - a file has no leases
         """End a lease."""
 
+    def cut_off(self) -> None:  # noqa: B027 - a file answers, or says that it cannot
+        """End what other threads wait for; it fails for them, and connections are made anew."""
+
     def wait(self, seconds: float) -> None:
         """Wait until there may be an edit of another process, and at most so long."""
         time.sleep(min(seconds, _LOOK))

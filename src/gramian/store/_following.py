@@ -11,13 +11,14 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Condition, Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from gramian.store._anchor import OldCopyError
 from gramian.store._backend import Backend
-from gramian.store._errors import StoreError
+from gramian.store._errors import StoreBusyError, StoreError
 
 if TYPE_CHECKING:
     from gramian.store._store import Store
@@ -27,6 +28,7 @@ LEASE = 10.0
 
 _POLL = 1.0  # seconds after which one looks, told of an edit or not
 _AGAIN = 0.2  # seconds until the next attempt after an error
+_LAST = 15.0  # seconds for threads to end after what they wait for was cut off
 
 
 class NoLeaseError(StoreError):
@@ -85,7 +87,8 @@ class Following:
     @property
     def answering(self) -> bool:
         """Whether this process may answer: it has a lease, and was up to date since it got it."""
-        return monotonic() < self._ends and self._shown >= self._needed
+        leased = monotonic() < self._ends and not self._ended.is_set()
+        return leased and self._shown >= self._needed
 
     def check(self) -> None:
         """Raise NoLeaseError unless this process may answer."""
@@ -101,21 +104,39 @@ class Following:
         with self._moved:
             return self._moved.wait_for(lambda: self._shown >= version, timeout)
 
-    def close(self) -> None:
-        """Follow no longer, and end the lease."""
+    def close(self, timeout: float = LEASE) -> None:
+        """Follow no longer, and end the lease.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for an answer of the server. Then connections are cut off, this store's
+            own as well, which is made anew when it is needed; the lease ends by itself.
+
+        Raises
+        ------
+        StoreBusyError
+            If `on_change` has not returned even some seconds after that.
+        """
         self._ended.set()
+        own = [backend for backend in (self._listener, self._leaser) if backend is not None]
+        if self._are_running(timeout):
+            for backend in (*own, self._store._backend):
+                backend.cut_off()
+            if self._are_running(_LAST):
+                raise StoreBusyError(
+                    f"{self._store.path} is still being followed: what was to be done at a new "
+                    f"version has not come to an end. This process answers no more."
+                )
+        for backend in own:
+            backend.close()
+
+    def _are_running(self, seconds: float) -> bool:
+        """Whether a thread runs still after so long."""
+        end = monotonic() + seconds
         for thread in self._threads:
-            thread.join()
-        self._ends = -1.0
-        if self._leaser is None or self._listener is None:
-            return
-        try:
-            self._leaser.release(self.name)
-        except StoreError:  # out of reach: the lease ends by itself
-            pass
-        finally:
-            self._leaser.close()
-            self._listener.close()
+            thread.join(max(0.0, end - monotonic()))
+        return any(thread.is_alive() for thread in self._threads)
 
     # -- threads --------------------------------------------------------------------------------
 
@@ -136,6 +157,9 @@ class Following:
                 self._renew()
             except Exception as error:  # the lease ends by itself if this goes on
                 self.error = error
+        assert self._leaser is not None
+        with self._renewing, suppress(StoreError):  # out of reach: the lease ends by itself
+            self._leaser.release(self.name)
 
     def _step(self) -> None:
         """Apply what others have done, let readers see it, and confirm it."""
@@ -154,6 +178,8 @@ class Following:
     def _renew(self) -> None:
         assert self._leaser is not None
         with self._renewing:
+            if self._ended.is_set():
+                return
             asked = monotonic()  # before the server counts: our end comes before its
             newest = self._leaser.lease(self.name, self._shown, self._seconds)
             if monotonic() >= self._ends:  # when it came, erasures may have been closed without us

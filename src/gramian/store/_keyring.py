@@ -50,7 +50,7 @@ class Keyring(ABC):
 
     @abstractmethod
     def table(self) -> Pages:
-        """The row keys as of the start of the last epoch, wrapped by its key."""
+        """The row keys and settings as of the start of the last epoch, encrypted by its key."""
 
     @abstractmethod
     def turn(self) -> AbstractContextManager[None]:

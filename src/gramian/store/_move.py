@@ -9,14 +9,16 @@ from typing import Any
 
 from gramian.files import Receipt, StrPath, user_name
 from gramian.files._receipt import now, versions
+from gramian.files.parts import Parts
 from gramian.store._anchor import Anchor, OldCopyError
-from gramian.store._backend import Backend, Contents
-from gramian.store._book import Book, open_contents, read_receipts, read_rows
+from gramian.store._backend import Backend, Contents, Settings
+from gramian.store._book import Book, open_contents, read_receipts, read_rows, settings_digest
+from gramian.store._create import new_settings
 from gramian.store._errors import StoreError
 from gramian.store._keys import Signer, signed
 from gramian.store._open import backend_of
 from gramian.store._open import new_keyring as make_keyring
-from gramian.store._rows import is_free
+from gramian.store._rows import Row, held_from, is_free
 
 
 def convert(
@@ -63,6 +65,9 @@ def restore(
 ) -> Receipt:
     """Make a store of a copy, without the rows that were erased since it was made.
 
+    Where settings of the copy went with an erasure, those of the store as of its last erasure take
+    their place: its choices, and what it knows of columns.
+
     Parameters
     ----------
     copy : str or path
@@ -93,13 +98,13 @@ def restore(
         contents, _ = backend.read()
     try:
         receipts = read_receipts(contents)
-        book, _ = read_rows(contents, receipts)
+        book, rows = read_rows(contents, receipts)
     except (ValueError, TypeError, KeyError) as error:
         raise StoreError(f"{backend.address} is damaged: {error}.") from error
     _check_signer(receipts[-1], signer)
     ring = make_keyring(new_keyring)
     assert ring is not None
-    restored = _without_erased(contents, book, signer, max(ring.keys()))
+    restored = _without_erased(contents, book, rows, signer, max(ring.keys()))
     _write(target, restored, ring)
     last = Receipt.read(restored.receipts[-1])
     if anchor is not None:
@@ -107,41 +112,71 @@ def restore(
     return last
 
 
-def _without_erased(contents: Contents, book: Book, signer: Signer | None, epoch: int) -> Contents:
+def _without_erased(
+    contents: Contents, book: Book, rows: list[Row], signer: Signer | None, epoch: int
+) -> Contents:
     """The contents with a receipt of what has gone; StoreError if no model is left."""
     taken = [content for content in contents.rows.values() if not is_free(content)]
-    last, rows = book.last, len(book.places) - len(book.withheld)
-    changes = {
-        "action": "restore",
-        "number": int(last.number or 0) + 1,
-        "time": max(now(), last.time),
-        "user": user_name(),
-        "ids": (),
-        "count": last.n_after - rows,
-        "n_before": last.n_after,
-        "n_after": rows,
-        "drift": None,
-        "difference": None,
-        "tolerance": None,
-        "verified": None,
-        "commitment": book.commitment.digest(),
-        "settings": book.settings_digest,
-        "epoch": epoch,
-        "previous": last.hash,
-        "tree": book.tree.root(),
-        "versions": versions(),
-    }
-    receipt = signed(replace(last, **changes), signer)  # type: ignore[arg-type]
+    settings, chosen = _left(contents, rows, book.last)
+    receipt = replace(_receipt(book, len(rows), epoch), settings=settings_digest(*settings))
+    receipt = signed(replace(receipt, chosen_on_data=chosen), signer)
     found = replace(
         contents,
+        settings=settings,
         rows=dict(enumerate(taken)),
         receipts=[*contents.receipts, receipt.content()],
         snapshot=None,
         sums=book.commitment.sums(),
         erased=None,
     )
-    open_contents(found, "the copy").model()  # raises, unless the rows make a model
+    with _making_a_model(len(rows)):
+        open_contents(found, "the copy").model()
     return found
+
+
+def _left(contents: Contents, rows: list[Row], last: Receipt) -> tuple[Settings, tuple[str, ...]]:
+    """Settings that hold nothing of rows that are gone, and what was chosen on data."""
+    if contents.erased is None:
+        return contents.settings, last.chosen_on_data
+    parts = Parts(contents.settings[1])
+    with _making_a_model(len(rows)):
+        model = parts.fresh(held_from(rows, parts), last.next_id or 0)
+        return new_settings(model), tuple(model.chosen_on_data_)
+
+
+@contextmanager
+def _making_a_model(n: int) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, ArithmeticError) as error:
+        raise StoreError(
+            f"the {n} rows of the copy that were not erased since make no model: {error}"
+        ) from error
+
+
+def _receipt(book: Book, rows: int, epoch: int) -> Receipt:
+    """The receipt of a restoration, without what is said of settings and not signed yet."""
+    last = book.last
+    return replace(
+        last,
+        action="restore",
+        number=int(last.number or 0) + 1,
+        time=max(now(), last.time),
+        user=user_name(),
+        ids=(),
+        count=last.n_after - rows,
+        n_before=last.n_after,
+        n_after=rows,
+        drift=None,
+        difference=None,
+        tolerance=None,
+        verified=None,
+        commitment=book.commitment.digest(),
+        epoch=epoch,
+        previous=last.hash,
+        tree=book.tree.root(),
+        versions=versions(),
+    )
 
 
 def _check_signer(last: Receipt, signer: Signer | None) -> None:

@@ -10,10 +10,12 @@ the statements, so that no log of statements and no list of activities has them.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from socket import SHUT_RDWR, socket
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -243,6 +245,13 @@ class Postgres(Backend):
         except (psycopg.Error, StoreError):
             self._listener = None
             time.sleep(min(seconds, 0.1))
+
+    def cut_off(self) -> None:
+        """Shut the sockets: who reads from one sees its end, and a call that waits fails."""
+        for connection in (self._connection, self._listener):
+            if connection is not None and not connection.closed:
+                with suppress(OSError), socket(fileno=os.dup(connection.fileno())) as line:
+                    line.shutdown(SHUT_RDWR)
 
     # -- inside ---------------------------------------------------------------------------------
 

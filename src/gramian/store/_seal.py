@@ -5,6 +5,12 @@ the key of the ids. These keys are kept beside them in pages, each encrypted und
 which is in the keyring. An edit that erases drops the keys of what it erases, encrypts all pages
 under a new epoch key, commits, and has the old key destroyed.
 
+The keyring has the pages as of the start of its epoch, for copies that are older. Settings of such
+a copy may hold something of what was erased since, and may have lost their key with it. So the
+keyring has the settings, too, as of the start of its epoch, in a page of their own. They are
+encrypted a second time by a key that follows from the key of the ids: a keyring alone opens
+nothing, it takes a copy of the store besides.
+
     sealed:  serial number (8 bytes) | ciphertext and tag
     page:    epoch (8 bytes) | nonce (12) | ciphertext and tag of [serial number (8) | key (32)]*
 """
@@ -15,6 +21,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 from gramian.store._backend import Backend, Changes, Contents, Lease
@@ -25,6 +32,7 @@ OVERHEAD = 8 + 16
 """Bytes that a sealed content has more."""
 
 _PER_PAGE = 256
+_SETTINGS = 2**63 - 1  # the page of the settings, in the keyring alone
 _ATTEMPTS = 5
 _ONCE = bytes(12)  # a row key encrypts one message: any nonce will do
 _SNAPSHOT = 0  # serial number of every snapshot: who erases it need not know who wrote it
@@ -51,6 +59,8 @@ class Sealed(Backend):
         self._next = 1
         self._version = -1  # of the store when the keys were read
         self._settings, self._snapshot = 0, _SNAPSHOT
+        self._plain = self._id_key = b""  # the settings, and the key of the ids
+        self._spare: bytes | None = None  # the settings that the keyring has for an old copy
         self._kept: set[int] = set()  # serial numbers of older settings, which backups may have
         self._edit = _Edit()
 
@@ -96,6 +106,9 @@ class Sealed(Backend):
     def release(self, name: str) -> None:
         self._inner.release(name)
 
+    def cut_off(self) -> None:
+        self._inner.cut_off()
+
     def wait(self, seconds: float) -> None:
         self._inner.wait(seconds)
 
@@ -110,7 +123,7 @@ class Sealed(Backend):
         """The contents in plain; StoreError if a page, the settings or the key of ids is closed.
 
         Of a copy from before an erasure, it returns what may still be opened; ``erased`` counts
-        the rows that may not.
+        the rows that may not. Where its settings may not either, they are those of the keyring.
         """
         seen = -1
         for _ in range(_ATTEMPTS):
@@ -127,15 +140,12 @@ class Sealed(Backend):
             place: bytes(len(stored.rows[place]) - OVERHEAD) if content is None else content
             for place, content in opened.items()
         }
-        found = self._opened(stored.settings[1])
-        if found is None and old:
-            raise StoreError(
-                f"{self.address} is a copy from before an erasure, and its settings cannot be "
-                f"opened any more: they were changed since, by a reselect or by an erasure of all "
-                f"rows of a category, or the copy is damaged. Use a copy that was made since."
-            )
-        settings = self._must(found, "its settings")
         id_key = self._must(self._opened(stored.id_key), "the key of its ids")
+        opened_settings = self._opened(stored.settings[1])
+        if opened_settings is None and old:
+            opened_settings = self._spare_settings(id_key)
+        settings = self._must(opened_settings, "its settings")
+        self._plain, self._id_key = settings, id_key
         known = None if stored.snapshot is None else self._opened(stored.snapshot[1]) or b""
         snapshot = None if known is None else (known[:32], known[32:])  # of no use if it is closed
         self._remember(stored)
@@ -212,6 +222,7 @@ class Sealed(Backend):
         sealed = self._seal(salt + content)
         self._kept.add(self._settings)
         self._settings, self._edit.settings = _serial(sealed), True
+        self._plain = salt + content
         self._inner.set_settings(b"", sealed)
 
     def set_snapshot(self, checksum: bytes, content: bytes) -> None:
@@ -285,6 +296,8 @@ class Sealed(Backend):
             )
         if old:
             epoch, pages = max(epoch_keys), self._keyring.table()
+            spare = pages.pop(_SETTINGS, None)
+            self._spare = spare and self._decrypted(_SETTINGS, spare, epoch_keys[epoch])
         elif epoch > min(epoch_keys):
             self._keyring.finish(epoch)  # a process was killed before it did
         keys: dict[int, bytes] = {}
@@ -295,17 +308,42 @@ class Sealed(Backend):
         return old
 
     def _open_page(self, page: int, content: bytes, epoch_key: bytes) -> dict[int, bytes]:
+        plain = self._decrypted(page, content, epoch_key)
+        size = 8 + KEY
+        parts = [plain[at : at + size] for at in range(0, len(plain), size)]
+        return {_serial(part): part[8:] for part in parts}
+
+    def _decrypted(self, page: int, content: bytes, epoch_key: bytes) -> bytes:
         head, nonce, sealed = content[:8], content[8:20], content[20:]
+        context = self._page_context(page, head)
         try:
-            plain = self._aead(epoch_key).decrypt(nonce, sealed, self._page_context(page, head))
+            return bytes(self._aead(epoch_key).decrypt(nonce, sealed, context))
         except self._invalid:
             raise StoreError(
                 f"{self.address} is damaged, or this is not its keyring: its row keys cannot be "
                 f"opened."
             ) from None
-        size = 8 + KEY
-        parts = [plain[at : at + size] for at in range(0, len(plain), size)]
-        return {_serial(part): part[8:] for part in parts}
+
+    def _encrypted(self, page: int, plain: bytes, epoch: int, epoch_key: bytes) -> bytes:
+        head, nonce = epoch.to_bytes(8, "big"), os.urandom(12)
+        context = self._page_context(page, head)
+        return head + nonce + bytes(self._aead(epoch_key).encrypt(nonce, plain, context))
+
+    def _settings_page(self, epoch: int, epoch_key: bytes) -> bytes:
+        """The present settings, for the keyring."""
+        nonce = os.urandom(12)
+        sealed = self._aead(_settings_key(self._id_key)).encrypt(nonce, self._plain, b"")
+        return self._encrypted(_SETTINGS, nonce + sealed, epoch, epoch_key)
+
+    def _spare_settings(self, id_key: bytes) -> bytes | None:
+        """The settings that the keyring has; None if it has none, or not for this store."""
+        if self._spare is None:
+            return None
+        nonce, sealed = self._spare[:12], self._spare[12:]
+        try:
+            return bytes(self._aead(_settings_key(id_key)).decrypt(nonce, sealed, b""))
+        except self._invalid:
+            return None
 
     def _write_keys(self, *, new_epoch: bool) -> None:
         """The pages that have changed; or, in a new epoch, all of them under its key."""
@@ -318,7 +356,8 @@ class Sealed(Backend):
                 self._kept = set()
             self.epoch, key = self.epoch + 1, os.urandom(KEY)
             pages = self._pages(self.epoch, key)
-            self._keyring.start(self.epoch, key, pages)
+            spare = self._settings_page(self.epoch, key)
+            self._keyring.start(self.epoch, key, {**pages, _SETTINGS: spare})
             pages = {**dict.fromkeys(self._edit.pages, b""), **pages}
         for page, content in pages.items():
             self._inner.set_keys(page, content)
@@ -330,12 +369,9 @@ class Sealed(Backend):
             page = serial // _PER_PAGE
             if which is None or page in which:
                 plain.setdefault(page, []).append(serial.to_bytes(8, "big") + row_key)
-        head, aead = epoch.to_bytes(8, "big"), self._aead(key)
         pages = dict.fromkeys(which or (), b"")
         for page, parts in plain.items():
-            nonce = os.urandom(12)
-            sealed = aead.encrypt(nonce, b"".join(parts), self._page_context(page, head))
-            pages[page] = head + nonce + sealed
+            pages[page] = self._encrypted(page, b"".join(parts), epoch, key)
         return pages
 
     def _page_context(self, page: int, head: bytes) -> bytes:
@@ -345,6 +381,11 @@ class Sealed(Backend):
 def epoch_of(pages: Pages) -> int:
     """The epoch that pages of row keys are encrypted for."""
     return max((int.from_bytes(page[:8], "big") for page in pages.values()), default=0)
+
+
+def _settings_key(id_key: bytes) -> bytes:
+    """What encrypts the settings in a keyring; every copy of the store has it, sealed."""
+    return sha256(b"gramian settings" + id_key).digest()
 
 
 def _serial(sealed: bytes) -> int:

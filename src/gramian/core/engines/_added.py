@@ -13,7 +13,14 @@ import numpy as np
 from gramian.core.arrays import Array, row_blocks
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
-from gramian.core.equations import Added, BestOthers, nonconformity
+from gramian.core.equations import (
+    Added,
+    BestOthers,
+    adaptive_scores,
+    finite_outputs,
+    margin_slope,
+    nonconformity,
+)
 from gramian.core.gram import NotPositiveDefiniteError
 from gramian.core.kernels import Kernel
 from gramian.core.kernels._precomputed import GramSamples
@@ -32,6 +39,14 @@ class AddedBlock(ABC):
     def scores(self, label: int) -> Array:
         """Nonconformity (m, n + 1) of all samples if the queries had this class."""
         return nonconformity(self.decisions(label), np.append(self.labels, label))
+
+    def adaptive_scores(self, label: int, shares: Array) -> Array:
+        """Adaptive scores (m, n + 1) if the queries had this class; see `margin_slope`.
+
+        ``shares`` (m, n + 1) are the random numbers of all samples; the query's come last.
+        """
+        F, labels = finite_outputs(self.decisions(label)), np.append(self.labels, label)
+        return adaptive_scores(F, labels, margin_slope(F, labels)[:, None], shares)
 
 
 @dataclass(frozen=True, eq=False)
