@@ -191,6 +191,7 @@ def test_a_letter(gramian, folder, pets):
     words = ["--to", "Ada <b>", "--office", "The shop", "-o", "letter.html"]
     gramian("store", "letter", pets, 1, *words)
     page = (folder / "letter.html").read_text()
+    assert (folder / "letter.html").stat().st_mode & 0o077 == 0
     assert "Your data has been erased" in page
     assert "Ada &lt;b&gt;" in page
     assert "building it anew" in page
