@@ -8,15 +8,18 @@ from gramian.core.estimators._attributes import (
 )
 from gramian.core.estimators._classifier import LiveClassifier, calibrated, check_two_classes
 from gramian.core.estimators._conformal import answer_p_values, check_confidence
-from gramian.core.estimators._estimator import Fitted, LiveEstimator, edits
+from gramian.core.estimators._estimator import LiveEstimator, edits
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._ids import positions_of
 from gramian.core.estimators._influence import Influence, sample_influence
 from gramian.core.estimators._left_out import (
     LOSSES,
     OutputLoss,
     added_queries,
+    coded_targets,
     free_copy,
     output_loss,
+    output_pair_effects,
     output_variances,
     outputs,
     outputs_without_each,
@@ -42,10 +45,12 @@ __all__ = [
     "calibrated",
     "check_confidence",
     "check_two_classes",
+    "coded_targets",
     "edits",
     "free_copy",
     "is_chunked",
     "output_loss",
+    "output_pair_effects",
     "output_variances",
     "outputs",
     "outputs_without_each",
