@@ -161,10 +161,11 @@ class FileKeyring(Keyring):
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
-    def _content(self) -> bytes:
+    def _content(self, size: int = -1) -> bytes:
         try:
             mode = os.stat(self.path).st_mode
-            content = Path(self.path).read_bytes()
+            with open(self.path, "rb") as stream:
+                content = stream.read(size)
         except FileNotFoundError:
             raise StoreError(
                 f"there is no keyring {self.path}: without it, nothing in its store can be read."
@@ -179,7 +180,7 @@ class FileKeyring(Keyring):
         return content
 
     def _read_head(self) -> dict[int, bytes]:
-        head = self._content()[:_HEAD]
+        head = self._content(_HEAD)
         self._store_id = head[len(_MAGIC) : len(_MAGIC) + _ID]
         keys = {epoch: key for epoch, key in _unpack_slots(head) if epoch}
         if not keys:
