@@ -13,7 +13,16 @@ from pathlib import Path
 
 from evidence._registry import BENCHMARKS, GPU, PAGE, select
 from evidence._run import BENCHMARKS as FOLDER
-from evidence._run import CACHE, QUICK, ROOT, Summary, compute, write_benchmarks, write_page
+from evidence._run import (
+    CACHE,
+    QUICK,
+    ROOT,
+    Summary,
+    compute,
+    duration,
+    write_benchmarks,
+    write_page,
+)
 from evidence._runner import Event
 
 LISTS = {"papers": PAGE, "bench": BENCHMARKS, "gpu": GPU}
@@ -103,7 +112,7 @@ def tell(summary: Summary, options: argparse.Namespace) -> int:
     else:
         noun = "cases" if summary.cases != 1 else "case"
         some = f"{summary.computed:,} of " if summary.computed < summary.cases else ""
-        what = f"{some}{summary.cases:,} {noun} computed, {summary.seconds / 60:.1f} minutes"
+        what = f"{some}{summary.cases:,} {noun} computed, {duration(summary.seconds)}"
         print("\n".join([*(f"Saved {path}" for path in summary.output), what]))
     lacking = options.command != "papers" and summary.unavailable
     return 1 if summary.failures or lacking else 0

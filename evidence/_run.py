@@ -120,13 +120,12 @@ def compute(
 
 def write_page(computed: Computed, output: Path, *, quick: bool = False) -> Summary:
     """One page of HTML on all that was computed; it needs nothing but itself."""
-    spent = sum(outcome.seconds for outcome in computed.outcomes) / 60
+    spent = sum(outcome.seconds for outcome in computed.outcomes)
     facts = {
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "extent": "quick: few partitions, small sizes" if quick else "full",
         "cases": _extent(computed.summary([])),
-        "time": f"{computed.seconds / 60:.1f} minutes; the cases took {spent:.1f} minutes when "
-        "they ran",
+        "time": f"{duration(computed.seconds)}; the cases took {duration(spent)} when they ran",
         **machine(),
     }
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -150,3 +149,8 @@ def write_benchmarks(computed: Computed, folder: Path) -> Summary:
             names = _markdown.write(folder, experiment.file, experiment.title, section.parts, facts)
             output += [folder / name for name in names]
     return computed.summary(output)
+
+
+def duration(seconds: float) -> str:
+    """In words: seconds, and minutes from two of them on."""
+    return f"{seconds:.1f} seconds" if seconds < 120 else f"{seconds / 60:.1f} minutes"

@@ -55,7 +55,15 @@ def test_only_orthogonal_estimators_and_stacks_refuse_precomputed_kernels():
     ["as often as you ask", "leaves no trace", "at any ridge", 'pip install "gramian['],
 )
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/updating.md", "docs/start.md", "docs/index.md"]
+    "page",
+    [
+        "README.md",
+        "docs/updating.md",
+        "docs/start.md",
+        "docs/index.md",
+        "docs/serve.md",
+        "docs/store.md",
+    ],
 )
 def test_what_was_never_true_is_not_said(page, words):
     assert words not in read(page)

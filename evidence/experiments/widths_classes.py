@@ -30,40 +30,22 @@ def cases(quick: bool) -> list[Parameters]:
 
 def run(table: str, partition: int, n: int, data: str = "") -> dict[str, Any]:
     """For each score: coverage, that of the worst class and of the hardest fifth, mean size."""
-    part, rng = fold(table, partition, n), np.random.default_rng(SEED)
+    part = fold(table, partition, n)
     model = LeastSquaresSVC(random_state=SEED).fit(part.X, part.y)
-    own, asked = (np.searchsorted(model.classes_, y) for y in (part.y, part.y_test))
-    P = model.loo_predict_proba(), model.predict_proba(part.X_test)
-    hard = np.argsort(P[1].max(axis=1))[: len(asked) // 5]
+    asked = np.searchsorted(model.classes_, part.y_test)
+    hard = np.argsort(model.predict_proba(part.X_test).max(axis=1))[: len(asked) // 5]
     out = {}
-    for score in SCORES:
-        kind = margins if score.startswith("margin") else adaptive
-        held, new = (kind(p, rng) for p in P)
-        mine = held[np.arange(len(own)), own]
-        sets = np.zeros(new.shape, dtype=bool)
-        for label in range(new.shape[1]):
-            among = mine[own == label] if "within" in score else mine
-            rank = (1.0 + (among[:, None] >= new[:, label]).sum(axis=0)) / (1.0 + len(among))
-            sets[:, label] = rank > 1.0 - LEVEL
+    for name in SCORES:
+        sets = model.predict_set(
+            part.X_test,
+            LEVEL,
+            mondrian="within" in name,
+            random_state=SEED,
+            score=name.split(",")[0],
+        )
         inside = sets[np.arange(len(asked)), asked]
         by_class = [inside[asked == c].mean() for c in np.unique(asked)]
-        out[score] = [inside.mean(), min(by_class), inside[hard].mean(), sets.sum(axis=1).mean()]
-    return out
-
-
-def margins(P: np.ndarray, rng: Any) -> np.ndarray:
-    """Best other class minus own, for every class."""
-    two = np.sort(P, axis=1)[:, -2:]
-    return np.asarray(np.where(two[:, -1:] == P, two[:, :1], two[:, -1:]) - P)
-
-
-def adaptive(P: np.ndarray, rng: Any) -> np.ndarray:
-    """The probability of all classes that are more probable, and a random share of its own."""
-    order = np.argsort(-P, axis=1)
-    ranked = np.take_along_axis(P, order, axis=1)
-    above = np.cumsum(ranked, axis=1) - ranked * rng.uniform(size=(len(P), 1))
-    out = np.empty_like(P)
-    np.put_along_axis(out, order, above, axis=1)
+        out[name] = [inside.mean(), min(by_class), inside[hard].mean(), sets.sum(axis=1).mean()]
     return out
 
 
@@ -79,12 +61,12 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"Sets at {LEVEL:g} of a tuned `LeastSquaresSVC` of at most {N_TRAIN} samples, "
-            f"{len({r['partition'] for r in records})} random partitions of each set. Scores of "
-            "the held samples are by leave-one-out, those of up to 2,000 new ones by the model. "
-            "Margin: best other class minus own. Adaptive: the probabilities of all more probable "
-            "classes and a random share of the own one (APS). Within classes: compared with the "
-            "samples of the class alone (Mondrian). The hardest fifth has the least probable "
-            "first answers."
+            f"{len({r['partition'] for r in records})} random partitions of each set, for up to "
+            "2,000 new samples: `predict_set`, by the folds that tuning needs. Margin: best other "
+            'class minus own. Adaptive (`score="adaptive"`): the probabilities of all more '
+            "probable classes and a random share of the own one (APS). Within classes "
+            "(`mondrian=True`): compared with the samples of the class alone. The hardest fifth "
+            "has the least probable first answers."
         ),
         Table(
             ["set", "score", "coverage", "of the worst class", "of the hardest fifth", "size"],

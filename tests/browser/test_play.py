@@ -100,6 +100,20 @@ def test_the_proof_compares_with_a_refit(visitor):
     assert found[1] == "nothing" or float(found[1]) < 1e-8
 
 
+def test_other_samples_dismiss_what_was_found_and_proved(visitor):
+    page, proof = visitor.page, visitor.page.locator("#proof")
+    page.click("#prove")
+    expect(proof).to_contain_text("After 0 edits")
+    expect(proof).to_contain_text("Teach or forget a few, and prove it again.")
+    page.click("#choose")
+    expect(page.locator("#search")).to_be_visible()
+    page.select_option("#data", "banana")  # while the search is being shown
+    expect(page.locator("#search")).to_be_hidden()
+    expect(proof).to_have_text("Is the live model really the one that a refit gives?")
+    page.wait_for_timeout(500)
+    expect(page.locator("#found")).not_to_contain_text("the best of")
+
+
 def test_an_address_holds_the_whole_state(visitor, visit):
     n = visitor.n
     visitor.page.select_option("#estimator", "KernelDiscriminant")
@@ -193,3 +207,22 @@ def test_addresses_of_many_samples_open(play, visit):
     visitor = Visitor(visit(play.url + address(rows)))
     visitor.holds(800)
     np.testing.assert_allclose(visitor.rows, rows, rtol=0, atol=1e-3)
+
+
+def test_the_band_of_a_curve_follows_the_noise_or_not(play, visit):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.9, 1.9, 120)
+    y = np.clip(0.4 * np.sin(2 * x) + 0.15 * (x + 2) * rng.standard_normal(120), -1.4, 1.4)
+    rows = [(a, b, 0) for a, b in zip(x, y, strict=True)]
+    page = visit(play.url + address(rows, "LeastSquaresSVR", layers="sets"))
+    Visitor(page)
+    band = "() => document.getElementById('field').toDataURL()"
+    page.wait_for_timeout(1500)
+    expect(page.locator("#constant-row")).to_be_visible()
+    local = page.evaluate(band)
+    page.check("[value=constant]")
+    assert page.evaluate(band) != local
+    page.uncheck("[value=constant]")
+    assert page.evaluate(band) == local
+    page.uncheck("[value=sets]")
+    expect(page.locator("#constant-row")).to_be_hidden()

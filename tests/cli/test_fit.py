@@ -199,7 +199,7 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
     name, reason = chosen([0.5 * i for i in range(4000)])
     assert name == "orthogonal-regressor"
-    assert "takes 0.36 GiB with room to tune, of which 0.00098 are free" in reason
+    assert "takes 0.36 GiB with room to tune, of which 1 MiB are free" in reason
     monkeypatch.setattr(_machine, "available_memory", lambda: None)
     assert chosen(["a", "b"] * 1000)[0] == "discriminant"
 

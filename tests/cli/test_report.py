@@ -11,6 +11,7 @@ import pytest
 
 import gramian as package
 from gramian import KernelDiscriminant, LeastSquaresSVR
+from gramian.cli._report import _signed
 from tests.cli.conftest import make_rows, write_csv
 
 pytest.importorskip("matplotlib")
@@ -138,3 +139,7 @@ def test_classes_dates_and_folded_columns(gramian, folder, monkeypatch):
     assert "0.0 %" in text  # recall of the class that is never predicted
     assert "10 more columns" in text
     assert page.tags.count("details") == 1
+
+
+def test_rises_that_are_rounding_alone():
+    assert [_signed(x) for x in (7e-15, -7e-15, 0.25, -1.5)] == ["0", "0", "+0.25", "−1.5"]

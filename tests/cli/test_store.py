@@ -1,6 +1,7 @@
 """Stores on the command line."""
 
 import json
+import re
 import secrets
 
 import pytest
@@ -142,9 +143,10 @@ def test_rows_that_are_withheld(gramian, pets):
     assert "--after is for a store" in used
 
 
-def test_one_receipt_is_checked_without_the_store(gramian, folder, pets):
-    ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+def write_key(path):
+    """A new private key, in a file."""
     from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ed25519
 
     key = ed25519.Ed25519PrivateKey.generate()
     pem = (
@@ -152,7 +154,13 @@ def test_one_receipt_is_checked_without_the_store(gramian, folder, pets):
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    (folder / "key.pem").write_bytes(key.private_bytes(*pem))
+    path.write_bytes(key.private_bytes(*pem))
+    return key
+
+
+def test_one_receipt_is_checked_without_the_store(gramian, folder, pets):
+    ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+    key = write_key(folder / "key.pem")
     gramian("store", "create", "pets.gram", "signed.store", "--key", "key.pem")
     for name in ("pet 3", "pet 4", "pet 5"):
         gramian("forget", "signed.store", "--id", name, "--key", "key.pem")
@@ -190,4 +198,26 @@ def test_a_letter(gramian, folder, pets):
     assert "pet 3" not in page
     gramian("forget", pets, "--id", "pet 4", "--after", "2w")
     gramian("store", "letter", pets, 2, "-o", "letter.html")
-    assert "waiting period" in (folder / "letter.html").read_text()
+    page = (folder / "letter.html").read_text()
+    assert "One record of yours left" in page
+    assert "It is kept for a waiting period" in page
+
+
+def test_a_letter_about_several_records_and_their_copies(gramian, folder, pets):
+    pytest.importorskip("cryptography")
+    write_key(folder / "key.pem")
+    key, sealed = ["--key", "key.pem"], ["--keyring", "new.keyring"]
+    gramian("store", "create", "pets.gram", "sealed.store", *key, *sealed)
+    forget = ("forget", "sealed.store", *key, *sealed)
+    gramian(*forget, "--id", "pet 3", "--id", "pet 4")
+    gramian(*forget, "--id", "pet 5", "--id", "pet 6", "--after", "2w")
+    pages = []
+    for number in (1, 2):
+        gramian("store", "letter", "sealed.store", number, "-o", "letter.html", *sealed)
+        pages.append((folder / "letter.html").read_text())
+    assert "2 records of yours were erased" in pages[0]
+    assert "the key was destroyed" in pages[0]
+    assert re.search(r"gramian verify FILE --public-key [0-9a-f]{64}</span> checks", pages[0])
+    assert "They are kept for a waiting period" in pages[1]
+    assert "until its key is destroyed then" in pages[1]  # which is not yet so
+    assert "was destroyed" not in pages[1]

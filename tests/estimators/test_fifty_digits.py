@@ -77,3 +77,21 @@ def test_linear_lagrangian_at_a_large_C(seed):
         exact = LagrangianSVC(kernel="linear", C=1e6).fit(X[rest], y[rest])
         off = np.abs(found[i] - exact.decision_function(X[[i]])[0]).max()
         assert off <= 1e-6 * np.abs(found).max()  # two fits from other starts differ by 5e-8
+
+
+@pytest.mark.parametrize(("query", "label"), [(3, 0), (4, 1), (5, 0)])
+def test_sets_at_a_ridge_that_closed_forms_do_not_bear(query, label):
+    """A query that repeats a held sample, against all n + 1 refits."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((14, 2)), np.arange(14) % 2
+    model = make_model("kda", "rbf", 1e-8).fit(X, y)
+    found = model.p_values(X[query : query + 1])[0, label]
+    X, y = np.vstack([X, X[query]]), np.append(y, label)
+    score = np.empty(15)
+    for i in range(15):
+        rest = np.arange(15) != i
+        value = make_model("kda", "rbf", 1e-8).fit(X[rest], y[rest]).decision_function(X[[i]])[0]
+        score[i] = -value if y[i] else value
+    tie = 1e-6 * (1 + abs(score[-1]))
+    least, most = (1 + np.sum(score[:-1] > score[-1] + side) for side in (tie, -tie))
+    assert least / 15 <= found <= most / 15

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from evidence import __main__ as command
-from evidence._run import compute, write_benchmarks, write_page
+from evidence._run import compute, duration, write_benchmarks, write_page
 from tests.evidence import fakes
 
 
@@ -98,6 +98,10 @@ def test_page_and_files_share_the_file_of_finished_cases(tmp_path, page, cache):
     assert [json.loads(line)["values"] for line in cache.read_text().splitlines()] == [
         {"square": 9}
     ] * 2
+
+
+def test_durations_in_words():
+    assert [duration(s) for s in (0.2, 90, 600)] == ["0.2 seconds", "90.0 seconds", "10.0 minutes"]
 
 
 def test_without_matplotlib_nothing_is_computed(cache, monkeypatch):

@@ -131,7 +131,10 @@ def test_layers_come_with_the_details(ask):
     assert "p_values" in details or details["progress"] < 1
     ask({"do": "start", "estimator": "LeastSquaresSVR", "data": "wave"})
     details = ask({"do": "details", "layers": ["sets"]})
-    assert details["intervals"].shape == (len(details["confidences"]) * 65 * 2,)
+    assert details["widths"] == ["local", "constant"]
+    assert details["intervals"].shape == (2 * len(details["confidences"]) * 65 * 2,)
+    local, constant = details["intervals"].reshape(2, -1, 65, 2)[:, 5]
+    assert np.ptp(local[:, 1] - local[:, 0]) > np.ptp(constant[:, 1] - constant[:, 0])
 
 
 def test_a_model_comes_and_goes_with_its_second_class(ask):

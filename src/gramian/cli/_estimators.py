@@ -46,11 +46,11 @@ def choose_estimator(
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")
     )
     needed, free = 3 * n * n * itemsize, available_memory()
-    size = f"the matrix of {n:,} rows takes {_gib(needed)} GiB with room to tune"
+    size = f"the matrix of {n:,} rows takes {_size(needed)} with room to tune"
     if n > EXACT_UP_TO:
         return sparse, f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): a basis of some rows"
     if free is not None and needed > free:
-        return sparse, f"{what}, and {size}, of which {_gib(free)} are free: a basis of some rows"
+        return sparse, f"{what}, and {size}, of which {_size(free)} are free: a basis of some rows"
     return exact, f"{what}, and {size}"
 
 
@@ -89,5 +89,8 @@ def make_estimator(
     return unfitted.set_params(**{k: v for k, v in given.items() if v is not None})
 
 
-def _gib(size: float) -> str:
-    return f"{size / 2**30:.2g}"
+def _size(number: float) -> str:
+    """Of memory."""
+    if number < 0.1 * 2**30:
+        return f"{number / 2**20:.2g} MiB"
+    return f"{number / 2**30:.2g} GiB"

@@ -11,7 +11,7 @@ from typing import Any, cast
 from gramian.cli._work import step
 from gramian.core.progress import PROGRESS
 
-_ENOUGH = 2  # so many must be done before the time of the rest can be told
+_ENOUGH = 2  # so many must be done before the time of the rest can be estimated
 
 
 class Follower(logging.Handler):
@@ -45,11 +45,10 @@ class Follower(logging.Handler):
     def trial(self, trial: Any) -> None:
         """Show that a search has tried another setting."""
         self._trials += 1
-        told = f"{self._trials} settings tried, the last on {trial.n:,} rows"
-        self._show("settings", told)
+        self._show("settings", f"{self._trials} settings tried, the last on {trial.n:,} rows")
 
-    def _show(self, kind: str, told: str) -> None:
-        self._details[kind] = told
+    def _show(self, kind: str, detail: str) -> None:
+        self._details[kind] = detail
         step(self._what, detail=", ".join(self._details.values()))
 
 

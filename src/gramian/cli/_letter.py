@@ -11,7 +11,7 @@ _STYLE = """
 body { font: 16px/1.55 Georgia, serif; max-width: 40rem; margin: 3rem auto; padding: 0 1.5rem;
        color: #111; background: #fff; }
 h1 { font-size: 1.3rem; } td { padding: .15rem 1.2rem .15rem 0; vertical-align: top; }
-.code { font: .8rem/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
+.code { font: .8rem/1.4 ui-monospace, monospace; } p, td { overflow-wrap: anywhere; }
 .right { text-align: right; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 @media print { body { margin: 0 auto; } details { display: none; } }
 """
@@ -35,7 +35,8 @@ def letter(proof: Proof, *, pending: bool, person: str | None, office: str | Non
         *(f"<p>{escape(text)}</p>" for text in _sentences(receipt, pending)),
         f"<table>{_facts(proof)}</table>",
         "<p>How to check this: keep the file that comes with this letter, or the text below. "
-        f'<span class="code">gramian verify FILE</span>{escape(_how(receipt))} '
+        f'<span class="code">gramian verify FILE{escape(_signer(receipt))}</span> '
+        f"{escape(_how(receipt))} "
         "The format is public, and anyone can write a program that checks it.</p>",
         "<details><summary>The receipt and its proof</summary>"
         f'<pre class="code">{escape(json.dumps(proof.as_dict(), indent=1))}</pre></details>',
@@ -44,16 +45,19 @@ def letter(proof: Proof, *, pending: bool, person: str | None, office: str | Non
 
 
 def _sentences(receipt: Receipt, pending: bool) -> list[str]:
-    count = "one record" if receipt.count == 1 else f"{receipt.count} records"
+    one = receipt.count == 1
+    count = "one record" if one else f"{receipt.count} records"
     when = f"on {receipt.time[:10]} at {receipt.time[11:16]} UTC"
     if receipt.action == "withhold":
         first = (
-            f"{count.capitalize()} of yours left our prediction model {when}. No answer uses it "
-            f"any more. It is kept for a waiting period, in case the request was a mistake, and "
-            f"then erased; you get another letter then."
+            f"{count.capitalize()} of yours left our prediction model {when}. No answer uses "
+            f"{'it' if one else 'them'} any more. {'It is' if one else 'They are'} kept for a "
+            f"waiting period, in case the request was a mistake, and then erased; you get another "
+            f"letter then."
         )
     elif receipt.action in ("forget", "erase"):
-        first = f"{count.capitalize()} of yours was erased from our prediction model {when}."
+        was = "was" if one else "were"
+        first = f"{count.capitalize()} of yours {was} erased from our prediction model {when}."
     else:
         first = f"The action “{receipt.action}” was done {when}, on {count}."
     return [first, *_about_model(receipt), _about_copies(receipt, pending)]
@@ -78,12 +82,17 @@ def _about_model(receipt: Receipt) -> list[str]:
 
 
 def _about_copies(receipt: Receipt, pending: bool) -> str:
-    sentences = (
-        "Backups of the model made before hold your data in a form that nobody can read any more: "
-        "the key was destroyed."
-        if receipt.epoch is not None
-        else "Backups of the model made before still hold your data until they are deleted."
-    )
+    sealed = receipt.epoch is not None
+    if receipt.action == "withhold":
+        until = "its key is destroyed then" if sealed else "they are deleted"
+        sentences = f"Backups of the model still hold your data, until {until}."
+    elif sealed:
+        sentences = (
+            "Backups of the model made before hold your data in a form that nobody can read any "
+            "more: the key was destroyed."
+        )
+    else:
+        sentences = "Backups of the model made before still hold your data until they are deleted."
     return f"{sentences} {'Some servers have yet to confirm this.' if pending else ''}".strip()
 
 
@@ -104,10 +113,10 @@ def _facts(proof: Proof) -> str:
     return "".join(rows)
 
 
+def _signer(receipt: Receipt) -> str:
+    return "" if receipt.public_key is None else f" --public-key {receipt.public_key}"
+
+
 def _how(receipt: Receipt) -> str:
-    if receipt.public_key is None:
-        return " checks that the receipt is in the chain of the last receipt named above."
-    return (
-        f" --public-key {receipt.public_key} checks that the receipt is in the chain of the last "
-        f"receipt named above, and who signed it."
-    )
+    check = "checks that the receipt is in the chain of the last receipt named above"
+    return f"{check}." if receipt.public_key is None else f"{check}, and who signed it."

@@ -17,6 +17,7 @@ from gramian.tables import estimator_of
 
 _RELEVANT = 20  # columns that matter most
 _SHOWN_COLUMNS = 50  # the others are folded
+_ROUNDING = 1e-9  # of an error in percent, or of numbers of a usual size
 
 
 def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any]:
@@ -106,8 +107,13 @@ def _comparisons(fitted: Any) -> Iterator[str]:
             f"how far their {name.split()[0]} rises when one column is shuffled among them."
         )
         names = ["column", f"rise of the {name}", "gamma"][: len(rows[0])]
-        rows = [[row[0], f"{row[1]:+.3g}".replace("-", "−"), *row[2:]] for row in rows]
+        rows = [[row[0], _signed(row[1]), *row[2:]] for row in rows]
         yield _html.section("Which columns matter", [how, _html.table(names, rows)])
+
+
+def _signed(rise: float) -> str:
+    """With a sign, and without what rounding alone has left."""
+    return "0" if abs(rise) < _ROUNDING else f"{rise:+.3g}".replace("-", "−")
 
 
 def _details(facts: dict[str, Any]) -> Iterator[str]:

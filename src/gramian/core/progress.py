@@ -1,4 +1,4 @@
-"""How far a long computation is, told to the logger ``gramian.progress``.
+"""How far a long computation is, logged to ``gramian.progress``.
 
 It costs nothing until someone listens at the level INFO, as the command line does:
 
@@ -33,12 +33,12 @@ Result = TypeVar("Result")
 
 
 def log_progress(done: int, total: int, what: str) -> None:
-    """Tell that so many are done."""
+    """Log that so many are done."""
     PROGRESS.info("%d of %d %s", done, total, what)
 
 
 def counted(function: Callable[[Item], Result], total: int, what: str) -> Callable[[Item], Result]:
-    """The same function, which tells after each call how many of ``total`` calls are done."""
+    """The same function, which logs after each call how many of ``total`` calls are done."""
     numbers = count(1)  # its next number is taken in one step, also by threads
 
     def calling(item: Item) -> Result:

@@ -28,11 +28,11 @@ class MinimumNorm(Equations):
     guide: ClassVar[Equations | None] = LS_SVM
     name: str = "KDA/RMSE"
 
-    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+    def intercepts(self, R: Array, s: Array, D: Array, ridge: float) -> Array:
         """``β = sᵀDR / (1 + sᵀDs)``; kim2006, eq. (16), which eqs. (19) and (20) compute by QR."""
         Ds = D * s
-        intercept = Ds @ R / (1.0 + Ds @ s)
-        return intercept, R - s[:, None] * intercept
+        result: Array = Ds @ R / (1.0 + Ds @ s)
+        return result
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """Leave-one-out in O(n t) given P D P; kim2006, Alg. 7 downdates n times in O(n²) each.

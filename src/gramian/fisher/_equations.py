@@ -44,10 +44,15 @@ class Fisher(Equations):
         result: Array = 1j * ridge**0.5 / weight
         return result
 
+    def intercepts(self, R: Array, s: Array, D: Array, ridge: float) -> Array:
+        """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``."""
+        result: Array = R.sum(axis=0).imag / (s.sum().imag - self.penalty * ridge**0.5)
+        return result
+
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
-        """``b = Im 1ᵀR / (Im 1ᵀs − c σ)``, ``α = Re (R − s b)``."""
-        intercept = R.sum(axis=0).imag / (s.sum().imag - self.penalty * ridge**0.5)
-        return intercept, (R - s[:, None] * intercept).real
+        """b, and ``α = Re (R − s b)``."""
+        intercept, Z = super().coefficients(R, s, D, ridge)
+        return intercept, Z.real
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """Leave-one-out values of the discriminant without the sample: ``f₋ᵢ = y_i − Re θ_i``."""

@@ -24,6 +24,8 @@ STEPS = 257
 """Points of a curve."""
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 """Those for which a curve has intervals."""
+WIDTHS = ("local", "constant")
+"""Those of a curve's intervals."""
 
 
 class Reader:
@@ -128,7 +130,7 @@ class Reader:
         return LAYERS[name](self, model)
 
     def _sets(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-        """P-values of every class, or for a curve the intervals of each of `CONFIDENCES`."""
+        """P-values of every class, or a curve's intervals of each width and confidence."""
         if not self.choice.offer.quick:
             if self._slow_sets is None:
                 self._slow_sets = SlowSets([(shape, _grid(shape)) for shape in SLOW])
@@ -136,10 +138,12 @@ class Reader:
         if self.choice.offer.task == CURVE:
             queries = self.queries[::4]
             found = [
-                model.predict_interval(queries, confidence_level=share, width="local")
+                model.predict_interval(queries, share, "jackknife+", width)
+                for width in WIDTHS
                 for share in CONFIDENCES
             ]
-            return {"confidences": CONFIDENCES}, {"intervals": np.stack(found)}
+            facts = {"confidences": CONFIDENCES, "widths": WIDTHS}
+            return facts, {"intervals": np.stack(found)}
         shape = ROUGH if len(model.ids_) > 150 else COARSE
         return {"rough": shape}, {"p_values": model.p_values(_grid(shape)).T}
 

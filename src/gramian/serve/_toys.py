@@ -90,6 +90,13 @@ def _wave(rng: np.random.Generator) -> tuple[Array, Array]:
     return np.column_stack([x, y]), np.zeros(50)
 
 
+def _growing(rng: np.random.Generator) -> tuple[Array, Array]:
+    """Noise that grows from left to right: intervals are wide where it is large."""
+    x = rng.uniform(-1.8, 1.8, 100)
+    y = np.sin(2.0 * x) * 0.4 + rng.normal(scale=0.03 + 0.1 * (x + 1.8))
+    return np.column_stack([x, y]), np.zeros(100)
+
+
 def _step(rng: np.random.Generator) -> tuple[Array, Array]:
     x = rng.uniform(-1.8, 1.8, 60)
     y = np.where(x > 0, 0.7, -0.6) + rng.normal(scale=np.where(x > 0, 0.22, 0.06))
@@ -121,6 +128,7 @@ CLASSES: dict[str, Problem] = {
 }
 CURVES: dict[str, Problem] = {
     "wave": _wave,
+    "growing noise": _growing,
     "step": _step,
     "one spike": _spike,
     "empty curve": _empty,

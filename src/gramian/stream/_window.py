@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from numbers import Integral
 from operator import is_
 from typing import Any, NamedTuple, Self
@@ -21,6 +22,7 @@ from sklearn.utils.validation import (
 from gramian.core.arrays import Array, ArrayLike, MatrixLike
 from gramian.core.estimators import positions_of
 from gramian.core.estimators._delegation import if_estimator_has
+from gramian.core.estimators._moving import Moving
 from gramian.core.estimators._scikit_learn import BaseEstimator, MetaEstimatorMixin
 from gramian.stream._alarm import LOOKS, Alarm
 from gramian.stream._holdings import Held, check_age, check_times
@@ -45,6 +47,28 @@ class _Window(NamedTuple):
     looked_at: int = 0
     version: object = None
     """Of the model that holds the samples of `holdings`."""
+    moving: Moving | None = None
+    """Steps that the model has made since, of which nothing else here knows yet."""
+    due: float = inf
+    """The number of samples at which the hyper-parameters are looked at."""
+
+    def held(self) -> Held:
+        """The samples of now."""
+        if self.moving is None:
+            return self.holdings
+        X, y, ids = self.moving.samples()
+        return Held(X, y, ids, ids)
+
+    def settled(self) -> _Window:
+        """The window of now, with a model that moves no more."""
+        self.model._now  # noqa: B018 - whoever reads it ends the movement
+        assert self.moving is not None and self.moving.left is not None
+        X, y, ids, version = self.moving.left
+        next_id = self.next_id + self.moving.steps
+        now = ids[-1] if self.moving.steps else self.now
+        return self._replace(
+            holdings=Held(X, y, ids, ids), now=now, next_id=next_id, version=version, moving=None
+        )
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -102,8 +126,6 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     array([1, 0])
     """
 
-    _state: _Window
-
     def __init__(
         self,
         estimator: Any,
@@ -141,8 +163,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         self
         """
         self._check_parameters()
+        if times is None and self._step(X, y):
+            return self
+        before = self._before()
         new = self._check_samples(X, y, times)
-        before = vars(self).get("_state")
         now = new.times.max() if before is None else max(before.now, new.times.max())
         self._hold(self._slid(before, new, now), now, next_id=int(new.ids[-1]) + 1)
         self._reselect_if_due()
@@ -171,12 +195,20 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: MatrixLike) -> Array:
         """Predictions of the window's model; NotFittedError while there is none."""
+        moving = self._moving()
+        known = None if moving is None else moving.predict(X)
+        if known is not None:
+            return known
         found: Array = self._model().predict(self._check_queries(X))
         return found
 
     @if_estimator_has("decision_function")
     def decision_function(self, X: MatrixLike) -> Array:
         """Decision values of the window's model."""
+        moving = self._moving()
+        known = None if moving is None else moving.decide(X)
+        if known is not None:
+            return np.array([known])
         found: Array = self._model().decision_function(self._check_queries(X))
         return found
 
@@ -233,7 +265,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     @property
     def estimator_(self) -> Any:
         """The model of the window's samples; None while there is none."""
-        state = vars(self).get("_state")
+        state = self._before()
         if state is None:
             raise AttributeError("the window has seen no samples yet; call partial_fit first.")
         if state.model is not None and _version(state.model) is not state.version:
@@ -254,12 +286,33 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return names
 
     def __sklearn_is_fitted__(self) -> bool:
-        return getattr(self, "estimator_", None) is not None
+        state = vars(self).get("_state")
+        return state is not None and state.model is not None
 
     def __sklearn_tags__(self) -> Tags:
         return get_tags(self.estimator)
 
     # -- state ----------------------------------------------------------------------------------
+
+    @property
+    def _state(self) -> _Window:
+        """All that the window knows, settled: its model moves no more."""
+        state: _Window = vars(self)["_state"]
+        if state.moving is not None:
+            vars(self)["_state"] = state = state.settled()
+        return state
+
+    @_state.setter
+    def _state(self, state: _Window) -> None:
+        vars(self)["_state"] = state
+
+    def _before(self) -> _Window | None:
+        """The same, or None before the first sample."""
+        return self._state if "_state" in vars(self) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._before()  # a copy has a model of its own, and shares no movement
+        return super().__getstate__()
 
     def _get_state(self) -> dict[str, Any]:
         """What a model file stores: the samples, and the model of them."""
@@ -293,6 +346,50 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             is_classifier(self.estimator),
         )
 
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _moving(self) -> Moving | None:
+        """The model through which samples move, if they do."""
+        state: _Window | None = vars(self).get("_state")
+        return None if state is None else state.moving
+
+    def _step(self, X: Any, y: Any) -> bool:
+        """Learn one sample and forget the oldest the short way; False if nothing was done."""
+        state: _Window | None = vars(self).get("_state")
+        if state is None or (state.moving is None and not self._begin_steps(state, X, y)):
+            return False
+        state = vars(self)["_state"]
+        assert state is not None and state.moving is not None
+        new_id = state.next_id + state.moving.steps
+        return new_id + 1 < state.due and state.moving.step(X, y, new_id)
+
+    def _begin_steps(self, state: _Window, X: Any, y: Any) -> bool:
+        """Let the model of a full window move, if it can and this sample is one to begin with."""
+        holdings, due = state.holdings, self._due(state)
+        if (
+            state.model is None
+            or self.max_age is not None
+            or len(holdings) != self.max_samples
+            or state.next_id + 1 >= due
+            or _version(state.model) is not state.version
+            or not (holdings.is_like(X) and len(X) == 1 and holdings.accepts_targets(y, 1))
+            or not (state.classifies or y.dtype == np.float64)
+            or not (state.model.ids_ == holdings.ids).all()
+        ):
+            return False
+        moving = state.model._start_moving()
+        if moving is not None:
+            self._state = state._replace(moving=moving, due=due)
+        return moving is not None
+
+    def _due(self, state: _Window) -> float:
+        """The number of samples at which the hyper-parameters are looked at."""
+        if self.reselect_every is None:
+            return inf
+        if self.reselect_every == ALARM:
+            return 0 if state.alarm is None else state.looked_at + len(state.holdings) / LOOKS
+        return state.selected_at + int(self.reselect_every)
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _slid(self, before: _Window | None, new: Held, now: Any) -> Held:
@@ -315,7 +412,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def _hold(self, holdings: Held, now: Any, next_id: int) -> None:
         """Hold these samples: bring the model there, then put all in place at once."""
-        before = vars(self).get("_state")
+        before = self._before()
         model = None if before is None else before.model
         selected_at = next_id if before is None else before.selected_at
         classifies = is_classifier(self.estimator) if before is None else before.classifies
@@ -375,7 +472,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         model = getattr(self, "estimator_", None)
         if model is not None:
             return model
-        holdings = len(self._state.holdings) if "_state" in vars(self) else 0
+        before = self._before()
+        holdings = 0 if before is None else len(before.holdings)
         classes = " of two classes or more" if is_classifier(self.estimator) else ""
         raise NotFittedError(
             f"the window has no model: it holds {holdings} samples, and a model needs "
@@ -383,14 +481,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         )
 
     def _require_samples(self) -> Held:
-        if "_state" not in vars(self):
+        state: _Window | None = vars(self).get("_state")
+        if state is None:
             raise NotFittedError("the window has seen no samples yet; call partial_fit first.")
-        return self._state.holdings
+        return state.held()
 
     # -- validation -----------------------------------------------------------------------------
 
     def _check_samples(self, X: Any, y: Any, times: Any) -> Held:
-        before = vars(self).get("_state")
+        before = self._before()
         if (
             before is not None
             and before.holdings.accepts(X)
@@ -440,6 +539,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         if checked is not None and all(map(is_, parameters, checked)):
             return
         self._check_each_parameter()
+        self._before()  # steps were made under other parameters
         self._checked = parameters
 
     def _check_each_parameter(self) -> None:

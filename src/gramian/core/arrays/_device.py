@@ -370,7 +370,10 @@ def _pad(device: Any, array: Any, widths: Any) -> DeviceArray:
 @_implements(np.where)
 def _where(device: Any, condition: Any, first: Any, second: Any) -> DeviceArray:
     first, second = (
-        value if np.isscalar(value) else moved(value, device) for value in (first, second)
+        (value.item() if isinstance(value, np.generic) else value)
+        if np.isscalar(value)
+        else moved(value, device)
+        for value in (first, second)
     )
     return DeviceArray(torch.where(moved(condition, device), first, second))
 

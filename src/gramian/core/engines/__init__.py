@@ -16,6 +16,7 @@ from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings, check_weight, trimmed
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
 from gramian.core.engines._minimum_norm import MinimumNormEngine
+from gramian.core.engines._moving import MovingModel
 from gramian.core.engines._parameters import (
     check_choice,
     check_class_weight,
@@ -49,6 +50,7 @@ __all__ = [
     "KernelSpec",
     "Listener",
     "MinimumNormEngine",
+    "MovingModel",
     "Predictor",
     "PrimalEngine",
     "PrimalPredictor",

@@ -10,10 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, row_blocks
+from gramian.core.arrays import Array, row_blocks, to_host
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import make_rows
-from gramian.core.equations import Added, BestOthers, nonconformity
+from gramian.core.equations import (
+    Added,
+    BestOthers,
+    adaptive_scores,
+    finite_outputs,
+    margin_slope,
+    nonconformity,
+)
 from gramian.core.gram import NotPositiveDefiniteError
 from gramian.core.kernels import Kernel
 from gramian.core.kernels._precomputed import GramSamples
@@ -32,6 +39,14 @@ class AddedBlock(ABC):
     def scores(self, label: int) -> Array:
         """Nonconformity (m, n + 1) of all samples if the queries had this class."""
         return nonconformity(self.decisions(label), np.append(self.labels, label))
+
+    def adaptive_scores(self, label: int, shares: Array) -> Array:
+        """Adaptive scores (m, n + 1) if the queries had this class; see `margin_slope`.
+
+        ``shares`` (m, n + 1) are the random numbers of all samples; the query's come last.
+        """
+        F, labels = finite_outputs(self.decisions(label)), np.append(self.labels, label)
+        return adaptive_scores(F, labels, margin_slope(F, labels)[:, None], shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +75,13 @@ class AddedQueries(AddedBlock):
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
-        return self._with_query(1.0)
+        return Added(*map(to_host, self._with_query(1.0)))
 
     def decisions(self, label: int) -> Array:
         weight = self._weight(label)
         added = self._with_query(weight)
-        F = added.values.copy()
-        F[..., label] += added.slope[..., 0]
+        F = np.array(added.values)
+        F[..., label] += np.asarray(added.slope[..., 0])
         result: Array = self.targets.added(label, weight).combine_left_out(F)
         return result
 
@@ -177,10 +192,10 @@ def pair_blocks(n: int, t: int) -> Iterator[slice]:
 
 
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:
-    """Kernel values (m, n) of queries to the samples, and (m,) of each with itself, in NumPy.
+    """Kernel values (m, n) of queries, on the device of the samples, and (m,) of each with itself.
 
     With a precomputed kernel these are the columns of X, the last for ``k(x, x)``.
     """
     if isinstance(samples, GramSamples):
         return X[:, :-1], X[:, -1]
-    return np.asarray(kernel(X, samples)), np.asarray(kernel.diagonal(X))
+    return kernel(X, samples), np.asarray(kernel.diagonal(X))

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from gramian.core.arrays import Array, factor_cholesky, row_blocks, without_rows
+from gramian.core.arrays import Array, factor_cholesky, on_device, row_blocks, without_rows
 from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense_queries import DenseQueries
 from gramian.core.engines._doubt import (
+    FEW,
     PAIR_DIGITS,
     doubtful,
     doubtful_groups,
@@ -175,6 +176,11 @@ class DenseEngine(Engine):
 
     # -- reads ----------------------------------------------------------------------------------
 
+    def checked(self) -> LiveSystem:
+        """The system, after what a read of its solution checks."""
+        self._reading(self.system.solution)
+        return self.system
+
     def predictor(self, holdings: Holdings) -> KernelExpansion:
         intercept, Z = self.coefficients(holdings)
         return KernelExpansion(
@@ -217,9 +223,10 @@ class DenseEngine(Engine):
         """Yield blocks of queries with the left-out values of all samples if one were added.
 
         One product with P for a block, then O(n t) for each query and weight. If class weights
-        are "balanced", all weights change with every sample, and every query costs two fits.
+        are "balanced", all weights change with every sample, and every query costs two fits. Few
+        samples of a classifier learn and forget each query where the ridge is too small for that.
         """
-        if isinstance(self.spec.class_weight, str):
+        if isinstance(self.spec.class_weight, str) or self._rounding_decides(holdings):
             return AddedByEdits.blocks(self.fresh, holdings, X)
         return self._queries(holdings).added(X)
 
@@ -303,9 +310,14 @@ class DenseEngine(Engine):
             spec.class_factors(holdings),
             np.asarray(self.system.B[:, 1:].real),
             self._known_moments(holdings),
-            lambda B: np.asarray(self._reading(lambda: self.system.apply_inverse(B.T))).T,
+            self._apply_inverse,
             self._squares,
         )
+
+    def _apply_inverse(self, B: Array) -> Array:
+        """``P b`` for each row b, where the rows are."""
+        found = self._reading(lambda: self.system.apply_inverse(B.T)).T
+        return found if on_device(B) else np.asarray(found)
 
     def _squares(self, members: Array, power: int) -> Array:
         """Blocks (g, k, k) of P, or of P D P, for groups of k samples (g, k)."""
@@ -341,6 +353,15 @@ class DenseEngine(Engine):
             return self.spec.equations.loo_groups(queries.Y, codes, known, squares, self.spec.shift)
 
         return doubtful_groups(loo, moments, queries.squares, rounding, scale)
+
+    def _rounding_decides(self, holdings: Holdings) -> bool:
+        """Whether few samples have a ridge below which the closed forms lose their digits."""
+        known = holdings.classes is not None and holdings.rows.dtype == np.float64
+        if not known or len(holdings) > FEW or self.spec.factor == SINGLE:
+            return False
+        own = np.asarray(self.spec.predicts_with.diagonal(holdings.rows.samples()))
+        size = float(np.sum(own * np.asarray(self._weight)))
+        return self.spec.shift < self.spec.equations.least_ridge(size, float(np.finfo(float).eps))
 
     def _known_moments(self, holdings: Holdings) -> Callable[[int], Moments]:
         """`moments` of these holdings, each computed once, in host memory."""

@@ -126,11 +126,11 @@ class DenseQueries:
         for rows in query_blocks(X.shape[0], *self.Y.shape):
             cross, own = meet(self.kernel, X[rows], self.samples)
             found = self.equations.variances(own, cross, self.apply(cross), first.s, self.ridge)
-            yield rows, found
+            yield rows, np.asarray(found)
 
     def _adding(self, cross: Array, own: Array, solved: Array) -> Callable[[float], Added]:
         """Return the function of their weight that gives what queries change."""
-        schur = own - np.einsum("ij,ij->i", cross, solved)
+        schur = own - np.asarray(np.einsum("ij,ij->i", cross, solved))
 
         def added(weight: float) -> Added:
             weights = np.append(self.weight, self.weight.dtype.type(weight))

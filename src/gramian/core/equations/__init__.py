@@ -1,5 +1,6 @@
 """The equations that several families share, as functions of arrays without state."""
 
+from gramian.core.equations._adaptive import adaptive_scores, finite_outputs, margin_slope
 from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
 from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
 from gramian.core.equations._conformal import (
@@ -57,12 +58,14 @@ __all__ = [
     "Responses",
     "Targets",
     "accepted",
+    "adaptive_scores",
     "added_rows",
     "class_scores",
     "conformal_regions",
     "decision_changes",
     "differentiate",
     "feature_scales",
+    "finite_outputs",
     "finite_sizes",
     "fit_calibration",
     "group_pair_residuals",
@@ -73,6 +76,7 @@ __all__ = [
     "jackknife_plus",
     "local_scales",
     "loo_bordered",
+    "margin_slope",
     "minimum_norm",
     "minimum_norm_loo",
     "neighbours",

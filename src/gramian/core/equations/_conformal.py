@@ -52,8 +52,8 @@ class BestOthers:
     def of(cls, values: Array, slope: Array, labels: Array) -> BestOthers:
         """Find the two best other classes of each sample, O(n c)."""
         holdings, n = values[:, :-1], len(labels)
-        best = np.full(holdings.shape[:2], -np.inf, dtype=values.dtype)
-        second, which = best.copy(), np.zeros(best.shape, dtype=np.int32)
+        best = np.full(holdings.shape[:2], -np.inf, dtype=values.dtype, like=values)
+        second, which = best.copy(), np.zeros(best.shape, dtype=np.int32, like=values)
         for j in range(values.shape[2]):
             other = np.where(labels == j, -np.inf, holdings[..., j])
             above = other > best
@@ -64,7 +64,7 @@ class BestOthers:
 
     def scores(self, label: int) -> Array:
         """Nonconformity (m, n + 1) if the query had this class."""
-        mine, query = self.labels == label, self.values[:, -1]
+        mine, query = self.labels == label, np.asarray(self.values[:, -1])
         raised = self.values[:, :-1, label] + self.slope
         others = np.where(self.which == label, self.second, self.best)
         holdings = np.where(mine, self.best - raised, np.maximum(others, raised) - self.own)

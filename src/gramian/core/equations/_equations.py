@@ -81,11 +81,16 @@ class Equations(ABC):
     # -- the live solution ----------------------------------------------------------------------
 
     @abstractmethod
-    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
-        """Intercepts b (t,) and coefficients ``Z = R − s b`` (n, t), from ``R = P Y``, ``s = P 1``.
+    def intercepts(self, R: Array, s: Array, D: Array, ridge: float) -> Array:
+        """Intercepts b (t,) from ``R = P Y`` and ``s = P 1``; ``D`` is the diagonal 1 / weight.
 
-        ``D`` is the diagonal 1 / weight; O(n t).
+        Rows of zeros in R and s change nothing. O(n t).
         """
+
+    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
+        """The `intercepts` b (t,) and the coefficients ``Z = R − s b`` (n, t); O(n t)."""
+        intercept = self.intercepts(R, s, D, ridge)
+        return intercept, R - s[:, None] * intercept
 
     @abstractmethod
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:

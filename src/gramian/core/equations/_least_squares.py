@@ -29,10 +29,10 @@ class LeastSquares(Equations):
     name: str
     penalty: float
 
-    def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
-        """``b = 1ᵀR / (c + 1ᵀs)``, ``Z = R − s b``; duan2008, eq. (7) for c = 0."""
-        intercept = R.sum(axis=0) / (self.penalty + s.sum())
-        return intercept, R - s[:, None] * intercept
+    def intercepts(self, R: Array, s: Array, D: Array, ridge: float) -> Array:
+        """``b = 1ᵀR / (c + 1ᵀs)``; duan2008, eq. (7) for c = 0."""
+        result: Array = R.sum(axis=0) / (self.penalty + s.sum())
+        return result
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """``f₋ᵢ = y_i − (M Y)_i / M_ii``, see `loo_bordered`."""

@@ -8,7 +8,8 @@ from gramian.core.estimators._attributes import (
 )
 from gramian.core.estimators._classifier import LiveClassifier, calibrated, check_two_classes
 from gramian.core.estimators._conformal import answer_p_values, check_confidence
-from gramian.core.estimators._estimator import Fitted, LiveEstimator, edits
+from gramian.core.estimators._estimator import LiveEstimator, edits
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._ids import positions_of
 from gramian.core.estimators._influence import Influence, sample_influence
 from gramian.core.estimators._left_out import (

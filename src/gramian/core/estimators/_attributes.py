@@ -15,7 +15,8 @@ from gramian.core.engines import (
     check_positive,
 )
 from gramian.core.equations import Equations
-from gramian.core.estimators._estimator import Fitted, LiveEstimator
+from gramian.core.estimators._estimator import LiveEstimator
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.kernels import Kernel
 from gramian.core.search import Selection
 

@@ -15,7 +15,8 @@ from gramian.core.engines import Holdings
 from gramian.core.engines._crossfit import Calibrated
 from gramian.core.equations import accepted, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
-from gramian.core.estimators._estimator import Fitted, LiveEstimator, answered, edits
+from gramian.core.estimators._estimator import LiveEstimator, answered, edits
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._nested import out_of_fold_outputs_of
 from gramian.core.estimators._scikit_learn import ClassifierMixin
 
@@ -103,6 +104,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         random_state: RandomSource = None,
         *,
         method: str = "auto",
+        score: str = "margin",
     ) -> Array:
         """Conformal p-value of each class for each sample, of shape (n_samples, n_classes).
 
@@ -129,16 +131,22 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             Break ties by a random number, which makes the p-values uniform. By default all ties
             count, which makes them larger.
         random_state : int, RandomState or None
-            Draws the random numbers.
+            Draws the random numbers of ``smoothed`` and of the adaptive score.
         method : {"auto", "full", "cv+"}
             "auto" is "cv+" for 20 to 2,048 samples if something was chosen on them, or if they have
             groups; else "full".
+        score : {"margin", "adaptive"}
+            How ill a label fits. "margin" is the best other output minus that of the label: the
+            smallest sets, without random numbers. "adaptive" is the probability of all classes that
+            are more probable than the label and a random share of its own (romano2020): larger sets
+            that hold the truth about as often at hard queries as at easy ones. The promise is the
+            same, and ``mondrian`` goes with both.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        found: Array = label_p_values(self, X, mondrian, smoothed, random_state, method)
+        found: Array = label_p_values(self, X, mondrian, smoothed, random_state, method, score)
         return found
 
     def predict_set(
@@ -150,6 +158,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         random_state: RandomSource = None,
         *,
         method: str = "auto",
+        score: str = "margin",
     ) -> Array:
         """Sets of classes that contain the true one with probability ≥ ``confidence_level``.
 
@@ -161,7 +170,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         X : array-like or CSR matrix of shape (n_samples, n_features)
         confidence_level : float
             Between 0 and 1.
-        mondrian, smoothed, random_state, method
+        mondrian, smoothed, random_state, method, score
             See `p_values`.
 
         Returns
@@ -169,7 +178,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         ndarray of bool of shape (n_samples, n_classes)
         """
         confidence_level = check_confidence(confidence_level)
-        found = label_p_values(self, X, mondrian, smoothed, random_state, method)
+        found = label_p_values(self, X, mondrian, smoothed, random_state, method, score)
         return accepted(found, confidence_level)
 
     @property

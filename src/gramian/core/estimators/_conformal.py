@@ -13,6 +13,7 @@ from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.engines import check_choice, is_number
 from gramian.core.equations import conformal_regions, jackknife_plus, p_values
 from gramian.core.estimators._cross_conformal import (
+    Drawn,
     cross_intervals,
     cross_label_p_values,
     group_weight,
@@ -23,31 +24,42 @@ from gramian.core.estimators._local_widths import query_scales
 WIDTHS = ("auto", "constant", "local", "density")
 METHODS = ("auto", "full", "jackknife+", "cv+")
 SET_METHODS = ("auto", "full", "cv+")
+SCORES = ("margin", "adaptive")
 
 
 def label_p_values(
-    model: Any, X: Any, mondrian: bool, smoothed: bool, random_state: Any, method: str = "full"
+    model: Any,
+    X: Any,
+    mondrian: bool,
+    smoothed: bool,
+    random_state: Any,
+    method: str = "full",
+    score: str = "margin",
 ) -> Any:
     """p-value of each class for each query, of shape (m, n_classes)."""
     check_choice("method", method, SET_METHODS)
+    check_choice("score", score, SCORES)
+    random = check_random_state(random_state)
     with model._lock, one_blas_thread():
         now = model._serving()
         holdings = now.holdings
         if method == "cv+" or (method == "auto" and judged_by_folds(now)):
-            m = np.shape(X)[0]
-            ties = check_random_state(random_state).uniform(size=m) if smoothed else None
-            return cross_label_p_values(model, X, mondrian, ties)
+            drawn = Drawn.of(random, len(holdings), np.shape(X)[0], smoothed, score == "adaptive")
+            return cross_label_p_values(model, X, mondrian, drawn)
         X = now.samples.adding(model, holdings, X)
         m, classes = X.shape[0], range(len(holdings.classes))
-        ties = check_random_state(random_state).uniform(size=m) if smoothed else None
+        drawn = Drawn.of(random, len(holdings), m, smoothed, score == "adaptive")
         out = np.empty((m, len(classes)))
         for rows, block in now.engine.added(holdings, X):
             for label in classes:
                 weight = (
                     holdings.weight * (holdings.labels == label) if mondrian else holdings.weight
                 )
-                drawn = None if ties is None else ties[rows]
-                out[rows, label] = p_values(block.scores(label), weight, drawn)
+                shares = drawn.shares(rows)
+                scores = (
+                    block.scores(label) if shares is None else block.adaptive_scores(label, shares)
+                )
+                out[rows, label] = p_values(scores, weight, drawn.ties_of(rows))
         return out
 
 

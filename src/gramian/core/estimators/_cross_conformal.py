@@ -14,12 +14,21 @@ group count together as one: queries are then taken for samples of new groups.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gramian.core.arrays import Array, row_blocks
-from gramian.core.equations import jackknife_plus, nonconformity, p_values
+from gramian.core.equations import (
+    adaptive_scores,
+    finite_outputs,
+    jackknife_plus,
+    margin_slope,
+    nonconformity,
+    p_values,
+)
 from gramian.core.estimators._local_widths import fold_scales, scales_out_of_fold
 from gramian.core.estimators._nested import (
     LEAST,
@@ -36,24 +45,93 @@ def judged_by_folds(now: Any) -> bool:
     return grouped or choices_flatter(now)
 
 
-def cross_label_p_values(model: Any, X: Any, mondrian: bool, ties: Array | None) -> Array:
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Uniform random numbers: those that break ties, and those of adaptive scores, if asked for.
+
+    Parameters
+    ----------
+    ties, own : ndarray of shape (m,), optional
+        Of the queries.
+    held : ndarray of shape (n,), optional
+        Of the held samples.
+    """
+
+    ties: Array | None
+    held: Array | None
+    own: Array | None
+
+    @classmethod
+    def of(cls, random: Any, n: int, m: int, smoothed: bool, adaptive: bool) -> Drawn:
+        """Draw what is asked for; as many numbers for the ties as ever."""
+        ties = random.uniform(size=m) if smoothed else None
+        if not adaptive:
+            return cls(ties, None, None)
+        return cls(ties, random.uniform(size=n), random.uniform(size=m))
+
+    def ties_of(self, rows: slice) -> Array | None:
+        """Those of some queries."""
+        return None if self.ties is None else self.ties[rows]
+
+    def shares(self, rows: slice) -> Array | None:
+        """Those (m, n + 1) of the held samples and, last, of some queries."""
+        if self.held is None or self.own is None:
+            return None
+        own = self.own[rows, None]
+        return np.hstack([np.broadcast_to(self.held, (len(own), len(self.held))), own])
+
+
+def cross_label_p_values(model: Any, X: Any, mondrian: bool, drawn: Drawn) -> Array:
     """p-value of each class for each query, of shape (m, n_classes)."""
     now, _, queries = _read(model, X)
     holdings = now.holdings
     F, weight = out_of_fold_outputs_of(now), group_weight(holdings)
-    scores = nonconformity(F, holdings.labels)
+    scores, reach = nonconformity(F, holdings.labels), _reached
+    if drawn.held is not None and drawn.own is not None:
+        slopes, own = fold_slopes(now), drawn.own
+        scores = adaptive_scores(
+            finite_outputs(F), holdings.labels, slopes[holdings.folds], drawn.held
+        )
+        reach = partial(_reached_adaptively, slopes=slopes, shares=own)
     m, c = len(queries[0]), len(holdings.classes)
     out = np.empty((m, c))
     for label in range(c):
         counts = weight * (holdings.labels == label) if mondrian else weight
-        reached = [nonconformity(values, np.full(m, label)) for values in queries]
-        at = np.stack(reached, axis=1)  # (m, K)
+        at = np.stack(reach(queries, np.full(m, label)), axis=1)  # (m, K)
         for rows in row_blocks(m, len(scores)):
             gaps = scores - at[rows][:, holdings.folds]
-            drawn = None if ties is None else ties[rows]
             last = np.zeros((len(gaps), 1))
-            out[rows, label] = p_values(np.concatenate([gaps, last], axis=1), counts, drawn)
+            both = np.concatenate([gaps, last], axis=1)
+            out[rows, label] = p_values(both, counts, drawn.ties_of(rows))
     return out
+
+
+def _reached(queries: list[Array], labels: Array) -> list[Array]:
+    """Scores (m,) of queries with these labels by the model of each fold."""
+    return [nonconformity(values, labels) for values in queries]
+
+
+def _reached_adaptively(
+    queries: list[Array], labels: Array, slopes: Array, shares: Array
+) -> list[Array]:
+    """The same for adaptive scores."""
+    return [
+        adaptive_scores(finite_outputs(values), labels, slope, shares)
+        for values, slope in zip(queries, slopes, strict=True)
+    ]
+
+
+def fold_slopes(now: Any) -> Array:
+    """The slopes (K,) of the models of the folds, each from its own leave-one-out values."""
+    if "fold slopes" not in now.cache:
+        found = []
+        for k, spec in enumerate(now.fold_specs):
+            rest = now.holdings.without(np.flatnonzero(now.holdings.folds == k))
+            F = finite_outputs(np.asarray(spec.build(rest).loo(rest)))
+            found.append(margin_slope(F, rest.labels))
+        now.cache["fold slopes"] = np.array(found)
+    slopes: Array = now.cache["fold slopes"]
+    return slopes
 
 
 def cross_intervals(model: Any, X: Any, confidence_level: float, local: bool = False) -> Array:

@@ -2,8 +2,9 @@
 
 A fitted estimator has one private attribute besides its parameters, `_now`: a frozen `Fitted` with
 settings, choices, holdings and engine. Every edit prepares a new `Fitted` and assigns it in one
-step, so an exception or an interrupt leaves the model either before or after the edit. A lock
-serialises edits and reads of the engine; predictions then run without it.
+step, so an exception or an interrupt leaves the model either before or after the edit. While a
+window steps on, a `Moving` stands in its place, and the next one who reads `_now` makes a `Fitted`
+of it. A lock serialises edits and reads of the engine; predictions then run without it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import wraps
 from threading import RLock
 from typing import Any, Self, TypeVar, cast
@@ -22,10 +23,19 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, is_tensor, one_blas_thread, using_jobs
-from gramian.core.engines import DeferredEngine, Engine, Holdings, Predictor, Spec, make_rows
-from gramian.core.engines._crossfit import CrossFitted
+from gramian.core.engines import (
+    DeferredEngine,
+    Engine,
+    Holdings,
+    MovingModel,
+    Predictor,
+    Spec,
+    make_rows,
+)
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
+from gramian.core.estimators._moving import Moving
 from gramian.core.estimators._nested import (
     NestedScore,
     fold_choices,
@@ -35,8 +45,6 @@ from gramian.core.estimators._nested import (
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
-    KernelSamples,
-    VectorSamples,
     is_like,
     placed,
     sample_kind,
@@ -45,91 +53,6 @@ from gramian.core.estimators._samples import (
 from gramian.core.estimators._scikit_learn import BaseEstimator
 from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError, Rebuild
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """One version of a fitted model.
-
-    Attributes
-    ----------
-    spec : Spec
-        The parameters as `fit` read them, with what was chosen for them until `reselect`.
-    holdings : Holdings
-    engine : Engine
-    samples : VectorSamples or KernelSamples
-        How samples are checked and converted.
-    names : ndarray of str, optional
-        Feature names.
-    fold_specs : tuple of Spec, optional
-        Resolved without each fold of the samples, in place of ``spec``; see `nested_score`.
-    cache : dict
-        Values derived from this version.
-    """
-
-    spec: Spec[Any]
-    holdings: Holdings
-    engine: Engine
-    samples: VectorSamples | KernelSamples
-    names: Array | None = None
-    fold_specs: tuple[Spec[Any], ...] | None = None
-    cache: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def stored(self) -> bool:
-        """Whether the engine is not built yet, and what predictions need is there."""
-        return isinstance(self.engine, DeferredEngine) and self.engine.kept is not None
-
-    def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
-        """Return the model with other holdings, and an engine for them."""
-        return Fitted(self.spec, holdings, engine, self.samples, self.names, self.fold_specs)
-
-    def knowing_folds(self) -> Fitted:
-        """Return the model after a choice, with what was chosen without each fold if known."""
-        folds = self.spec.folds if isinstance(self.spec, CrossFitted) else None
-        if folds is None or len(folds.fold) != len(self.holdings):
-            return replace(self, holdings=replace(self.holdings, folds=None), fold_specs=None)
-        holdings = replace(self.holdings, folds=folds.fold)
-        known = {} if folds.outputs is None else {"out of fold": folds.outputs}
-        return replace(self, holdings=holdings, fold_specs=folds.specs, cache=known)
-
-    def appended(self, after: Holdings) -> Fitted:
-        """Return the model with the samples that ``after`` has in addition.
-
-        Samples that an update refuses may still be learned from scratch; else its error is raised.
-        """
-        try:
-            engine = self.engine.append(self.holdings, after)
-        except NotPositiveDefiniteError as refused:
-            try:
-                reason = f"learning by an update was refused: {refused}"
-                engine = self.engine.fresh(after, reason)
-            except np.linalg.LinAlgError:
-                raise refused from None
-        return self.moved(after, engine)
-
-    def removed(self, after: Holdings, positions: Array) -> Fitted:
-        """Return the model without these samples, which leave in any case."""
-        try:
-            engine = self.engine.remove(self.holdings, after, positions)
-        except np.linalg.LinAlgError as error:
-            return self.left(after, error)
-        return self.moved(after, engine)
-
-    def left(self, after: Holdings, error: Exception) -> Fitted:
-        """Return the model of what is left, built from scratch; if that fails, when it is used.
-
-        It fails for good if the engine has learned rows that are not held.
-        """
-        reason = f"forgetting by an update failed: {error}"
-        try:
-            engine = self.engine.fresh(after, reason)
-        except np.linalg.LinAlgError:
-            if not self.engine.holds_all(self.holdings):
-                raise
-            engine = DeferredEngine(self.spec, self.engine.history, reason=reason)
-        return self.moved(after, engine)
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -169,8 +92,6 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     n_jobs: int | None = None  # likewise
     tuning_fraction: float | None = None
     random_state: Any = None
-
-    _now: Fitted
 
     @abstractmethod
     def _spec(self) -> Spec[Any]:
@@ -228,7 +149,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        now = vars(self).get("_now") or self._fitted()
+        now = self._fitted()
         if (ids is None) == (groups is None):
             raise ValueError("forget needs ids, or groups=…, one of the two.")
         if groups is None:
@@ -617,6 +538,33 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     # -- reading --------------------------------------------------------------------------------
 
     @property
+    def _now(self) -> Fitted:
+        """The present version; made now, if samples have been moving through the model."""
+        now = vars(self).get("_now")
+        if isinstance(now, Moving):
+            with self._lock, one_blas_thread():
+                if vars(self)["_now"] is now:
+                    vars(self)["_now"] = now.settled()
+                now = vars(self)["_now"]
+        if now is None:
+            raise AttributeError(f"this {type(self).__name__} is not fitted.")
+        return cast("Fitted", now)
+
+    @_now.setter
+    def _now(self, now: Fitted) -> None:
+        vars(self)["_now"] = now
+
+    def _start_moving(self) -> Moving | None:
+        """Let samples move through the model, if all is plain; None if not. See `Moving`."""
+        with self._lock, one_blas_thread():
+            now = self._serving()
+            if now.fold_specs is not None or not MovingModel.moves(now.engine, now.holdings):
+                return None
+            moving = Moving(now, self._lock)
+            vars(self)["_now"] = moving
+        return moving
+
+    @property
     def _lock(self) -> Any:
         """The lock of this model, created on first use."""
         return self.__dict__.setdefault("_mutex", RLock())
@@ -654,7 +602,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _reading(self) -> tuple[Fitted, Predictor]:
         """Return one version of the model and the reader that computes its predictions."""
         with self._lock, one_blas_thread():
-            now = vars(self).get("_now") or self._fitted()
+            now = self._fitted()
             if "predictor" not in now.cache:
                 now = now if now.stored else self._serving()
                 now.cache["predictor"] = now.engine.predictor(now.holdings)
@@ -663,7 +611,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
         with self._lock, one_blas_thread():
-            now = vars(self).get("_now") or self._fitted()
+            now = self._fitted()
             if name not in now.cache:
                 now = self._serving()
                 now.cache[name] = compute(now)
@@ -743,7 +691,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             state = dict(super().__getstate__())  # which may be our own `__dict__`
             state.pop("_mutex", None)
             if "_now" in state:
-                now = state["_now"]
+                now = self._now
                 now = now if now.stored else self._serving()
                 now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
                 state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))

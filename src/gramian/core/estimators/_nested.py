@@ -105,7 +105,7 @@ def _scored(model: Any, now: Any, F: Array, fold: Array, folds: int) -> NestedSc
 
 def known_score(model: Any) -> NestedScore | None:
     """The score out of fold if the present version of a fitted model has it already."""
-    now = vars(model).get("_now")
+    now = getattr(model, "_now", None)
     if now is None or now.fold_specs is None or "out of fold" not in now.cache:
         return None
     return _scored(model, now, now.cache["out of fold"], now.holdings.folds, len(now.fold_specs))

@@ -10,6 +10,7 @@ from gramian.core.gram._cholesky import CholeskyFactor
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import Factor
 from gramian.core.gram._inverse import LiveInverse
+from gramian.core.gram._moving import MovingSystem
 from gramian.core.gram._qr import QRFactor
 from gramian.core.gram._spectrum import Moments, Spectrum
 from gramian.core.gram._system import FACTORS, LiveSystem, Rebuild, factorize
@@ -21,6 +22,7 @@ __all__ = [
     "LiveInverse",
     "LiveSystem",
     "Moments",
+    "MovingSystem",
     "NotPositiveDefiniteError",
     "QRFactor",
     "Rebuild",

@@ -165,6 +165,26 @@ class LiveInverse(SlotFactor):
         W[:] = 0.0
         self._deferred = 0
 
+    # -- for `MovingSystem` ---------------------------------------------------------------------
+
+    def make_free(self) -> None:
+        """Have a free slot."""
+        if self._matrix.n == self._matrix.capacity:
+            self._reserve(1)
+
+    def lend(self) -> Array:
+        """The buffer with P in its upper triangle, diagonal included, until `take_back`."""
+        self.fold()
+        buffer = self._matrix.buffer
+        np.fill_diagonal(buffer, self._diagonal)
+        return buffer
+
+    def take_back(self, slots: Array, own: float) -> None:
+        """Go on with the buffer after edits by the borrower, who left samples in these slots."""
+        self._diagonal = self._matrix.buffer.diagonal().copy()
+        clear_diagonal(self._matrix.buffer)
+        self._matrix.hold(slots, own)
+
     # -- the inverse ----------------------------------------------------------------------------
 
     def apply_inverse(self, B: Array) -> Array:

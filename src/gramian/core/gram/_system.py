@@ -231,6 +231,14 @@ class LiveSystem:
             self._X = without_rows(known - change, positions)
         self.B = without_rows(B, positions)
 
+    def moved(self, B: Array, X: Array, k: int) -> None:
+        """Go on with B and X after k edits that left the factor in order; see `MovingSystem`."""
+        self.B, self._X = np.asfortranarray(B), np.asfortranarray(X)
+        self.edits += k
+        self._unchecked += k
+        self._unseen += k
+        self._since_full_check += k
+
     def select_columns(self, columns: Array) -> None:
         """Keep only these columns of B and X."""
         self.B = self.B[:, columns]
@@ -382,10 +390,14 @@ class LiveSystem:
             return self.factor.remove(positions)
         return inverse.remove_one(int(positions[0]))
 
+    def looks_good(self, off: float, residual: Array) -> bool:
+        """Whether a column of P that is ``off``, and a row of X with this residual, will do."""
+        good = abs(off) <= self._inverse_tolerance
+        return good and all(abs(value) <= self._allowed for value in residual.tolist())
+
     def _look(self, W: Array, residual: Array, off: float = 0.0) -> None:
         """Take note that an edit of one sample has found X, and its column of P, to be good."""
-        good = W.ndim == 1 and abs(off) <= self._inverse_tolerance
-        if good and all(abs(value) <= self._allowed for value in residual.tolist()):
+        if W.ndim == 1 and self.looks_good(off, residual):
             self._unseen -= 1
 
     def _must_check(self) -> bool:

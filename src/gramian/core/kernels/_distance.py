@@ -45,7 +45,7 @@ class DistanceKernel(Kernel):
         m, n = X.shape[0], Y.shape[0]
         if m == 0 or n == 0:
             return super().__call__(X, Y)
-        if np.ndim(self.gamma):
+        if not isinstance(self.gamma, float):  # one for each feature
             used = self._used(X)
             if not used.all():
                 some = X[:, used]

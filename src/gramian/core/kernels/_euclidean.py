@@ -33,7 +33,7 @@ class EuclideanKernel(DistanceKernel):
 
     def _direct(self, X: Array, Y: Array) -> Array:
         gamma = self.gamma
-        if np.ndim(gamma) or not 1e-100 < gamma < 1e100:
+        if not isinstance(gamma, float) or not 1e-100 < gamma < 1e100:
             return self._exponents(X, Y)(slice(None), slice(None))
         if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
             result: Array = cdist(Y, X, self.metric).T * -gamma

@@ -77,7 +77,7 @@ export class Plane {
     pen.fillStyle = this.ground;
     pen.fillRect(0, 0, this.w, this.h);
     if (layers.has("sets") && picture?.p_values) return this.drawSets(picture, confidence.share);
-    if (layers.has("sets") && picture?.intervals) return this.drawBand(picture, confidence.which);
+    if (layers.has("sets") && picture?.intervals) return this.drawBand(picture, confidence.which, layers.has("constant") ? "constant" : "local");
     if (!picture?.values || !picture.classes || !layers.has("shade")) return;
     const [w, h] = picture.grid, image = new ImageData(w, h), pixels = new Int32Array(image.data.buffer);
     if (picture.outputs === 1) this.shadeTwo(picture, pixels, w, h);
@@ -138,9 +138,10 @@ export class Plane {
     this.field.getContext("2d").putImageData(image, 0, 0);
   }
 
-  // The band of intervals of a curve at one of the confidences.
-  drawBand({ intervals, confidences }, which) {
-    const pen = this.field.getContext("2d"), count = intervals.length / confidences.length / 2, at = 2 * count * which;
+  // The band of intervals of a curve of one width, at one of the confidences.
+  drawBand({ intervals, confidences, widths }, which, width) {
+    const pen = this.field.getContext("2d"), count = intervals.length / widths.length / confidences.length / 2;
+    const at = 2 * count * (widths.indexOf(width) * confidences.length + which);
     const x = (i) => (i / (count - 1)) * this.w, y = (value) => this.toY(Math.max(-9, Math.min(9, value)));
     pen.beginPath();
     for (let i = 0; i < count; i++) pen.lineTo(x(i), y(intervals[at + 2 * i]));

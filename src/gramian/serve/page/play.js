@@ -44,6 +44,7 @@ function begin(how, then = () => {}) {
 
 function load(name) {
   data = name;
+  dismiss();
   const wanted = offers.curves.includes(name) ? "curve" : "classes";
   if (offer().task !== wanted) settings.estimator = offers.estimators.find(({ task }) => task === wanted).name;
   refresh(); // the controls at once, the samples when they are there
@@ -54,6 +55,15 @@ function load(name) {
     refresh();
     redraw();
   });
+}
+
+// What was found and proved is of the samples before.
+let searches = 0;
+function dismiss() {
+  searches += 1; // a search that is being shown ends
+  $("search").hidden = true;
+  $("proof").textContent = "Is the live model really the one that a refit gives?";
+  document.querySelector(".proof .bars")?.remove();
 }
 
 function restore({ settings: shared, layers: wanted, rows }) {
@@ -84,7 +94,7 @@ function show(answer, start) {
   ask_details();
 }
 
-const SLOW = ["progress", "p_values", "rough", "intervals", "confidences", "membership", "novelty", "threshold"];
+const SLOW = ["progress", "p_values", "rough", "intervals", "confidences", "widths", "membership", "novelty", "threshold"];
 const SHARES = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98];
 const confidence = () => ({ which: Number($("confidence").value), share: SHARES[$("confidence").value] });
 
@@ -325,6 +335,7 @@ function refresh() {
   $("error-name").textContent = task === "curve" ? "leave-one-out error, RMS" : "leave-one-out error";
   for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
   $("confidence-row").hidden = !layers.has("sets");
+  $("constant-row").hidden = !layers.has("sets") || task !== "curve";
   $("progress").hidden = !layers.has("sets") || quick;
   $("confidence-value").textContent = `${Math.round(100 * confidence().share)} %`;
   $("labels").disabled = task === "curve";
@@ -380,15 +391,16 @@ $("choose").addEventListener("click", () => socket.ask({ do: "choose" }, (found)
     if (found.values[i] < found.values[best]) best = i;
     if (i + 1 === found.values.length || found.gammas[i + 1] !== found.gammas[i]) steps.push({ upTo: i + 1, best });
   }
-  play(steps, found);
+  play(steps, found, ++searches);
 }));
 
-function play(steps, found) {
+function play(steps, found, search) {
+  if (search !== searches) return;
   const step = calm ? steps.splice(0).at(-1) : steps.shift();
   drawMap($("map"), found, step.upTo, step.best);
   if (steps.length) {
     set({ gamma: found.gammas[step.best] || settings.gamma, ridge: found.ridges[step.best] });
-    return setTimeout(() => play(steps, found), 110);
+    return setTimeout(() => play(steps, found, search), 110);
   }
   set({ gamma: found.gamma, ridge: found.ridge });
   $("found").textContent = `γ = ${number(found.gamma)}, λ = ${number(found.ridge)}: the best of ${found.values.length} settings, each by exact leave-one-out, in ${found.ms.toFixed(0)} ms`;
@@ -397,10 +409,11 @@ function play(steps, found) {
 $("prove").addEventListener("click", () => socket.ask({ do: "prove" }, (proof) => {
   if (proof?.kind !== "proof") return show(proof);
   const { difference, edits, ms, refit_ms: refit, n } = proof, most = Math.max(ms, refit);
-  $("proof").innerHTML = `After ${edits} edit${edits === 1 ? "" : "s"}, the live model and one built from scratch on the same ${n} samples differ by <strong>${difference === 0 ? "nothing" : difference.toExponential(0)}</strong>.`;
+  $("proof").innerHTML = `After ${edits} edit${edits === 1 ? "" : "s"}, the live model and one built from scratch on the same ${n} samples differ by <strong>${difference === 0 ? "nothing" : difference.toExponential(0)}</strong>.${edits ? "" : " Teach or forget a few, and prove it again."}`;
   document.querySelector(".proof .bars")?.remove();
+  if (!edits) return;
   const bar = (name, ms, kind) => `<span>${name}</span><i class="${kind}" data-share="${ms / most}"></i><span>${ms.toFixed(1)} ms</span>`;
-  $("proof").insertAdjacentHTML("afterend", `<div class="bars">${bar(edits ? "last edit" : "last fit", ms, "")}${bar("refit", refit, "old")}</div>`);
+  $("proof").insertAdjacentHTML("afterend", `<div class="bars">${bar("last edit", ms, "")}${bar("refit", refit, "old")}</div>`);
   for (const line of document.querySelectorAll(".bars i")) line.style.width = `${100 * line.dataset.share}%`;
 }));
 
