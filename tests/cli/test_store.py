@@ -93,7 +93,7 @@ def test_every_command_takes_an_address(gramian, sealed, folder):
     assert "epoch" in gramian("inspect", sealed).output
     chosen = gramian("store", "reselect", sealed).output
     assert "Chose anew on 49 rows" in chosen
-    assert "Backups from before this cannot be restored: make a new one." in chosen
+    assert "Backups from before this will be restored with the choices made now." in chosen
     assert "passed the audit" in gramian("audit", sealed, "--refit").output
     assert "needs no compacting" in gramian("store", "compact", sealed, code=1).output
     back = gramian("store", "convert", sealed, "back.store").output

@@ -187,7 +187,7 @@ def show(facts: Facts) -> None:
         case "reselect":
             say(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
             if receipt["epoch"] is not None:
-                say("Backups from before this cannot be restored: make a new one.")
+                say("Backups from before this will be restored with the choices made now.")
         case "withheld":
             table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
         case "take-back":

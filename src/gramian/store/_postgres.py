@@ -72,6 +72,7 @@ class Postgres(Backend):
         self._wait = WAIT if wait is None else wait
         self._connection: psycopg.Connection[Any] | None = None
         self._listener: psycopg.Connection[Any] | None = None
+        self._made: psycopg.Connection[Any] | None = None  # the last one, in use or not yet
         self._inside = False
         self._number = 0  # of the edit that is being made
 
@@ -253,7 +254,7 @@ class Postgres(Backend):
 
     def cut_off(self) -> None:
         """Shut the sockets: who reads from one sees its end, and a call that waits fails."""
-        for connection in (self._connection, self._listener):
+        for connection in (self._connection, self._listener, self._made):
             if connection is not None and not connection.closed:
                 with suppress(OSError), socket(fileno=os.dup(connection.fileno())) as line:
                     line.shutdown(SHUT_RDWR)
@@ -356,6 +357,7 @@ class Postgres(Backend):
                 keepalives_count=3,
                 tcp_user_timeout=10_000,
             )
+            self._made = connection
             found = connection.execute(b"SHOW synchronous_commit").fetchone()
             if found is not None and found[0] in ("off", "local"):
                 connection.execute(b"SET synchronous_commit = on")  # acknowledged means durable
