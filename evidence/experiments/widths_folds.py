@@ -14,7 +14,7 @@ from evidence.shared.data import SEED
 from evidence.shared.tables import MADE, PACKED, fold
 from gramian.core.estimators._cross_conformal import cross_fold_scores
 
-N_TRAIN, PARTITIONS, LEVEL = 400, 5, 0.9
+N_TRAIN, PARTITIONS, LEVEL = 400, 3, 0.9
 
 
 def cases(quick: bool) -> list[Parameters]:

@@ -1,5 +1,7 @@
 """Outputs without each pair of samples, against real refits without both."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -134,3 +136,80 @@ def test_a_stack_adds_up_its_parts():
     parts = [LeastSquaresSVR(k, gamma=0.5, C=10.0).fit(X, y) for k in ("rbf", "laplacian")]
     first, second = (leave_two_out(part).values for part in parts)
     np.testing.assert_allclose(found, 0.3 * first + 0.9 * second + stack.offset_)
+
+
+def check_effects(model, queries, classes=None, codes=None):
+    """Every pair by a refit without both, or without both groups, at queries."""
+    effects = leave_two_out(model, queries).effects
+    X, y, w = model.X_fit_, model.y_fit_, model.sample_weight_
+    n, codes = len(y), np.arange(len(y)) if codes is None else codes
+    everyone = refitted_values(model, X, y, w, queries, classes)
+    assert effects.shape == (len(queries), n, n, everyone.shape[1])
+    for i in range(n):
+        for j in range(i + 1):
+            s = (codes != codes[i]) & (codes != codes[j])
+            lost = everyone - refitted_values(model, X[s], y[s], w[s], queries, classes)
+            np.testing.assert_allclose(effects[:, i, j], lost, rtol=1e-8, atol=1e-8)
+            np.testing.assert_allclose(effects[:, j, i], lost, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_effects_on_queries_are_those_of_refits(name):
+    X, y, w = samples(seed=3, targets=2, weights=True)
+    check_effects(edited(REGRESSORS[name], X, y, w), np.array([[0.1, -0.3], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("two", [True, False])
+@pytest.mark.parametrize("name", CLASSES)
+def test_effects_on_queries_of_classes_are_those_of_refits(name, two):
+    X, _, w = samples(seed=1, n=12, two=two, weights=True)
+    y = np.arange(12) % (2 if two else 3)
+    model = clone(CLASSES[name]).fit(X, y, sample_weight=w)
+    check_effects(model, np.array([[0.1, -0.3]]), model.classes_)
+
+
+def test_effects_of_groups_are_those_of_refits():
+    X, y, w = samples(seed=4, n=13, targets=2, weights=True)
+    codes = np.array([0, 1, 0, 2, 3, 3, 4, 4, 4, 5, 6, 6, 6])
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y, sample_weight=w, groups=codes)
+    check_effects(model, np.array([[0.1, -0.3]]), codes=codes)
+
+
+def test_copies_explain_a_prediction_jointly():
+    X = np.linspace(-3, 3, 40)[:, None]
+    y = np.sin(X[:, 0])
+    X[4], y[4], y[9] = X[9], 3.0, 3.0
+    table = {"x": X[:, 0].tolist(), "y": y.tolist()}
+    model = TableModel(LeastSquaresSVR(gamma=3.0, C=100.0), target="y").fit(table)
+    pairs = leave_two_out(model, {"x": [float(X[9, 0]), 2.0]})
+    (first, second, effect, jointly), *others = pairs.explain_query(0, 3)
+    assert (first, second) == (4, 9)
+    assert effect > 1.0
+    assert jointly > 0.2 * effect  # without one, its copy stands in for it
+    assert len(others) == 2
+    assert abs(others[0][2]) <= effect
+    assert pairs.explain_query(1, 1)[0][:2] != (4, 9)
+
+
+def test_queries_are_needed_to_explain_one():
+    X, y, _ = samples(seed=5, n=12, targets=0)
+    pairs = leave_two_out(LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y))
+    with pytest.raises(ValueError, match=r"needs queries.*leave_two_out\(model, X\)"):
+        pairs.explain_query()
+
+
+def test_an_estimator_without_a_closed_form_is_refused():
+    X, y, _ = samples(seed=5, n=12, two=True)
+    y = np.arange(12) % 2
+    engine = LagrangianSVC(gamma=0.5, C=1.0).fit(X, y)._serving()
+    with pytest.raises(ValueError, match="closed form"):
+        engine.engine.pair_effects(engine.holdings, X[:1])
+
+
+def test_effects_after_a_pickle_are_the_same():
+    X, y, _ = samples(seed=5, n=12, targets=0)
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(
+        leave_two_out(again, X[:1]).effects, leave_two_out(model, X[:1]).effects, atol=1e-12
+    )

@@ -54,7 +54,8 @@ def _letter(
 ) -> Facts:
     with Store.open(store, readonly=True, **opening()) as opened:
         proof, pending = opened.proof(number), number in opened.open_receipts()
-    _write(output, letter(proof, pending=pending, person=person, office=office))
+    page = letter(proof, pending=pending, person=person, office=office)
+    _write(output, page, private=True)  # it names a person
     return {"output": output, "number": number}
 
 
@@ -149,8 +150,8 @@ def _waiting(store: Store, ids: tuple[str, ...]) -> list[int | str]:
     return [_as_id(store.model, name) for name in ids]
 
 
-def _write(path: str, text: str) -> None:
-    with replacing(path) as stream:
+def _write(path: str, text: str, private: bool = False) -> None:
+    with replacing(path, private=private) as stream:
         stream.write(text.encode())
 
 
@@ -186,8 +187,6 @@ def show(facts: Facts) -> None:
             say(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
         case "reselect":
             say(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
-            if receipt["epoch"] is not None:
-                say("Backups from before this will be restored with the choices made now.")
         case "withheld":
             table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
         case "take-back":

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array, one_blas_thread
-from gramian.core.estimators import outputs_without_pairs, positions_of
+from gramian.core.estimators import (
+    coded_targets,
+    output_pair_effects,
+    outputs_without_pairs,
+    positions_of,
+)
 from gramian.core.gram._memory import require_memory
+from gramian.data._models import features_of
 from gramian.tables import estimator_of
 
 
@@ -29,11 +34,15 @@ class LeftOutPairs:
     targets : ndarray of shape (n, t)
         The outputs that the samples should have: their targets, or 1 for their class and −1 for
         the others.
+    effects : ndarray of shape (m, n, n, t), optional
+        Of each query, if there were any: ``effects[q, i, j]`` is what its output loses without
+        samples i and j, and where j is i, without sample i alone.
     """
 
     ids: Array
     values: Array
     targets: Array
+    effects: Array | None = None
 
     @property
     def residuals(self) -> Array:
@@ -61,6 +70,48 @@ class LeftOutPairs:
         order = np.argsort(-np.abs(change), kind="stable")
         return [(_plain(self.ids[i]), float(change[i])) for i in order if i != j][:k]
 
+    def explain_query(self, query: int = 0, k: int = 5) -> list[tuple[Any, Any, float, float]]:
+        """The k pairs of samples without which the prediction of a query would change most.
+
+        Parameters
+        ----------
+        query : int
+            Its position among the queries that `leave_two_out` was given.
+        k : int
+
+        Returns
+        -------
+        list of (id, id, effect, jointly)
+            The effect is what the prediction loses without both, the largest first; of several
+            outputs, the one that changes most counts. Jointly is what the effect has beyond those
+            of both alone: more than 0 of it where one stands in for the other, as copies do.
+
+        Raises
+        ------
+        ValueError
+            If there were no queries.
+        """
+        if self.effects is None:
+            raise ValueError(
+                "explain_query needs queries, and leave_two_out was given none. Call "
+                "leave_two_out(model, X)."
+            )
+        effects, n = self.effects[query], len(self.ids)
+        i, j = np.triu_indices(n, 1)
+        both = effects[i, j]
+        which = np.abs(both).argmax(axis=1)
+        alone = effects[np.arange(n), np.arange(n)]
+        order = np.argsort(-np.abs(both[np.arange(len(i)), which]), kind="stable")[:k]
+        return [
+            (
+                _plain(self.ids[i[p]]),
+                _plain(self.ids[j[p]]),
+                float(both[p, which[p]]),
+                float((both[p] - alone[i[p]] - alone[j[p]])[which[p]]),
+            )
+            for p in order
+        ]
+
     def leaks(self, k: int = 10) -> list[tuple[Any, Any, float]]:
         """The k pairs whose members answer for each other most: copies, mostly.
 
@@ -84,7 +135,7 @@ class LeftOutPairs:
         ]
 
 
-def leave_two_out(model: Any) -> LeftOutPairs:
+def leave_two_out(model: Any, X: Any = None) -> LeftOutPairs:
     """Exact outputs of the models without each pair of held samples, in closed form.
 
     All n² pairs cost O(n²) after the fit, where refits would cost O(n⁵). Hyper-parameters stay.
@@ -94,6 +145,9 @@ def leave_two_out(model: Any) -> LeftOutPairs:
     model : estimator or TableModel
         `LeastSquaresSVC`, `LeastSquaresSVR`, a stack, or an `OrthogonalKernelClassifier` or
         `OrthogonalKernelRegressor`, whose centres stay.
+    X : array-like or CSR matrix of shape (m, n_features), or table, optional
+        Queries: what their predictions lose without each pair is in ``effects``. All pairs of a
+        query cost O(n²), and as much memory.
 
     Returns
     -------
@@ -118,24 +172,30 @@ def leave_two_out(model: Any) -> LeftOutPairs:
     >>> pairs = leave_two_out(LeastSquaresSVR(gamma=0.3, C=10.0).fit(X, y))
     >>> pairs.values.shape, pairs.leaks(1)[0][:2]
     ((40, 40, 1), (4, 9))
+
+    Which two samples lift the prediction at a query? The copies, and more than the sum of what each
+    does: without one, the other is still there.
+
+    >>> pairs = leave_two_out(LeastSquaresSVR(gamma=0.3, C=10.0).fit(X, y), [[-1.5]])
+    >>> first, second, effect, jointly = pairs.explain_query(k=1)[0]
+    >>> first, second, round(effect, 2), round(jointly, 2)
+    (4, 9, 0.9, 0.12)
     """
     estimator = estimator_of(model)
+    queries = None if X is None else features_of(model, X)
     with estimator._lock, one_blas_thread():
-        ids, targets = estimator.ids_, _targets(estimator)
+        ids, targets = estimator.ids_, coded_targets(estimator)
         n, t = targets.shape
         require_memory(8 * n * n * t, f"The outputs without each pair of {n} samples")
         values = np.empty((n, n, t))
         for at, F in outputs_without_pairs(estimator):
             values[at] = F
-    return LeftOutPairs(ids, values, targets)
-
-
-def _targets(estimator: Any) -> Array:
-    y = estimator.y_fit_
-    if not is_classifier(estimator):
-        return np.asarray(y, dtype=float).reshape(len(y), -1)
-    signs = np.where(y[:, None] == estimator.classes_, 1.0, -1.0)
-    return signs[:, 1:] if len(estimator.classes_) == 2 else signs
+        effects = None
+        if queries is not None:
+            m = np.shape(queries)[0]
+            require_memory(24 * m * n * n * t, f"What {m} queries lose without pairs of {n}")
+            effects = output_pair_effects(estimator, queries)
+    return LeftOutPairs(ids, values, targets, effects)
 
 
 def _plain(id: Any) -> Any:

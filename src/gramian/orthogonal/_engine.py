@@ -279,6 +279,10 @@ class BasisEngine(Engine):
         """Yield samples i with outputs (k, n, t) at all samples j without both, centres fixed."""
         return self._queries(holdings).without_pairs()
 
+    def smoother(self, holdings: Holdings, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n, t), centres fixed."""
+        return self._queries(holdings).smoother(X)
+
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs on the present centres."""
         return self._queries(holdings).variances(X)

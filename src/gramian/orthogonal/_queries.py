@@ -64,6 +64,14 @@ class BasisQueries:
             parts = [queries.Y - found.residuals for (_, queries), (_, found) in pairs]
             yield blocks[0][0], np.concatenate(parts, axis=2)[..., self.order]
 
+    def smoother(self, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n, t): each output has the weights of its basis."""
+        parts = [
+            np.repeat(queries.smoother(_features(basis, X))[..., None], queries.Y.shape[1], axis=2)
+            for basis, queries in self.bases
+        ]
+        return np.concatenate(parts, axis=2)[..., self.order]
+
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, the largest of all bases."""
         for rows in self._blocks(X):

@@ -178,6 +178,11 @@ class StackEngine(Engine):
             outputs = [values for _, values in blocks]
             yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
+    def pair_effects(self, holdings: Holdings, X: Any) -> Array:
+        """What outputs at queries lose without two samples: sums over parts."""
+        effects = [part.pair_effects(holdings, X) for part in self.parts]
+        return weighted_sum(effects, self.spec.shares, 0.0)
+
     def drift(self, holdings: Holdings) -> float:
         """The largest drift of a part."""
         return max(part.drift(holdings) for part in self.parts)

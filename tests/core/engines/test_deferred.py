@@ -73,6 +73,14 @@ def test_pairs_that_leave_build_it(owed):
             near(found[rest], left_out(X[rest], y[rest]))
 
 
+def test_what_pairs_take_from_queries_builds_it(owed):
+    engine, holdings = owed
+    X, y = samples()
+    effects = engine.pair_effects(holdings, QUERIES)
+    rest = ~np.isin(np.arange(N), [1, 4])
+    near(effects[:, 1, 4], solved(X, y, QUERIES) - solved(X[rest], y[rest], QUERIES))
+
+
 def test_samples_come_and_leave_before_it_is_built(owed):
     engine, holdings = owed
     X, y = samples()

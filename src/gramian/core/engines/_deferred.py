@@ -66,6 +66,9 @@ class DeferredEngine(Engine):
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
         return self.fresh(holdings).without_pairs(holdings)
 
+    def pair_effects(self, holdings: Holdings, X: Any) -> Array:
+        return self.fresh(holdings).pair_effects(holdings, X)
+
     def drift(self, holdings: Holdings) -> float:
         return self.fresh(holdings).drift(holdings)
 

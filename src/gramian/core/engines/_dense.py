@@ -264,6 +264,10 @@ class DenseEngine(Engine):
             again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
             yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 
+    def smoother(self, holdings: Holdings, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n, 1), by one product with P."""
+        return self._queries(holdings).smoother(X)
+
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, by one product with P."""
         return self._queries(holdings).variances(X)

@@ -120,6 +120,16 @@ class DenseQueries:
                 found = group_pair_residuals(bordered(at), blocks, alpha, at)
                 yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
 
+    def smoother(self, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n, 1): ``u + ρ s (1 − kᵀs)`` with u = P k."""
+        first = self.moments(1)
+        border, out = self.equations.pair_border(first), np.empty((X.shape[0], len(self.Y), 1))
+        for rows in query_blocks(X.shape[0], *self.Y.shape):
+            k = np.asarray(self.kernel(X[rows], self.samples))
+            own = border * (1.0 - k @ first.s)[:, None] * first.s
+            out[rows, :, 0] = self.apply(k) + own
+        return out
+
     def variances(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of f(x), see `Equations.variances`."""
         first = self.moments(1)

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any, Protocol, Self
 
+import numpy as np
+
 from gramian.core.arrays import Array
 from gramian.core.engines._added import AddedBlock
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._state import State
-from gramian.core.equations import PAIRS_REFUSED
+from gramian.core.equations import PAIRS_REFUSED, pair_effects
 from gramian.core.gram import Rebuild
 
 
@@ -97,6 +99,24 @@ class Engine(ABC):
             If the estimator has no closed form for them.
         """
         raise ValueError(PAIRS_REFUSED)
+
+    def smoother(self, holdings: Holdings, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` of each output at queries, (m, n, t) or (m, n, 1) if all have the same.
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no closed form without pairs, for which it is needed.
+        """
+        raise ValueError(PAIRS_REFUSED)
+
+    def pair_effects(self, holdings: Holdings, X: Any) -> Array:
+        """What outputs at queries lose without i and j, (m, n, n, t): ``f(x) − f₋ᵢⱼ(x)``."""
+        smoother, targets = self.smoother(holdings, X), holdings.coded_targets()
+        residuals = np.empty((len(targets), *targets.shape))
+        for at, F in self.without_pairs(holdings):
+            residuals[at] = targets - F
+        return pair_effects(smoother, residuals, holdings.codes)
 
     @abstractmethod
     def drift(self, holdings: Holdings) -> float:

@@ -74,6 +74,13 @@ class Holdings:
         """Index of each sample's class in `classes`."""
         return np.searchsorted(self.classes, self.y)
 
+    def coded_targets(self) -> Array:
+        """Targets as numbers (n, t): 1 for the own class and −1 for others, of two the second."""
+        if self.classes is None:
+            return np.asarray(self.y, dtype=float).reshape(len(self), -1)
+        signs = np.where(self.y[:, None] == self.classes, 1.0, -1.0)
+        return signs[:, 1:] if len(self.classes) == 2 else signs
+
     @cached_property
     def codes(self) -> Array | None:
         """Number of each sample's group, or None where every sample stands for itself."""

@@ -130,6 +130,10 @@ class MovingModel:
         slots = self._system.slots
         return self._X[slots], self._y[slots], self._ids[slots]
 
+    def used(self) -> Array:
+        """Which features of the held samples are not 0 in all of them."""
+        return np.asarray(self._X.any(axis=0))
+
     def settled(self) -> tuple[Holdings, Engine]:
         """The holdings of now, and the engine, which serves them unless a step was interrupted."""
         X, y, ids = self.samples()

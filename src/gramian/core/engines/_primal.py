@@ -220,6 +220,10 @@ class PrimalEngine(Engine):
             again = np.isin(at, some) | (found.clearance * PAIR_DIGITS < rounding)
             yield at, fit_pairs_again(F, at, again, self.spec, holdings)
 
+    def smoother(self, holdings: Holdings, X: Any) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n, 1), O(n d) each."""
+        return self._queries(holdings).smoother(augmented(X, self._shift))[..., None]
+
     def variances(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with the variances of their outputs, O(d²) each."""
         queries = self._queries(holdings)

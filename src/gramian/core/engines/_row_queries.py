@@ -120,6 +120,10 @@ class RowQueries:
                 found = group_pair_residuals(rows_of(at), blocks, alpha, at)
                 yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
 
+    def smoother(self, features: Array) -> Array:
+        """``∂f(x)/∂y_i`` at queries, (m, n): ``w_i ψ_iᵀNψ(x)``."""
+        return self._crossed(features) * self.weight
+
     def variances(self, features: Array) -> Array:
         """``ψᵀNψ`` of queries (m,): the variance of f(x) in units of that of the noise."""
         result: Array = np.einsum("ij,ij->i", features @ self.N, features)

@@ -31,7 +31,12 @@ from gramian.core.equations._local_scale import (
     scales_without_each,
 )
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
-from gramian.core.equations._pairs import Pairs, group_pair_residuals, pair_residuals
+from gramian.core.equations._pairs import (
+    Pairs,
+    group_pair_residuals,
+    pair_effects,
+    pair_residuals,
+)
 from gramian.core.equations._relevance import feature_scales
 from gramian.core.equations._targets import TARGETS, ClassTargets, Responses, Targets
 
@@ -82,6 +87,7 @@ __all__ = [
     "neighbours",
     "nonconformity",
     "p_values",
+    "pair_effects",
     "pair_residuals",
     "probabilities",
     "row_residuals",

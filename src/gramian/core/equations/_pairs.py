@@ -15,7 +15,8 @@ LS-SVM         P − s sᵀ / 1ᵀs                                       R − 
 features ψ     W − W Ψ N Ψᵀ W,  W = diag(weight)                    W (Y − Ψ B)
 =============  ===================================================  =================
 
-See docs/maths/leave_two_out.md.
+At a query x, which gives the targets the weights ``ℓ_i = ∂f(x)/∂y_i``, the prediction loses
+``f(x) − f₋ᵢⱼ(x) = ℓ_i r_{i|j} + ℓ_j r_{j|i}`` without both. See docs/maths/leave_two_out.md.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gramian.core.arrays import Array
+from gramian.core.equations._influence import by_group
 
 
 class Pairs(NamedTuple):
@@ -95,3 +97,25 @@ def group_pair_residuals(
         out[others] = np.linalg.solve(left, alpha[others] - cross @ own)
     out[members] = own
     return out
+
+
+def pair_effects(smoother: Array, residuals: Array, codes: Array | None = None) -> Array:
+    """``f(x) − f₋ᵢⱼ(x)`` at queries for all pairs, (m, n, n, t); where j is i, for one sample.
+
+    Parameters
+    ----------
+    smoother : ndarray of shape (m, n, t) or (m, n, 1)
+        ``∂f(x)/∂y_i``.
+    residuals : ndarray of shape (n, n, t)
+        ``r_{j|i}``.
+    codes : ndarray of shape (n,), optional
+        Number of each sample's group; samples then leave with their groups.
+    """
+    m, n, t = len(smoother), len(residuals), residuals.shape[-1]
+    parts = smoother[:, None] * residuals  # of j, without i and j
+    if codes is None:
+        same = np.eye(n, dtype=bool)
+    else:
+        parts = by_group(parts.reshape(m * n, n, t), codes).reshape(m, n, n, t)
+        same = codes[:, None] == codes
+    return np.where(same[..., None], parts, parts + np.swapaxes(parts, 1, 2))

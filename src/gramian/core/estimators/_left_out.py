@@ -145,6 +145,20 @@ def outputs_without_pairs(model: Any) -> Iterator[tuple[Array, Array]]:
     return found
 
 
+def coded_targets(model: Any) -> Array:
+    """Targets of the held samples as numbers (n, t): those of a regressor, or ±1 for classes."""
+    found: Array = model._fitted().holdings.coded_targets()
+    return found
+
+
+def output_pair_effects(model: Any, X: Any) -> Array:
+    """What outputs at queries lose without each pair of held samples, (m, n, n, t)."""
+    now = model._serving()
+    queries = now.samples.queries(model, now.holdings, X)
+    found: Array = now.engine.pair_effects(now.holdings, queries)
+    return found
+
+
 def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of queries with the left-out outputs of all samples if one of them were added.
 
