@@ -164,7 +164,9 @@ MADE_UP = {
     "flattery": {"left_out": 9.0, "fresh": 10.0},
     "stream_choices": {"error": 1.0, "no_change": 2.0},
     "stream_steps": {
-        **dict.fromkeys(["step", "predict", "edit", "SGD", "linear", "knn", "forest"], 1e-4),
+        **dict.fromkeys(
+            ["step", "typical", "predict", "edit", "SGD", "linear", "knn", "forest"], 1e-4
+        ),
         "refit": 1e-2,
     },
     "stream_exactness": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
