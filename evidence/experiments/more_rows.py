@@ -6,6 +6,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
 
 from evidence._compare import grouped
@@ -57,9 +58,15 @@ def run(data: str, machine: str, n: int | None) -> dict[str, Any]:
 
 def _model(machine: str, classes: bool, y: Any) -> tuple[str, Any]:
     if machine == AUTO:
-        cells = [str(label) for label in y] if classes else y.tolist()
+        # Classes as texts: those of letter are numbered here, and 26 numbers would be a regression.
+        cells = [f"class {label}" for label in y] if classes else y.tolist()
         name, _ = choose_estimator(cells, number, 8)
-        return name, make_estimator(name, gamma=None, ridge=None, kernel=None)
+        model = make_estimator(name, gamma=None, ridge=None, kernel=None)
+        if is_classifier(model) != classes:
+            raise ValueError(
+                f"{name} is not for this target, {'classes' if classes else 'numbers'}."
+            )
+        return name, model
     if machine == STACK:
         kind = StackedKernelClassifier if classes else StackedKernelRegressor
         return "", kind(random_state=SEED)

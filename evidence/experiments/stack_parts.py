@@ -22,7 +22,6 @@ N_TRAIN = 500
 MORE = {
     STACK: (),
     "with thresholds": ("exponential+diagonal+thresholds",),
-    "with a linear part": ("linear",),
 }
 
 
@@ -69,19 +68,36 @@ def report(records: list[Record]) -> list[Part]:
             f"thirds of the rows are learned, {N_TRAIN} at most. A stack with its default parts, "
             "and the same with one part more. Less than zero is less error with that part; ± is "
             "one standard error over tables. Numbers are compared by ratios of squared errors. "
-            "The part on thresholds was chosen among several on the tables that decided; nothing "
-            "was chosen on the others."
+            "The part was chosen among several on the tables of `mixed`; nothing was chosen on "
+            "the others."
         ),
-        *(_compared(records, classes, new) for new in (True, False) for classes in (True, False)),
+        *(table for new in (True, False) for table in _compared(records, new)),
+        *_each_table(records),
         _costs(records),
     ]
 
 
-def _compared(records: list[Record], classes: bool, new: bool) -> Table:
-    some = [r for r in records if r["classes"] == classes and r["confirms"] == new]
-    what = "classes" if classes else "numbers"
+def _compared(records: list[Record], new: bool) -> list[Part]:
     where = "tables that decided nothing" if new else "tables that decided"
-    return against(some, list(MORE), STACK, classes, f", {what}, {where}")
+    found: list[Part] = []
+    for classes, what in ((True, "classes"), (False, "numbers")):
+        some = [r for r in records if r["classes"] == classes and r["confirms"] == new]
+        if some:
+            found.append(against(some, list(MORE), STACK, classes, f", {what}, {where}"))
+    return found
+
+
+def _each_table(records: list[Record]) -> list[Part]:
+    """The tables on which the part changes the error."""
+    found = grouped(records, "table", "machine")
+    rows = []
+    for name, some in grouped(records, "table").items():
+        errors = [mean_of(found.get((name, machine), []), "error") for machine in MORE]
+        if len(set(errors)) > 1:
+            kind = "error (%)" if some[0]["classes"] else "unexplained variance"
+            rows.append([name, some[0]["rows"], kind, *errors])
+    names = ["table", "rows", "error as", *MORE]
+    return [Table(names, rows, "Tables on which the error differs")] if rows else []
 
 
 def _costs(records: list[Record]) -> Table:

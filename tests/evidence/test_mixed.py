@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evidence import UnavailableError
-from evidence.experiments import mixed_tables, stack_parts
+from evidence.experiments import mixed_tables, more_rows, stack_parts
 from evidence.shared import mixed, rdatasets
 from evidence.shared.mixed_peers import Peer
 from evidence.shared.pairs import against, differences, shown
@@ -51,6 +51,21 @@ def test_without_folders_it_says_so(monkeypatch):
         mixed_tables.run("none", "stack", 0, 10)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         stack_parts.run("none", "stack", 0, 10)
+
+
+def test_numbered_classes_of_many_rows_get_a_classifier():
+    """26 numbers as a target would be a regression, whose predictions are never a class."""
+    labels = np.arange(6000) % 26
+    name, _ = more_rows._model(more_rows.AUTO, True, labels)
+    assert name == "orthogonal"
+    name, _ = more_rows._model(more_rows.AUTO, False, labels + 0.5)
+    assert name == "orthogonal-regressor"
+
+
+def test_a_model_of_the_wrong_kind_is_refused(monkeypatch):
+    monkeypatch.setattr(more_rows, "choose_estimator", lambda *_: ("ls-svr", ""))
+    with pytest.raises(ValueError, match="ls-svr is not for this target, classes"):
+        more_rows._model(more_rows.AUTO, True, np.arange(5))
 
 
 def test_one_part_more_is_measured_beside_the_stack():
