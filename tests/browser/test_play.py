@@ -143,7 +143,7 @@ def test_every_estimator_and_layer_is_drawn(play, visit):
     visitor = Visitor(page)
     for estimator in page.locator("#estimator option").all():
         page.select_option("#estimator", estimator.get_attribute("value"))
-        for box in page.locator("[name=layer]:enabled").all():
+        for box in page.locator("[name=layer]:enabled:visible").all():
             box.check()
         x, y, _ = visitor.rows[3]
         page.mouse.move(*visitor.pixel(x, y))

@@ -1,7 +1,8 @@
 """``gramian fit --subject`` and ``gramian forget --subject``."""
 
+import numpy as np
+
 import gramian as package
-from gramian.cli._assess import doubts
 from tests.tables.test_subjects import PATIENTS, table
 
 
@@ -38,14 +39,24 @@ def test_subjects_that_are_not_there(gramian, folder):
     assert "have no subjects" in failed.stderr
 
 
-def test_rows_that_repeat_others_and_choices_that_flatter_are_named(as_json, folder):
+def test_rows_that_repeat_others_are_named_once(as_json, gramian, folder):
     write(folder / "visits.csv", twice=True)
     fit = ("fit", "visits.csv", "--target", "ill", "--ignore", "patient", "--ignore", "row")
     notes = as_json(*fit, "--gamma", "0.5", "--ridge", "1", "-o", "model.gram")["notes"]
-    assert any("60 of 60 rows repeat another row" in note for note in notes)
-    honest = {"error": 0.5, "standard_error": 0.05, "folds": 10}
-    model = package.load(folder / "model.gram")
-    assert any("contradicted" in note for note in doubts(model, honest, {"error": 0.1}))
-    assert not any("contradicted" in note for note in doubts(model, honest, {"error": 0.45}))
-    honest = {"r2": 0.1, "standard_error": 0.05, "folds": 10}
-    assert any("contradicted" in note for note in doubts(model, honest, {"r2": 0.9}))
+    said = [note for note in notes if "60 of 60 samples repeat another one" in note]
+    assert len(said) == 1
+    assert "--subject COLUMN" in said[0]
+    assert notes == [*dict.fromkeys(notes)]
+
+
+def test_a_class_that_is_never_predicted_is_noted(gramian, folder):
+    noise = np.random.default_rng(0).standard_normal(60)
+    rows = [f"{x},{'rare' if i % 10 == 0 else 'usual'}" for i, x in enumerate(noise)]
+    (folder / "rare.csv").write_text("\n".join(["x,kind", *rows]), encoding="utf-8")
+    fit = ("fit", "rare.csv", "--target", "kind", "--gamma", "0.1", "--ridge", "10")
+    shown = gramian(*fit, "-o", "rare.gram")
+    assert shown.stdout.count("Note: the class rare is never predicted") == 1
+    assert "Warning" not in shown.stderr
+    shown = gramian("inspect", "rare.gram", "--loo")
+    assert shown.stdout.count("Note: the class rare is never predicted") == 1
+    assert "Warning" not in shown.stderr

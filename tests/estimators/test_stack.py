@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.optimize import nnls
 from sklearn.base import clone, is_classifier
 
 import gramian
@@ -170,7 +171,10 @@ def test_parts_that_differ_by_their_metric_share_a_search():
 
 @pytest.mark.parametrize(("name", "built"), [("classes", 5), ("numbers", 4)])
 def test_every_engine_is_built_once(name, built, monkeypatch):
-    """For each part, and for the slopes of "exponential"; with all samples, without each fold."""
+    """For each part, and for the slopes of "exponential"; with all samples, without each fold.
+
+    Weights without a fold need each part without two of them, in both orders: 20 more.
+    """
     versions = []
     build = DenseSpec.build
 
@@ -182,12 +186,13 @@ def test_every_engine_is_built_once(name, built, monkeypatch):
     model = clone(CHOSEN[name])
     X, y = make_samples(model, 40)
     model.fit(X, y)
-    assert len(versions) == 6 * built
+    pairs = 20 * len(model.parts_)
+    assert len(versions) == 6 * built + pairs
     assert versions.count(model._now.holdings.version) == built
     model.reselect()
-    assert len(versions) == 12 * built
+    assert len(versions) == 12 * built + 2 * pairs
     model.refitted()
-    assert len(versions) == 12 * built + len(model.parts_)
+    assert len(versions) == 12 * built + 2 * pairs + len(model.parts_)
 
 
 def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
@@ -343,3 +348,36 @@ def test_folds_are_tuned_on_some_samples_and_trained_on_all(name, monkeypatch):
             one = kind(part.kernel.kernel.name, gamma=part.gamma, C=1 / part.ridge)
             total = total + share * values(one.fit(X[rest], y[rest]), X[~rest])
         np.testing.assert_allclose(found[~rest], total, atol=1e-9, rtol=1e-9)
+
+
+def test_weights_without_a_fold_know_nothing_of_it():
+    """By non-negative least squares on real fits without two folds; other targets change none."""
+    widths, strengths = {"rbf": 0.5, "laplacian": 0.2}, {"rbf": 10.0, "laplacian": 3.0}
+    model = StackedKernelRegressor(
+        list(widths), gamma=list(widths.values()), C=list(strengths.values())
+    )
+    X, y = make_samples(model, 40)
+    now = model.fit(X, y)._now
+    fold = now.holdings.folds
+    for k in range(5):
+        stay = np.flatnonzero(fold != k)
+        read = np.empty((40, 2))
+        for j in set(range(5)) - {k}:
+            rest = (fold != j) & (fold != k)
+            for s, name in enumerate(widths):
+                part = LeastSquaresSVR(name, gamma=widths[name], C=strengths[name])
+                read[fold == j, s] = part.fit(X[rest], y[rest]).predict(X[fold == j])
+        mean = y[stay].mean()
+        expected, _ = nnls(read[stay] - mean, y[stay] - mean)
+        np.testing.assert_allclose(now.fold_specs[k].shares, expected, atol=1e-9)  # of order one
+    other = np.where(fold == 2, -3.0 * y, y)
+    found = clone(model).fit(X, other)._now
+    np.testing.assert_array_equal(found.holdings.folds, fold)
+    np.testing.assert_array_equal(found.fold_specs[2].shares, now.fold_specs[2].shares)
+    assert not np.allclose(found.fold_specs[1].shares, now.fold_specs[1].shares)
+
+
+def test_two_samples_have_two_folds():
+    model = StackedKernelRegressor(("rbf", "laplacian"), gamma=0.5, C=1.0)
+    X, y = make_samples(model, 2)
+    assert len(model.fit(X, y)._now.fold_specs) == 2

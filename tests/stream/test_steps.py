@@ -333,3 +333,34 @@ def test_an_interrupt_while_it_moves(name, what, monkeypatch):
             )
             step(window, X, y, range(36, 38))
         np.testing.assert_array_equal(window.ids_, window.estimator_.ids_)
+
+
+# -- River ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kda", "lssvr"])
+def test_a_river_model_steps_on(name):
+    river = pytest.importorskip("gramian.stream._river")
+    X, y = samples(name)
+    kind = river.RiverClassifier if is_classifier(ESTIMATORS[name]) else river.RiverRegressor
+    model = kind(ESTIMATORS[name], max_samples=25, reselect_every=None)
+    for k in range(80):
+        row = dict(zip("uvw", X[k].tolist(), strict=True)) | ({"old": 1.0} if k < 40 else {})
+        if k > 40:
+            start = k - 25
+            old = (np.arange(start, k + 1) < 40).astype(float)
+            Z = np.column_stack([X[start : k + 1], old])
+            fresh = clone(ESTIMATORS[name]).fit(Z[:-1], y[start:k])
+            expected = fresh.predict(Z[-1:])[0]
+            found = model.predict_one(row)
+            assert found == (
+                expected if is_classifier(fresh) else pytest.approx(expected, abs=1e-9)
+            )
+        model.learn_one(row, y[k].item())
+        assert ("old" in model._features.places) == (k < 64)  # until the last that has it leaves
+    assert is_moving(model._window)
+    inside = model._window.estimator_
+    assert model._window._used_features().tolist() == [False, True, True, True]
+    model.learn_one(dict.fromkeys("uvw", 0.5), y[0].item())
+    assert len(inside.ids_) == 25  # which ends the steps, unseen by the window
+    assert model._window._used_features().tolist() == [False, True, True, True]

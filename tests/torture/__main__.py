@@ -360,6 +360,8 @@ def described(results, seed, minutes, took, processes=PROCESSES):
     """The table, how it was made, and what the attacks also say."""
     command = f"python -m tests.torture --seed {seed} --minutes {minutes:g}"
     command += "" if processes == PROCESSES else f" --processes {processes}"
+    if len(results) < len(ATTACKS):
+        command += f" {' '.join(result.name for result in results)}"
     how = f"`{command}`, {took / 60:.0f} minutes."
     notes = [f"- `{result.name}`: {result.note}." for result in results if result.note]
     wrong = [f"- {short(failure)}" for result in results for failure in result.failures[:5]]

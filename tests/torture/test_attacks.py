@@ -150,7 +150,7 @@ def test_table():
     promise = f"{ATTACKS['pairs'].promise} | `pairs`: {ATTACKS['pairs'].attack}"
     assert table(results).splitlines()[-1] == f"| {promise} | 300 | 1,234 pairs | 1 |"
     text = described(results, 3, 0.5, 60.0)
-    assert "`python -m tests.torture --seed 3 --minutes 0.5`, 1 minutes" in text
+    assert "`python -m tests.torture --seed 3 --minutes 0.5 pairs`, 1 minutes" in text
     assert text.endswith("- `pairs`: said.\n\nFailures:\n\n- one")
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
+from gramian import ChoiceWarning
 from gramian.cli._errors import errors
-from gramian.tables import CategoryColumn, DateColumn, TableModel, estimator_of
+from gramian.tables import CategoryColumn, DateColumn, TableModel, TableWarning, estimator_of
 
 Facts = dict[str, Any]
 
@@ -85,36 +89,26 @@ def described(model: Any) -> str:
     )
 
 
-def new_rows(model: Any) -> Facts:
-    """The score that rows can expect which are not there yet, tuning included, and in words."""
-    found = estimator_of(model).nested_score("auto", n_jobs=-1)
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """Collect what the library warns of, each once, to be shown as notes."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        for kind in (TableWarning, ChoiceWarning):
+            warnings.simplefilter("always", kind)
+        yield notes
+    notes += dict.fromkeys(str(warning.message) for warning in caught)
+
+
+def new_rows(model: Any) -> tuple[Facts, list[str]]:
+    """The score that rows can expect which are not there yet, tuning included, and notes on it."""
+    with noted() as notes:
+        found = estimator_of(model).nested_score("auto", n_jobs=-1)
     name = "error" if found.classifies else "r2"
     score = 1.0 - found.score if found.classifies else found.score
     margin = {"standard_error": found.standard_error, "folds": found.folds}
-    return {name: score, **margin, "words": str(found)}
-
-
-def doubts(model: Any, honest: Facts, left_out: Facts) -> list[str]:
-    """What speaks against the errors: rows that repeat others, and choices that flatter."""
-    estimator, found = estimator_of(model), []
-    X = estimator.X_fit_
-    if estimator.groups_ is None and isinstance(X, np.ndarray):
-        _, place, counts = np.unique(X.round(6), axis=0, return_inverse=True, return_counts=True)
-        repeated = int((counts[place.ravel()] > 1).sum())
-        if repeated > len(X) / 10:
-            found.append(
-                f"{repeated} of {len(X)} rows repeat another row. Left out alone, a row is "
-                f"answered by its copy. If they are rows of one person or thing, fit with "
-                f"--subject COLUMN, so that they are left out together."
-            )
-    name = "error" if "error" in honest else "r2"
-    flattery = honest[name] - left_out[name] if name == "error" else left_out[name] - honest[name]
-    if honest["folds"] and flattery > max(0.01, 2.0 * honest["standard_error"]):
-        found.append(
-            "the leave-one-out error with these choices is contradicted by rows that the choices "
-            "have not seen; believe the error on new rows."
-        )
-    return found
+    return {name: score, **margin, "words": str(found)}, notes
 
 
 def leave_one_out(model: Any) -> Facts:

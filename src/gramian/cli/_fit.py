@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -20,7 +19,7 @@ from gramian.cli._targets import with_target
 from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.files import locked
-from gramian.tables import NumberFormat, TableModel, TableWarning, are_classes, read_cells, unit_of
+from gramian.tables import NumberFormat, TableModel, are_classes, read_cells, unit_of
 
 
 def run(
@@ -70,14 +69,13 @@ def run(
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
         with following("error on new rows", only="folds"):
-            found = _assess.new_rows(
-                model
-            )  # before it is saved: what folds have chosen stays in it
+            # before it is saved: what folds have chosen stays in it
+            found, doubts = _assess.new_rows(model)
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
     left_out = _assess.leave_one_out(model)
-    notes += _assess.doubts(model, found, left_out)
+    notes = [*dict.fromkeys([*notes, *doubts])]
     facts = {
         "model": output,
         "estimator": type(unfitted).__name__,
@@ -99,24 +97,21 @@ def run(
 
 
 def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
-    """Seconds to fit, and notes on cells that are probably not what they were taken for."""
+    """Seconds to fit, and notes: on cells, and on what speaks against the errors."""
     start = perf_counter()
     searches = "callback" in model.estimator.get_params()
-    with following("fitting") as progress, warnings.catch_warnings(record=True) as caught:
+    with following("fitting") as progress, _assess.noted() as notes:
 
         def tried(trial: Any) -> None:  # a function, which copies of the estimator share
             progress.trial(trial)
 
         if searches:
             model.estimator.set_params(callback=tried)
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", TableWarning)
-        warnings.simplefilter("always", gramian.ChoiceWarning)
         model.fit(table)
     if searches:
         for estimator in (model.estimator, model.estimator_):
             estimator.set_params(callback=None)
-    return perf_counter() - start, [str(warning.message) for warning in caught]
+    return perf_counter() - start, notes
 
 
 def _remark(text: str, quiet: bool) -> None:

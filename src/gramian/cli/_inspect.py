@@ -38,7 +38,7 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
         with following("error on new rows", only="folds"):
-            facts["new_rows"] = _assess.new_rows(fitted)
+            facts["new_rows"], facts["notes"] = _assess.new_rows(fitted)
         step("leave-one-out error")
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
         facts["doubtful"] = data.doubtful(fitted, doubtful)
@@ -57,6 +57,8 @@ def show(facts: dict[str, Any]) -> None:
     if "columns" in facts:
         show_columns(facts)
     if "leave_one_out" in facts:
+        for note in facts["notes"]:
+            say(f"Note: {note}")
         show_errors(facts)
         show_doubtful(facts["doubtful"])
     heading(f"File {facts['model']}, every checksum right")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, ClassVar, Literal, Self
@@ -146,7 +146,9 @@ class StackSpec(Spec[StackState]):
         """The spec with weights from outputs out of fold, and one spec without each fold.
 
         Each fold is tuned from where the search with all samples ended, on 600 samples at most.
-        Widths of features begin alike, as those of all samples would tell of the fold.
+        Widths of features begin alike, as those of all samples would tell of the fold. Up to 600
+        samples, the weights without a fold come from outputs of parts that were trained without
+        it, too; with more, a few weights tell next to nothing of a fold.
         """
         if len(holdings) < 2:
             raise ValueError(
@@ -174,14 +176,17 @@ class StackSpec(Spec[StackState]):
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
         targets = parts[0].targets(some)
+        few = len(specs) > 2 and len(some) <= TUNED_ON
+        known = _without_two(specs, F, some, fold) if few else [F] * len(specs)
         each, judged = [], np.empty(F.shape[1:])
         for k, found in enumerate(specs):
             stay = np.flatnonzero(fold != k)
-            spec = self._with(found, *self._weighted(F[:, stay], targets.take(stay)))
+            spec = self._with(found, *self._weighted(known[k][:, stay], targets.take(stay)))
             each.append(spec)
             judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
-        known = judged if some is holdings else None
-        choices = FoldChoices(tuple(each), spread_folds(fold, some, holdings), known)
+        choices = FoldChoices(
+            tuple(each), spread_folds(fold, some, holdings), judged if some is holdings else None
+        )
         return replace(self._with(parts, *self._weighted(F, targets)), folds=choices)
 
     def _with(self, parts: tuple[DenseSpec, ...], weights: Array, offset: Array) -> Self:
@@ -280,6 +285,30 @@ class StackSpec(Spec[StackState]):
 
     def load(self, holdings: Holdings, state: StackState) -> Engine:
         return DeferredEngine(self, kept=state)
+
+
+def _without_two(
+    specs: Sequence[tuple[DenseSpec, ...]], F: Array, holdings: Holdings, fold: Array
+) -> list[Array]:
+    """For each fold k, outputs (S, n, t) at the other folds of parts trained without both.
+
+    A part that has learned fold k is right at fold j where it is right at k without j: the two
+    errors share the products of their targets. Weights from its outputs would know of fold k.
+    """
+
+    def outputs(k: int) -> Array:
+        out = F.copy()
+        for j, parts in enumerate(specs):
+            if j == k:
+                continue
+            left = np.flatnonzero(fold == j)
+            rest = holdings.without(np.flatnonzero((fold == j) | (fold == k)))
+            queries = held_queries(holdings, left)
+            read = [part.build(rest).predictor(rest).outputs(queries) for part in parts]
+            out[:, left] = np.stack([np.asarray(values) for values in read])
+        return out
+
+    return map_side_by_side(outputs, range(len(specs)), holdings)
 
 
 def _key(part: DenseSpec) -> tuple[Any, ...]:

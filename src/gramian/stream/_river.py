@@ -36,6 +36,9 @@ class FeatureOrder:
 
     def extended(self, names: Iterable[Hashable]) -> FeatureOrder:
         """With places for new names, in an order that does not depend on how they came."""
+        names = list(names)
+        if all(name in self.places for name in names):
+            return self
         new = sorted((name for name in names if name not in self.places), key=str)
         free = [place for name, place in self.places.items() if name == ("", place)]
         places = [*free, *range(len(self.places), len(self.places) + len(new))]
@@ -43,9 +46,10 @@ class FeatureOrder:
         named |= dict(zip(places, new, strict=False))
         return FeatureOrder({name: place for place, name in named.items()})
 
-    def used(self, X: Array) -> FeatureOrder:
-        """Without the names of features that are zero in all of these samples."""
-        some = (X != 0).sum(axis=0)
+    def used(self, some: Array) -> FeatureOrder:
+        """Without the names of features at places where no sample has another number than 0."""
+        if np.count_nonzero(some) == len(self.places):
+            return self
         return FeatureOrder(
             {name if some[place] else ("", place): place for name, place in self.places.items()}
         )
@@ -95,9 +99,9 @@ class _River:
             window = self._new_window()
         elif features.width > self._features.width:
             window = self._widened(window, features.width)
-        holdings = 0 if self._window is None else len(self._window.ids_)
-        self._window, self._features = window.partial_fit(vector, [target]), features
-        if len(self._window.ids_) <= holdings:  # one has left
+        holdings = 0 if self._window is None else self._window._count()
+        self._window, self._features = window.partial_fit(vector, np.array([target])), features
+        if self._window._count() <= holdings:  # one has left
             self._drop_names(self._window)
 
     def _forget(self, x: dict[Any, Any], target: Any) -> None:
@@ -117,7 +121,7 @@ class _River:
 
     def _drop_names(self, window: SlidingWindow) -> None:
         """Forget the names of features that no held sample has."""
-        self._features = self._features.used(window.X_)
+        self._features = self._features.used(window._used_features())
 
     def _new_window(self) -> SlidingWindow:
         estimator = self._default_estimator() if self.estimator is None else self.estimator
@@ -228,8 +232,10 @@ class RiverClassifier(_River, base.Classifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learn one sample, and forget the oldest if the window is full."""
-        taken = set(self._codes.values())
-        code = self._codes.get(y, min(set(range(len(taken) + 1)) - taken))
+        code = self._codes.get(y)
+        if code is None:
+            taken = set(self._codes.values())
+            code = min(set(range(len(taken) + 1)) - taken)
         self._learn(x, code)
         self._codes[y] = code
         self._drop_labels()
@@ -240,16 +246,19 @@ class RiverClassifier(_River, base.Classifier):
         self._drop_labels()
 
     def _drop_labels(self) -> None:
-        """Forget the labels that no held sample has."""
+        """Forget the labels that no held sample has; while a window steps on, all have some."""
+        if self._window is not None and self._window._moving() is not None:
+            return
         holdings = set(np.unique(self._held_targets()).tolist())
         if len(holdings) < len(self._codes):
             self._codes = {label: code for label, code in self._codes.items() if code in holdings}
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The label; None before the first sample."""
-        if (model := self._model()) is None:
+        window = self._window
+        if window is None or not window.__sklearn_is_fitted__():
             return super().predict_one(x, **kwargs)
-        return self._labels()[int(model.predict(self._features.vector(x))[0])]
+        return self._labels()[int(window.predict(self._features.vector(x))[0])]
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of every label of the window; empty before the first sample."""
@@ -327,8 +336,9 @@ class RiverRegressor(_River, base.Regressor):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The prediction; 0 before the first sample."""
-        if (model := self._model()) is not None:
-            return float(model.predict(self._features.vector(x))[0])
+        window = self._window
+        if window is not None and window.__sklearn_is_fitted__():
+            return float(window.predict(self._features.vector(x))[0])
         targets = self._held_targets()
         return float(targets.mean()) if len(targets) else 0.0
 

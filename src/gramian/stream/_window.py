@@ -390,6 +390,20 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return 0 if state.alarm is None else state.looked_at + len(state.holdings) / LOOKS
         return state.selected_at + int(self.reselect_every)
 
+    # -- for River's wrappers -------------------------------------------------------------------
+
+    def _count(self) -> int:
+        """Number of samples in the window; steps do not change it."""
+        return len(vars(self)["_state"].holdings)
+
+    def _used_features(self) -> Array:
+        """Which features of the window's samples are not 0 in all of them."""
+        moving = self._moving()
+        used: Array = (
+            (self._require_samples().X != 0).any(axis=0) if moving is None else moving.used()
+        )
+        return used
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _slid(self, before: _Window | None, new: Held, now: Any) -> Held:

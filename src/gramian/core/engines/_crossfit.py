@@ -22,7 +22,7 @@ TUNED_ON = 600
 
 
 class ChoiceWarning(UserWarning):
-    """Something that was chosen on samples may not hold for others."""
+    """An error that a model knows of itself, or a choice that it made, may not hold for others."""
 
 
 def warn_of_width(what: str, holdings: Holdings) -> None:

@@ -93,8 +93,7 @@ class MovingModel:
         system, row = self._system, self._row(X)
         if row is None or not system.whole:
             return None
-        S = system.S
-        b = self._spec.equations.intercepts(S[:, 1:], S[:, 0], system.held, self._spec.shift)
+        b = self._spec.equations.slot_intercepts(system.S, system.held, self._spec.shift)
         ks, *kR = row[2].tolist()
         values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b.tolist(), strict=True)]
         if self._labels is None:
@@ -129,6 +128,10 @@ class MovingModel:
         """X, y and ids of the held samples, in order of arrival, as new arrays."""
         slots = self._system.slots
         return self._X[slots], self._y[slots], self._ids[slots]
+
+    def used(self) -> Array:
+        """Which features of the held samples are not 0 in all of them."""
+        return np.asarray(self._X.any(axis=0))
 
     def settled(self) -> tuple[Holdings, Engine]:
         """The holdings of now, and the engine, which serves them unless a step was interrupted."""

@@ -29,9 +29,9 @@ from gramian.core.equations import (
     nonconformity,
     p_values,
 )
+from gramian.core.estimators._doubts import LEAST
 from gramian.core.estimators._local_widths import fold_scales, scales_out_of_fold
 from gramian.core.estimators._nested import (
-    LEAST,
     MOST,
     choices_flatter,
     fold_predictors,

@@ -32,6 +32,7 @@ from gramian.core.engines import (
     Spec,
     make_rows,
 )
+from gramian.core.estimators._doubts import doubts_of_fit, warn
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
@@ -39,6 +40,7 @@ from gramian.core.estimators._moving import Moving
 from gramian.core.estimators._nested import (
     NestedScore,
     fold_choices,
+    known_doubts,
     known_score,
     nested_score,
 )
@@ -128,6 +130,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         self
+
+        Warns
+        -----
+        ChoiceWarning
+            If the errors that the model will know of itself are in doubt: samples repeat others, or
+            there are fewer samples than features that get a width each.
         """
         self._begin(X, y, sample_weight, ids, (), groups)
         return self
@@ -422,6 +430,12 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         NestedScore
             With ``score``, ``standard_error``, ``folds`` and the out-of-fold ``values``.
+
+        Warns
+        -----
+        ChoiceWarning
+            If the leave-one-out score with these choices is contradicted, or if a class is never
+            predicted. Stacks say so in `fit`, which has the values.
         """
         return nested_score(self, folds, n_jobs)
 
@@ -491,7 +505,9 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
             found = self._resolved(spec, tuning, None)
             engine = found.build_tuned_on(tuning, holdings)
             found = found.unseen()
-        self._now = Fitted(found, holdings, engine, kind, names).knowing_folds()
+        now = Fitted(found, holdings, engine, kind, names).knowing_folds()
+        warn([*doubts_of_fit(now), *known_doubts(self, now)], stacklevel=5)
+        self._now = now
 
     def _resolved(self, spec: Spec[Any], holdings: Holdings, start: Spec[Any] | None) -> Spec[Any]:
         """Choose what is to be chosen, and print how that goes if `verbose` asks for it."""

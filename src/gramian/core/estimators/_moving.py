@@ -44,6 +44,13 @@ class Moving:
         with self._lock:
             return self._model.samples() if self.left is None else self.left[:3]
 
+    def used(self) -> Array:
+        """Which features of the held samples are not 0 in all of them."""
+        with self._lock:
+            if self.left is None:
+                return self._model.used()
+            return np.asarray(self.left[0].any(axis=0))
+
     def decide(self, X: Any) -> float | None:
         """Prediction or decision value of one row; None if it must go the long way."""
         with self._lock:

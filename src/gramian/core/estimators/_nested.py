@@ -20,12 +20,16 @@ from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.engines import Holdings, is_number
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
+from gramian.core.estimators._doubts import LEAST, doubt_of_choices, doubt_of_classes, warn
 from gramian.core.progress import counted
 
 FOLDS_AFRESH = 10
-LEAST, MOST, ENOUGH = 20, 2048, 10
-"""Samples from which on, and up to which, a choice is judged by folds; beyond that, how many
-samples there must be for each number that was chosen."""
+FEWEST = 5
+"""Folds from which on models without a fold are as good as those with all samples, nearly."""
+
+MOST, ENOUGH = 2048, 10
+"""Samples up to which a choice is judged by folds; beyond that, how many there must be for each
+number that was chosen."""
 
 
 def choices_flatter(now: Any) -> bool:
@@ -79,13 +83,42 @@ class NestedScore:
 
 def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
     """The score of a fitted estimator; see ``LiveEstimator.nested_score``."""
+    now = model._serving()
     if isinstance(folds, str) and folds == "auto":
-        now, folds = model._serving(), None
+        folds = None
         if now.fold_specs is None and not choices_flatter(now):
-            return _scored(model, now, model._loo_outputs(), np.arange(len(now.holdings)), 0)
+            F = model._loo_outputs()
+            warn([_doubt_of_classes(now, F, "by leave-one-out")], stacklevel=4)
+            return _scored(model, now, F, np.arange(len(now.holdings)), 0)
+    known = now.fold_specs
     F = out_of_fold_outputs(model, folds, n_jobs)
     now = model._fitted()
+    if now.fold_specs is not known:
+        warn(_doubts(model, now, F, model._loo_outputs()), stacklevel=4)
     return _scored(model, now, F, now.holdings.folds, len(now.fold_specs))
+
+
+def known_doubts(model: Any, now: Any) -> list[str | None]:
+    """What speaks against a fit that knows its outputs out of fold; nothing if it does not."""
+    if "out of fold" not in now.cache:
+        return []
+    now.cache["loo"] = now.engine.loo(now.holdings)
+    return _doubts(model, now, now.cache["out of fold"], now.cache["loo"])
+
+
+def _doubts(model: Any, now: Any, F: Array, left_out: Array) -> list[str | None]:
+    """A class that is never predicted out of fold; leave-one-out values that are contradicted."""
+    honest, flattered = (_scored(model, now, some, now.holdings.folds, 1) for some in (F, left_out))
+    contradicted = doubt_of_choices(honest.score, honest.standard_error, flattered.score)
+    # with few folds, the others are too few samples to learn from, not to tune on
+    few = len(now.holdings) < LEAST or len(now.fold_specs) < FEWEST
+    return [_doubt_of_classes(now, F, "out of fold"), None if few else contradicted]
+
+
+def _doubt_of_classes(now: Any, F: Array, how: str) -> str | None:
+    return (
+        None if now.holdings.classes is None else doubt_of_classes(now.holdings, class_of(F), how)
+    )
 
 
 def _scored(model: Any, now: Any, F: Array, fold: Array, folds: int) -> NestedScore:
