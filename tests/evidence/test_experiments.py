@@ -154,7 +154,10 @@ MADE_UP = {
         "widths": [9.0, 20.0],
     },
     "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
-    "widths_folds": {width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
+    "widths_folds": {
+        **{width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
+        **{"held": 400, "asked": 2000},
+    },
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": {**dict.fromkeys(store_edits.TIMES, 0.1), "epoch": 0.5},
