@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -11,10 +13,15 @@ from sklearn.base import is_classifier
 
 from evidence._compare import column, grouped
 from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
+from evidence.shared import mixed
 from evidence.shared.data import SEED
 from evidence.shared.tables import CLASSES, MADE, NUMBERS, PACKED, fold
-from gramian import LeastSquaresSVC, LeastSquaresSVR
+from gramian import LeastSquaresSVC, LeastSquaresSVR, TableModel
 from gramian.estimators import ESTIMATORS
+from gramian.tables import TableWarning
+
+DRAWS = int(os.environ.get("GRAMIAN_DRAWS", "20"))
+"""The most draws of a case; fewer for a first look, where a computer is slow."""
 
 SIZES = ((50, 20), (100, 50), (100, 200), (200, 500), (100, 2000))
 FRESH, CONFIDENCE = 500, 0.9
@@ -25,6 +32,11 @@ MODELS = {
     'LeastSquaresSVR, metric="diagonal"': partial(LeastSquaresSVR, metric="diagonal"),
 }
 PERSONS, ROWS = 40, (2, 8, 20)
+SUBJECTS = {"colon": None, "Males": "nr", "gapminder": "country"}
+"""Real tables, and their columns that say to whom a row belongs."""
+SUBJECTS_OF = ("LeastSquaresSVC", "LeastSquaresSVR", "StackedKernelClassifier",
+               "StackedKernelRegressor")  # fmt: skip
+SUBJECT_ROWS, LARGEST_TEST, MADE_PERSONS = 300, 1000, ["made persons"]
 N_TRAIN, TABLES_OF = 150, ("KernelDiscriminant", "LeastSquaresSVR", "StackedKernelClassifier",
                            "StackedKernelRegressor")  # fmt: skip
 
@@ -44,7 +56,8 @@ def noise_cases(quick: bool) -> list[Parameters]:
 
 def seeds(model: str, cells: int) -> int:
     """Draws of a model: fewer of those that take long."""
-    return (3 if cells <= 5_000 else 1) if model in SLOW else (20 if cells <= 5_000 else 5)
+    wanted = (3 if cells <= 5_000 else 1) if model in SLOW else (20 if cells <= 5_000 else 5)
+    return min(wanted, DRAWS)
 
 
 def run_noise(model: str, n: int, d: int, seed: int) -> dict[str, Any]:
@@ -152,7 +165,7 @@ def group_cases(quick: bool) -> list[Parameters]:
         for rows in (ROWS[:1] if quick else ROWS)
         for name in ESTIMATORS
         if name not in SLOW or rows < ROWS[-1]
-        for seed in range(1 if quick or name in SLOW else 5)
+        for seed in range(1 if quick or name in SLOW else min(5, DRAWS))
     ]
 
 
@@ -197,6 +210,79 @@ def report_groups(records: list[Record]) -> list[Part]:
     ]  # fmt: skip
 
 
+# --- real subjects ------------------------------------------------------------------------------
+
+
+def subject_cases(quick: bool) -> list[Parameters]:
+    tables = MADE_PERSONS if quick else [*filter(mixed.tables().__contains__, SUBJECTS)]
+    return [
+        {"model": model, "table": table, "partition": k}
+        for table in tables or MADE_PERSONS
+        for model in SUBJECTS_OF
+        if is_classifier(MODELS[model]()) == has_classes(table)
+        for k in range(1 if quick else min(5, DRAWS))
+    ]
+
+
+def has_classes(table: str) -> bool:
+    """Whether the target of a table of subjects is a class."""
+    return table in MADE_PERSONS or mixed.is_classes(table)
+
+
+def run_subject(model: str, table: str, partition: int) -> dict[str, Any]:
+    """Some subjects with all of their rows; the others are new."""
+    cells, y, subjects = of_subjects(table)
+    names = np.random.default_rng(SEED + partition).permutation(np.unique(subjects))
+    counts = np.cumsum([np.sum(subjects == name) for name in names])
+    most = min(SUBJECT_ROWS, 2 * len(y) // 3)
+    learned = np.isin(subjects, names[: int(np.searchsorted(counts, most))])
+    new = np.flatnonzero(~learned)[:LARGEST_TEST]
+    rows = {name: values[learned] for name, values in cells.items()}
+    table_model = TableModel(MODELS[model](), target="y", subject_column="subject")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        fitted = table_model.fit({**rows, "y": y[learned], "subject": subjects[learned]})
+        alone = MODELS[model]().fit(fitted.estimator_.X_fit_, fitted.estimator_.y_fit_)
+    X = fitted.transform({name: values[new] for name, values in cells.items()})
+    targets = fitted.read_targets({"y": y[new]})
+    found = judged(fitted.estimator_, X, targets)
+    rest = {"alone": 100.0 * (1.0 - alone.loo_score()), "subjects": len(set(fitted.groups_))}
+    return {**found, **rest, "alone_covered": 100.0 * float(np.mean(covered(alone, X, targets)))}
+
+
+def of_subjects(table: str) -> tuple[dict[str, Any], Any, Any]:
+    """Cells by column without the subject's, targets, and to whom each row belongs."""
+    if table in MADE_PERSONS:
+        X, y, persons = drawn(np.random.default_rng(SEED), 60, 3)
+        return {f"x{j}": column for j, column in enumerate(X.T)}, (y > 0).astype(str), persons
+    values, y = mixed.read(table)
+    column = SUBJECTS[table]
+    if column is None:  # two rows each, one after the other
+        return dict(values), y, np.arange(len(y)) // 2
+    return {k: v for k, v in values.items() if k != column}, y, values[column].astype(str)
+
+
+def report_subjects(records: list[Record]) -> list[Part]:
+    return [
+        Text(
+            f"Tables with several rows of one subject: patients of a cancer trial (colon), workers "
+            f"(Males), countries (gapminder). Some subjects are learned with all of their rows, "
+            f"{SUBJECT_ROWS} at most; up to {LARGEST_TEST:,} rows of the others are new. Alone: "
+            f"leave-one-out error and coverage without `groups`. The others with "
+            f"`subject_column`, as for noise."
+        ),
+        Table(
+            ["table", "model", "draws", "subjects", "alone", "left out", "reported", "true",
+             "true − reported", "alone covered", "covered"],
+            [
+                [table, model, len(some), round(mean(some, "subjects")), mean(some, "alone"),
+                 *summary(some), mean(some, "alone_covered"), mean(some, "covered")]
+                for (table, model), some in grouped(records, "table", "model").items()
+            ],
+        ),
+    ]  # fmt: skip
+
+
 EXPERIMENTS = (
     benchmark("honest_noise", "The error that is reported, on noise",
               noise_cases, run_noise, report_noise, timed=False),
@@ -204,4 +290,6 @@ EXPERIMENTS = (
               table_cases, run_table, report_tables, timed=False),
     benchmark("honest_groups", "The error that is reported, for new persons",
               group_cases, run_group, report_groups, timed=False),
+    benchmark("honest_subjects", "The error that is reported, for new persons of real tables",
+              subject_cases, run_subject, report_subjects, timed=False),
 )  # fmt: skip

@@ -83,6 +83,11 @@ def split(table: str, partition: int, n_train: int) -> tuple[Columns, Columns]:
     return whole.take(train), whole.take(test[:LARGEST_TEST])
 
 
+def read(table: str) -> Columns:
+    """All rows of a table."""
+    return _read(table)
+
+
 def learned(rows: int, most: int) -> int:
     """How many rows of a table are learned."""
     return min(most, 2 * rows // 3)

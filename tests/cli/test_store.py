@@ -91,9 +91,7 @@ def test_every_command_takes_an_address(gramian, sealed, folder):
     gramian("relabel", sealed, "--id", "pet 4", "--to", "dog")
     gramian("forget", sealed, "--where", "name=pet 3", "--verify")
     assert "epoch" in gramian("inspect", sealed).output
-    chosen = gramian("store", "reselect", sealed).output
-    assert "Chose anew on 49 rows" in chosen
-    assert "Backups from before this cannot be restored: make a new one." in chosen
+    assert "Chose anew on 49 rows" in gramian("store", "reselect", sealed).output
     assert "passed the audit" in gramian("audit", sealed, "--refit").output
     assert "needs no compacting" in gramian("store", "compact", sealed, code=1).output
     back = gramian("store", "convert", sealed, "back.store").output

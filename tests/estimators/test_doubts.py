@@ -94,6 +94,16 @@ def test_a_class_that_is_never_predicted(folds):
         model.fit(X, y).nested_score(folds)
 
 
+def test_of_few_samples_nothing_is_said():
+    X, _ = noise(16, 2)
+    y = np.where(np.arange(16) < 5, "rare", "usual")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KernelDiscriminant(gamma=0.1, ridge=100.0).fit(X, y)
+        model.nested_score("auto")
+    assert "rare" not in model.loo_predict()
+
+
 def test_a_choice_that_the_folds_contradict():
     """A width for each of 30 features, fitted to labels that are noise."""
     X, y = noise(40, 30, seed=3)

@@ -18,6 +18,7 @@ from evidence.experiments import (
     data_times,
     duan2008_tables,
     fisher,
+    honest,
     kim2006_figure_1,
     kim2006_figure_2,
     kim2006_figure_3,
@@ -153,16 +154,22 @@ MADE_UP = {
         "widths": [9.0, 20.0],
     },
     "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
-    "widths_folds": {width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
+    "widths_folds": {
+        **{width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
+        **{"held": 400, "asked": 2000},
+    },
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": {**dict.fromkeys(store_edits.TIMES, 0.1), "epoch": 0.5},
     **{f"honest_{what}": dict.fromkeys(HONEST, 30.0) for what in ("noise", "tables", "groups")},
+    "honest_subjects": dict.fromkeys((*HONEST, "subjects"), 30.0),
     "default_times": {"seconds": 1.0, "yardstick": 0.01, "score": 0.9},
     "flattery": {"left_out": 9.0, "fresh": 10.0},
     "stream_choices": {"error": 1.0, "no_change": 2.0},
     "stream_steps": {
-        **dict.fromkeys(["step", "predict", "edit", "SGD", "linear", "knn", "forest"], 1e-4),
+        **dict.fromkeys(
+            ["step", "typical", "predict", "edit", "SGD", "linear", "knn", "forest"], 1e-4
+        ),
         "refit": 1e-2,
     },
     "stream_exactness": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
@@ -322,6 +329,12 @@ MIXED = {"partition": 0, "n": 40}
 )
 def test_small_sizes_run(module, case):
     reported(module, [case])
+
+
+def test_new_persons_of_a_table():
+    case = {"model": "LeastSquaresSVC", "table": "made persons", "partition": 0}
+    (record,), _ = reported(honest, [case], k=3)
+    assert record["alone"] < record["reported"]  # persons tell of their own rows
 
 
 def test_leave_one_out_by_three_methods():

@@ -46,18 +46,6 @@ def test_a_loaded_model_is_as_sure_as_the_saved_one(name, tmp_path):
     np.testing.assert_allclose(answers(twin), expected, rtol=1e-9)
 
 
-def test_a_file_with_the_former_name_is_read(monkeypatch, tmp_path):
-    model = OrthogonalKernelClassifier(max_basis=6, random_state=0)
-    found = model.fit(*make_samples(model, 30)).nested_score(3)
-    state = model._get_state()
-    former = {"apart" if name == "without folds" else name: v for name, v in state.items()}
-    with monkeypatch.context() as changed:
-        changed.setattr(OrthogonalKernelClassifier, "_get_state", lambda self: former)
-        changed.setattr("gramian.files._encoding.check_state", lambda *_: None)
-        gramian.save(model, tmp_path / "model.gram")
-    assert gramian.load(tmp_path / "model.gram").nested_score() == found
-
-
 def test_folds_that_do_not_hold_together():
     model = OrthogonalKernelClassifier(max_basis=6, random_state=0)
     X, y = make_samples(model, 30)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.matrix.capabilities import CAPABILITIES
+from tests.matrix.mutations import MUTATIONS, SOURCE
 from tests.matrix.page import PAGE, page
 from tests.matrix.pairs import all_pairs, pairwise, runs_here
 from tests.matrix.refusals import REFUSALS
@@ -40,3 +41,11 @@ def test_what_is_fitted_meets_every_estimator_and_variant():
 def test_the_page_is_that_of_the_registry():
     """`python -m tests.matrix --page` writes it."""
     assert Path(PAGE).read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.file)
+def test_a_mutation_is_of_a_line_that_is_there_and_of_pairs_that_are(mutation):
+    """What `python -m tests.matrix.mutations` makes; moved lines are noticed here, at no cost."""
+    text = (SOURCE / mutation.file).read_text(encoding="utf-8")
+    assert text.count(mutation.line) == 1
+    assert any(all(word in str(pair) for word in mutation.words) for pair in all_pairs())

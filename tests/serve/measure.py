@@ -25,7 +25,7 @@ from tests.torture.forks import Forks
 from tests.torture.replicas import MODEL, Replica
 
 EDITS, RATE, CLIENTS = 1_000, 50.0, 8
-REQUESTS, RUNS = 1_500, 5
+REQUESTS, RUNS = 600, 5
 RNG = np.random.default_rng(0)
 
 

@@ -326,3 +326,17 @@ def test_a_disk_that_takes_no_lock_of_the_keyring(store, monkeypatch):
     monkeypatch.undo()
     assert store.version == 0
     assert store.forget(3).number == 1
+
+
+def test_a_signed_copy_is_restored_with_its_key(tmp_path):
+    ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+    X, y = make_rows()
+    key, keyring = ed25519.Ed25519PrivateKey.generate(), tmp_path / "keyring"
+    with Store.create(tmp_path / "a", fitted(X, y), key=key, keyring=keyring) as store:
+        store.backup(tmp_path / "copy")
+        store.forget(3)
+    options = {"keyring": keyring, "new_keyring": tmp_path / "new"}
+    with pytest.raises(StoreError, match=r"are signed by .*no key was given.*Give the same key"):
+        restore(tmp_path / "copy", tmp_path / "again", **options)
+    restore(tmp_path / "copy", tmp_path / "again", key=key, **options)
+    assert audit(tmp_path / "again", key.public_key(), keyring=tmp_path / "new").passed

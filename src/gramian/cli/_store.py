@@ -187,8 +187,6 @@ def show(facts: Facts) -> None:
             say(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
         case "reselect":
             say(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
-            if receipt["epoch"] is not None:
-                say("Backups from before this cannot be restored: make a new one.")
         case "withheld":
             table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
         case "take-back":

@@ -26,7 +26,6 @@ _DEEPEST = 40  # a model of a table has about 15 levels
 _FLOATS = ("nan", "inf", "-inf")
 _NUMBER_TYPE = re.compile(r"\|b1|[|<>][iu]1|[<>][iuf][248]")
 _TEXT_TYPE = re.compile(r"[<>]U(\d{1,9})")
-_RENAMED = {"apart": "without folds"}
 _PLAIN = (str, bool, int, float, type(None), np.generic)
 
 
@@ -61,7 +60,7 @@ class Decoder:
         """A model of the class, parameters and state that the file gives."""
         model = self.unfitted(encoded)
         if encoded["state"] is not None:
-            state = _renamed(self.value(encoded["state"]))
+            state = self.value(encoded["state"])
             check_state(model, state)
             model._set_state(state)
         return model
@@ -121,13 +120,6 @@ class Decoder:
     def _record(self, content: list[Any]) -> Any:
         name, values = content
         return _known(RECORDS, name)(**{key: self.value(item) for key, item in values.items()})
-
-
-def _renamed(state: Any) -> Any:
-    """The state with the present names of what older files call otherwise."""
-    if not isinstance(state, dict):
-        return state
-    return {_RENAMED.get(name, name): value for name, value in state.items()}
 
 
 def _float(text: Any) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -106,8 +107,8 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def keys(self) -> dict[int, bytes]:
-        """The pages of wrapped row keys, as of now or, within a transaction, as it has them."""
+    def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
+        """These pages of wrapped row keys, or all, as of now or as a transaction has them."""
 
     @abstractmethod
     def row(self, place: int) -> bytes:

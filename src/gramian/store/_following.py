@@ -29,6 +29,7 @@ LEASE = 10.0
 _POLL = 1.0  # seconds after which one looks, told of an edit or not
 _AGAIN = 0.2  # seconds until the next attempt after an error
 _LAST = 15.0  # seconds for threads to end after what they wait for was cut off
+_ONCE = 1.0  # seconds until it is cut off again
 
 
 class NoLeaseError(StoreError):
@@ -120,10 +121,12 @@ class Following:
         """
         self._ended.set()
         own = [backend for backend in (self._listener, self._leaser) if backend is not None]
-        if self._are_running(timeout):
+        running, end = self._are_running(timeout), monotonic() + timeout + _LAST
+        while running:  # again and again: a connection may have been made just now
             for backend in (*own, self._store._backend):
                 backend.cut_off()
-            if self._are_running(_LAST):
+            running = self._are_running(_ONCE)
+            if running and monotonic() > end:
                 raise StoreBusyError(
                     f"{self._store.path} is still being followed: what was to be done at a new "
                     f"version has not come to an end. This process answers no more."

@@ -14,6 +14,7 @@ The file has a fixed head, which is overwritten in place, and a table of wrapped
 from __future__ import annotations
 
 import os
+import re
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -36,7 +37,11 @@ Pages = dict[int, bytes]
 class Keyring(ABC):
     """Where the epoch keys of one store are. A key management service is another implementation.
 
-    Whoever calls `start` holds the writer's lock of the store, and is within `turn`.
+    A store calls ``turn``, ``start`` and ``finish`` in this order for each erasure, with its own
+    commit between the last two: between them both keys exist, and a process that is killed there
+    leaves them to the next one that opens the store, which calls ``finish``. Whatever cannot be
+    done is a `StoreError`: one of ``start`` undoes the erasure, one of ``finish`` leaves it made,
+    with the old key to be destroyed later. Keys are of 32 bytes, and come from the store.
     """
 
     @property
@@ -62,7 +67,10 @@ class Keyring(ABC):
 
     @abstractmethod
     def finish(self, epoch: int) -> None:
-        """Destroy every key before this epoch; at the end of the call they are gone for good."""
+        """Destroy every key before this epoch; at the end of the call they are gone for good.
+
+        There may be none, where another process has done it.
+        """
 
 
 class FileKeyring(Keyring):
@@ -128,6 +136,19 @@ class FileKeyring(Keyring):
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            self._destroy_leftovers()
+
+    def _destroy_leftovers(self) -> None:
+        """Overwrite and remove what killed processes left: files that were to replace this one."""
+        folder, name = os.path.split(self.path)
+        for left in Path(folder).iterdir():
+            if re.fullmatch(rf"{re.escape(name)}\.[0-9a-f]{{16}}", left.name):
+                descriptor = os.open(left, os.O_WRONLY)
+                try:
+                    _write(descriptor, bytes(os.fstat(descriptor).st_size))
+                finally:
+                    os.close(descriptor)
+                left.unlink()
 
     @contextmanager
     def _written(self) -> Iterator[None]:
@@ -140,10 +161,11 @@ class FileKeyring(Keyring):
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
-    def _content(self) -> bytes:
+    def _content(self, size: int = -1) -> bytes:
         try:
             mode = os.stat(self.path).st_mode
-            content = Path(self.path).read_bytes()
+            with open(self.path, "rb") as stream:
+                content = stream.read(size)
         except FileNotFoundError:
             raise StoreError(
                 f"there is no keyring {self.path}: without it, nothing in its store can be read."
@@ -158,7 +180,7 @@ class FileKeyring(Keyring):
         return content
 
     def _read_head(self) -> dict[int, bytes]:
-        head = self._content()[:_HEAD]
+        head = self._content(_HEAD)
         self._store_id = head[len(_MAGIC) : len(_MAGIC) + _ID]
         keys = {epoch: key for epoch, key in _unpack_slots(head) if epoch}
         if not keys:

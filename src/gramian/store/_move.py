@@ -182,9 +182,11 @@ def _receipt(book: Book, rows: int, epoch: int) -> Receipt:
 def _check_signer(last: Receipt, signer: Signer | None) -> None:
     ours = None if signer is None else signer.public
     if last.public_key != ours:
+        by = "not signed" if last.public_key is None else f"signed by {last.public_key}"
+        seen = "no key was given" if ours is None else f"the key given is that of {ours}"
         raise StoreError(
-            f"the receipts of the copy are signed by {last.public_key}, and the key given is "
-            f"that of {ours}: restoring writes one more receipt."
+            f"the receipts of the copy are {by}, and {seen}: restoring writes one more receipt. "
+            f"Give the same key (on the command line --key FILE), or none if there was none."
         )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR, socket
 from typing import Any
@@ -72,6 +72,7 @@ class Postgres(Backend):
         self._wait = WAIT if wait is None else wait
         self._connection: psycopg.Connection[Any] | None = None
         self._listener: psycopg.Connection[Any] | None = None
+        self._made: psycopg.Connection[Any] | None = None  # the last one, in use or not yet
         self._inside = False
         self._number = 0  # of the edit that is being made
 
@@ -147,16 +148,19 @@ class Postgres(Backend):
         )
 
     def changes(self, since: int) -> Changes:
-        with self._transacted("ISOLATION LEVEL REPEATABLE READ READ ONLY"):
-            told = "SELECT number, content FROM {0}.receipts WHERE number > %s ORDER BY number"
-            receipts = self._pairs(told, since)
-            if not receipts:
-                return Changes([], {}, b"")
-            rows = self._pairs("SELECT place, content FROM {0}.rows WHERE version > %s", since)
-            sums = self._run("SELECT sums FROM {0}.meta").fetchone()
-        if sums is None:
+        """One statement sees one moment, and costs one answer of the server."""
+        statement = """
+            SELECT 'receipt', number, content FROM {0}.receipts WHERE number > %s
+            UNION ALL SELECT 'row', place, content FROM {0}.rows WHERE version > %s
+            UNION ALL SELECT 'sums', one, sums FROM {0}.meta
+        """
+        found: dict[str, dict[int, bytes]] = {"receipt": {}, "row": {}, "sums": {}}
+        for kind, number, content in self._run(statement, since, since):
+            found[kind][number] = content
+        if not found["sums"]:
             raise StoreError(f"{self.address} is damaged: a table lacks entries.")
-        return Changes(list(receipts.values()), rows, sums[0])
+        receipts = [content for _, content in sorted(found["receipt"].items())]
+        return Changes(receipts, found["row"], *found["sums"].values())
 
     def row(self, place: int) -> bytes:
         found = self._run("SELECT content FROM {0}.rows WHERE place = %s", place).fetchone()
@@ -164,8 +168,10 @@ class Postgres(Backend):
             raise StoreError(f"{self.address} is damaged: it has no row {place}.")
         return bytes(found[0])
 
-    def keys(self) -> dict[int, bytes]:
-        return self._pairs("SELECT page, content FROM {0}.keys")
+    def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
+        if pages is None:
+            return self._pairs("SELECT page, content FROM {0}.keys")
+        return self._pairs("SELECT page, content FROM {0}.keys WHERE page = ANY(%s)", list(pages))
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -248,7 +254,7 @@ class Postgres(Backend):
 
     def cut_off(self) -> None:
         """Shut the sockets: who reads from one sees its end, and a call that waits fails."""
-        for connection in (self._connection, self._listener):
+        for connection in (self._connection, self._listener, self._made):
             if connection is not None and not connection.closed:
                 with suppress(OSError), socket(fileno=os.dup(connection.fileno())) as line:
                     line.shutdown(SHUT_RDWR)
@@ -351,6 +357,7 @@ class Postgres(Backend):
                 keepalives_count=3,
                 tcp_user_timeout=10_000,
             )
+            self._made = connection
             found = connection.execute(b"SHOW synchronous_commit").fetchone()
             if found is not None and found[0] in ("off", "local"):
                 connection.execute(b"SET synchronous_commit = on")  # acknowledged means durable

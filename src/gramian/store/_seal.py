@@ -18,7 +18,7 @@ nothing, it takes a copy of the store besides.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -160,7 +160,7 @@ class Sealed(Backend):
             taken = {place: content for place, content in found.rows.items() if any(content)}
             if self._opens(taken):
                 break
-            self._load(self._inner.keys(), since + len(found.receipts))
+            self._look_up(taken, since + len(found.receipts))
             if self._opens(taken):
                 break  # else it was erased between the two reads
         rows = {p: self._must(self._opened(content), "a row") for p, content in taken.items()}
@@ -170,8 +170,8 @@ class Sealed(Backend):
     def receipts(self) -> list[bytes]:
         return self._inner.receipts()
 
-    def keys(self) -> Pages:
-        return self._inner.keys()
+    def keys(self, pages: Iterable[int] | None = None) -> Pages:
+        return self._inner.keys(pages)
 
     def row(self, place: int) -> bytes:
         return self._must(self._opened(self._inner.row(place)), f"row {place}")
@@ -306,6 +306,16 @@ class Sealed(Backend):
         self._keys, self.epoch, self._version = keys, epoch, version
         self._next = max(keys, default=0) + 1
         return old
+
+    def _look_up(self, rows: dict[int, bytes], version: int) -> None:
+        """Read the keys of these rows; those of all others as well, if some were erased."""
+        wanted = {_serial(content) // _PER_PAGE for content in rows.values()}
+        pages, epoch_key = self._inner.keys(wanted), self._keyring.keys().get(self.epoch)
+        if epoch_key is None or epoch_of(pages) != self.epoch:
+            self._load(self._inner.keys(), version)
+            return
+        for page, content in pages.items():
+            self._keys |= self._open_page(page, content, epoch_key)
 
     def _open_page(self, page: int, content: bytes, epoch_key: bytes) -> dict[int, bytes]:
         plain = self._decrypted(page, content, epoch_key)

@@ -252,11 +252,14 @@ class SQLiteFile(Backend):
         if content:
             self._run("INSERT INTO keys VALUES (?, ?)", page, content)
 
-    def keys(self) -> dict[int, bytes]:
+    def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
+        statement = "SELECT page, content FROM keys"
         if self._connection is not None:
-            return dict(self._run("SELECT page, content FROM keys"))
-        with _translated(self.path), closing(_reader(self.path)) as connection:
-            return dict(connection.execute("SELECT page, content FROM keys"))
+            found = dict(self._run(statement))
+        else:
+            with _translated(self.path), closing(_reader(self.path)) as connection:
+                found = dict(connection.execute(statement))
+        return found if pages is None else {page: found[page] for page in pages if page in found}
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
 
     X has columns, or is one vector.
     """
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("symmetric_product", X, lower=lower)
     if X.ndim == 1:
         return _symv(buffer, X, lower)
@@ -74,7 +74,7 @@ def _symv(buffer: Array, x: Array, lower: bool) -> Array:
 
 def triangle_rows(buffer: Array, rows: Array, *, lower: bool = False) -> Array:
     """Rows (k, n) of the symmetric matrix in one triangle, with the diagonal that is stored."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("triangle_rows", rows, lower)
     stored, out = buffer if lower else buffer.T, np.empty((len(rows), len(buffer)), buffer.dtype)
     for row, j in zip(out, rows.tolist(), strict=True):
@@ -95,7 +95,7 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
 
     W has columns, or is one vector.
     """
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("add_outer", W, sign)
     if W.ndim == 1:
         return _add_square(buffer, W, sign)
@@ -115,7 +115,7 @@ def _add_square(buffer: Array, w: Array, sign: float) -> None:
 
 def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
     """``S += sign · (X Yᵀ + Y Xᵀ)`` in the upper triangle, in place."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("add_cross", X, Y, sign)
     syr2k = _blas("syr2k", buffer.dtype)
     updated = syr2k(sign, X, Y, beta=1.0, c=buffer, lower=0, overwrite_c=1)
@@ -124,10 +124,10 @@ def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
 
 def clear_diagonal(buffer: Array) -> None:
     """Set the diagonal to zero."""
-    if isinstance(buffer, np.ndarray):
-        buffer.T.reshape(-1)[:: len(buffer) + 1] = 0.0  # a view of it; faster than fill_diagonal
-    else:
+    if not isinstance(buffer, np.ndarray):  # on a device
         np.fill_diagonal(buffer, 0.0)
+        return
+    buffer.T.reshape(-1)[:: len(buffer) + 1] = 0.0  # a view of it; faster than fill_diagonal
 
 
 def weighted_square(W: Array, weight: Array) -> Array:
@@ -135,7 +135,7 @@ def weighted_square(W: Array, weight: Array) -> Array:
 
     One symmetric rank-k update for each sign of the weights.
     """
-    if not isinstance(W, np.ndarray):
+    if not isinstance(W, np.ndarray):  # on a device
         return W.through("weighted_square", weight)
     square = np.zeros((len(W), len(W)), order="F")
     for sign in (1.0, -1.0):
@@ -162,7 +162,7 @@ def mirror_upper(buffer: Array) -> Array:
 
 def factor_cholesky(buffer: Array) -> int:
     """Replace S by R with ``S = RᵀR`` in the upper triangle; return 0 or the 1-based bad pivot."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("factor_cholesky")
     if is_large(buffer):
         return factor_tiles(buffer)
@@ -174,7 +174,7 @@ def factor_cholesky(buffer: Array) -> int:
 
 def invert_cholesky(buffer: Array) -> None:
     """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("invert_cholesky")
     if is_large(buffer):
         return invert_tiles(buffer)
@@ -185,7 +185,7 @@ def invert_cholesky(buffer: Array) -> None:
 
 def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:
     """Replace R by the R of ``RᵀR + rowsᵀ rows``: a backward-stable update by Householder."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("add_rows_to_cholesky", rows)
     tpqrt = _lapack("tpqrt", buffer.dtype)
     block = min(32, buffer.shape[0])
@@ -203,7 +203,7 @@ def eigh(S: Array) -> tuple[Array, Array]:
 
 def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
     """``R⁻¹ X`` (or ``R⁻ᵀ X``) for the upper triangle R of ``buffer``."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("solve_upper", X, transposed)
     if X.shape[1] == 0 or buffer.shape[0] == 0:
         return np.array(X, dtype=buffer.dtype, order="F")
@@ -214,7 +214,7 @@ def solve_upper(buffer: Array, X: Array, *, transposed: bool = False) -> Array:
 
 def solve_transposed(U: Array, X: Array) -> Array:
     """``U⁻ᵀ X`` for an upper triangular U in any memory order, on the device of X; overwrites X."""
-    if not isinstance(X, np.ndarray):
+    if not isinstance(X, np.ndarray):  # on a device
         return np.asarray(U, like=X).through("solve_transposed", X)
     result: Array = solve_triangular(U, X, trans="T", overwrite_b=True, check_finite=False)
     return result
@@ -222,7 +222,7 @@ def solve_transposed(U: Array, X: Array) -> Array:
 
 def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
     """``rows −= outer(factors, vector)`` in place, row by row, without a temporary array."""
-    if not isinstance(rows, np.ndarray):
+    if not isinstance(rows, np.ndarray):  # on a device
         return rows.through("subtract_outer", factors, vector)
     for row, factor in zip(rows, factors, strict=True):
         row -= factor * vector
@@ -230,7 +230,7 @@ def subtract_outer(rows: Array, factors: Array, vector: Array) -> None:
 
 def invert_upper(R: Array) -> Array:
     """``R⁻¹`` of an upper triangular R with zeros below; overwrites R."""
-    if not isinstance(R, np.ndarray):
+    if not isinstance(R, np.ndarray):  # on a device
         R.through("invert_upper")
         return R
     trtri = _lapack("trtri", R.dtype)
@@ -242,7 +242,7 @@ def invert_upper(R: Array) -> Array:
 
 def reciprocal_condition(buffer: Array, norm: float) -> float:
     """Estimate of ``1 / (‖S‖₁ ‖S⁻¹‖₁)`` from the Cholesky factor in the upper triangle, O(n²)."""
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("reciprocal_condition", norm)
     pocon = _lapack("pocon", buffer.dtype)
     rcond, info = pocon(buffer, norm)
@@ -252,7 +252,8 @@ def reciprocal_condition(buffer: Array, norm: float) -> float:
 
 def small_cholesky(S: Array) -> tuple[Array, int]:
     """Lower L of a small ``S = L Lᵀ`` and 0, or the 1-based index of the first bad pivot."""
-    if not isinstance(S, np.ndarray):  # small: faster by LAPACK, whatever the way there
+    if not isinstance(S, np.ndarray):  # on a device
+        # Small: faster by LAPACK, whatever the way there.
         L, info = small_cholesky(np.asarray(S))
         return np.asarray(L, like=S), info
     if S.size == 1 and S[0, 0] > 0:
@@ -269,7 +270,7 @@ def complex_cholesky(S: Array) -> Array:
     zero and no entry grows threefold (docs/maths/fisher.md). Otherwise a zero pivot yields
     non-finite numbers; the caller must check the diagonal.
     """
-    if not isinstance(S, np.ndarray):
+    if not isinstance(S, np.ndarray):  # on a device
         return np.asarray(complex_cholesky(np.asarray(S)), like=S)
     if len(S) > _UNBLOCKED:
         return _blocked_complex_cholesky(S)
@@ -294,7 +295,7 @@ def _blocked_complex_cholesky(S: Array) -> Array:
 
 def scale_by_cholesky(U: Array, L: Array) -> Array:
     """``U L⁻ᵀ``, so that ``W Wᵀ = U (L Lᵀ)⁻¹ Uᵀ`` for the result W."""
-    if not isinstance(U, np.ndarray):
+    if not isinstance(U, np.ndarray):  # on a device
         return U.through("scale_by_cholesky", L)
     if L.size == 1:
         return U / L
@@ -305,7 +306,7 @@ def scale_by_cholesky(U: Array, L: Array) -> Array:
 
 def solve_lower(L: Array, X: Array) -> Array:
     """``L⁻¹ X`` for a small lower triangular L."""
-    if not isinstance(L, np.ndarray):
+    if not isinstance(L, np.ndarray):  # on a device
         return L.through("solve_lower", X)
     if L.size == 1:
         return X / L

@@ -37,7 +37,7 @@ def placed_like(X: Any, other: Any) -> Any:
     return np.asarray(X, like=other) if on_device(other) else X
 
 
-def to_device(X: Any, device: Any) -> Any:
+def to_device(X: Any, device: Any) -> Any:  # on a device
     """A dense array of NumPy as an array on a device; a device that is not there is an error."""
     from gramian.core.arrays._device import DeviceArray, moved
 
@@ -60,13 +60,13 @@ def find_device(name: Any) -> Any:
     try:
         import torch
 
-        return torch.empty(1, device=name).device
+        return torch.empty(1, device=name).device  # on a device
     except ImportError as error:
         raise ValueError(
             f"device={name!r} needs torch, which is not installed. Install gramian[gpu], or leave "
             f"device=None."
         ) from error
-    except (RuntimeError, AssertionError, TypeError) as error:
+    except (RuntimeError, AssertionError, TypeError) as error:  # on a device
         reason = str(error).splitlines()[0]
         raise ValueError(
             f"device={name!r} is not usable here: {reason} Give the name of a device of torch such "
@@ -76,13 +76,12 @@ def find_device(name: Any) -> Any:
 
 def device_memory(X: Any) -> int | None:
     """Bytes that can be taken on the device of X; None in host memory."""
-    if not on_device(X) or X.tensor.device.type != "cuda":
-        return None
-    import torch
+    if on_device(X) and X.tensor.device.type == "cuda":  # on a device
+        import torch
 
-    device = X.tensor.device
-    free, _ = torch.cuda.mem_get_info(device)
-    result: int | None = (
-        free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    )
-    return result
+        device = X.tensor.device
+        free, _ = torch.cuda.mem_get_info(device)
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        result: int = free + cached
+        return result
+    return None

@@ -165,10 +165,10 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> l
 
     def work() -> None:
         _team.set(team)
-        while waiting:
+        while True:
             try:
                 number, item = waiting.popleft()
-            except IndexError:  # another thread took the last one
+            except IndexError:  # this thread or another took the last one
                 return
             try:
                 results[number] = function(item)
@@ -199,7 +199,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(32, _cores()), thread_name_prefix="gramian")
 
 
-def _forget_threads() -> None:
+def _forget_threads() -> None:  # in a process of its own
     """In a forked process: this thread alone has survived."""
     global _lock
     _lock = RLock()

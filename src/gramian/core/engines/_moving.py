@@ -93,8 +93,7 @@ class MovingModel:
         system, row = self._system, self._row(X)
         if row is None or not system.whole:
             return None
-        S = system.S
-        b = self._spec.equations.intercepts(S[:, 1:], S[:, 0], system.held, self._spec.shift)
+        b = self._spec.equations.slot_intercepts(system.S, system.held, self._spec.shift)
         ks, *kR = row[2].tolist()
         values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b.tolist(), strict=True)]
         if self._labels is None:

@@ -34,6 +34,12 @@ class LeastSquares(Equations):
         result: Array = R.sum(axis=0) / (self.penalty + s.sum())
         return result
 
+    def slot_intercepts(self, S: Array, held: Array, ridge: float) -> Array:
+        """All sums by one product."""
+        sums = held @ S
+        result: Array = sums[1:] / (self.penalty + sums[0])
+        return result
+
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """``f₋ᵢ = y_i − (M Y)_i / M_ii``, see `loo_bordered`."""
         return loo_bordered(Y, moments(1), self.penalty)

@@ -110,7 +110,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class DeviceProblem(Problem):
+class DeviceProblem(Problem):  # on a device
     """More samples than are decomposed: slopes are followed on a device, on more of them.
 
     Parameters

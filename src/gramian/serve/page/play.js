@@ -333,7 +333,7 @@ function refresh() {
   $("choose").disabled = !searches || !picture?.values;
   $("choose").title = searches ? "Search width and ridge by the exact leave-one-out criterion" : "This estimator has no closed form along a path of widths";
   $("error-name").textContent = task === "curve" ? "leave-one-out error, RMS" : "leave-one-out error";
-  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
+  for (const box of document.querySelectorAll("[name=layer]")) box.disabled = Boolean({ shade: task === "curve", constant: task !== "curve", membership: strength !== "epsilon", support: strength === "epsilon" }[box.value]);
   $("confidence-row").hidden = !layers.has("sets");
   $("constant-row").hidden = !layers.has("sets") || task !== "curve";
   $("progress").hidden = !layers.has("sets") || quick;
