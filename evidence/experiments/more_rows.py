@@ -96,7 +96,7 @@ def report(records: list[Record]) -> list[Part]:
             "of its test variance. The first model is the one that `gramian fit` takes for so many "
             "rows; trees are as they are by default. Seconds are those of the processor, on one "
             "thread of a machine with other work. One partition of each set: differences of half "
-            "a point mean little."
+            "a point mean little. What is empty was not measured."
         ),
         Table(["set", "rows learned", "estimator", *errors, *times], rows),
     ]

@@ -34,7 +34,7 @@ class Visitor:
         """Samples (x, y, class), as the address has them once it is written."""
         for _ in range(20):
             self.page.wait_for_timeout(350)
-            (text,) = parse_qs(self.page.url.partition("#")[2])["p"]
+            (text,) = parse_qs(self.page.url.partition("#")[2]).get("p", [""])
             data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
             if len(data) == 5 * self.n:
                 break

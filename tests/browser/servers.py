@@ -36,13 +36,14 @@ class Server:
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(self._command, env={**os.environ, **threads}, **quiet)
-        for _ in range(200):
+        for _ in range(600):
             try:
                 urllib.request.urlopen(self.url, timeout=1)
             except OSError:
                 time.sleep(0.1)
             else:
                 return
+        self.stop()
         raise RuntimeError(f"{' '.join(self._command)} does not answer.")
 
     @property

@@ -143,8 +143,9 @@ def test_every_estimator_and_layer_is_drawn(play, visit):
     visitor = Visitor(page)
     for estimator in page.locator("#estimator option").all():
         page.select_option("#estimator", estimator.get_attribute("value"))
-        for box in page.locator("[name=layer]:enabled:visible").all():
-            box.check()
+        boxes = page.locator("[name=layer]:enabled:visible")
+        for name in boxes.evaluate_all("found => found.map((box) => box.value)"):
+            page.check(f"[name=layer][value={name}]")
         x, y, _ = visitor.rows[3]
         page.mouse.move(*visitor.pixel(x, y))
         expect(page.locator("#tip")).to_contain_text("Sample")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramian.core.arrays import add_cross, mirror_upper, weighted_square
+from gramian.core.arrays import _native, add_cross, mirror_upper, weighted_square
 
 
 @pytest.mark.parametrize("n", [1, 3, 200])  # blocks of 128 columns are mirrored
@@ -18,3 +18,8 @@ def test_weighted_squares_and_cross_products(n):
     expected = (W * weight) @ W.T - 0.5 * (X @ Y.T + Y @ X.T)
     np.testing.assert_allclose(full, expected, atol=1e-12 * n)
     np.testing.assert_array_equal(full, full.T)
+
+
+def test_eigenvalues_of_what_is_not_finite_are_refused():
+    with pytest.raises(np.linalg.LinAlgError, match="of a matrix of 3 rows were not found"):
+        _native.syevd(np.full((3, 3), np.nan, order="F"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gramian.core.kernels import Precomputed
-from gramian.core.kernels._precomputed import GramSamples
+from gramian.core.kernels._precomputed import GramSamples, _as_slice
 
 K = np.arange(49.0).reshape(7, 7)
 K = K + K.T
@@ -106,3 +106,11 @@ def test_index_out_of_range(index):
 def test_index_must_be_whole_numbers(index):
     with pytest.raises(ValueError, match="index must be a list of whole numbers"):
         GramSamples(K, index)
+
+
+@pytest.mark.parametrize("positions", [[], [3], [2, 3, 4], [4, 2], [1, 3]])
+def test_positions_that_follow_one_another_are_a_slice(positions):
+    values, index = np.arange(6), np.array(positions, dtype=int)
+    found = _as_slice(index)
+    np.testing.assert_array_equal(values[found], values[index])
+    assert isinstance(found, slice) == (positions not in ([4, 2], [1, 3]))

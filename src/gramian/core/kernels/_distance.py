@@ -68,7 +68,7 @@ class DistanceKernel(Kernel):
         return result
 
     def _values(self, X: Any, Y: Any) -> Array:
-        if on_device(X):
+        if on_device(X):  # on a device
             values = self._on_device(X, Y)
             result: Array = np.exp(values, out=values)
             return result
@@ -138,7 +138,7 @@ def _along_logs(K: Array, G: Array) -> float:
         slopes = G[rows, right] * _times_log(K[rows, right])
         return 2.0 * float(slopes.sum()) - float(slopes[:, : len(slopes)].sum())
 
-    if on_device(K):
+    if on_device(K):  # on a device
         return sum(map(add_up, row_blocks(len(K), len(K), like=K)))
     return sum(side_by_side(add_up, row_blocks(len(K), len(K), budget=_GRADIENT_BYTES)))
 

@@ -63,7 +63,7 @@ class RBF(EuclideanKernel):
 
     gamma: Any = 1.0
 
-    def _on_device(self, X: Any, Y: Any) -> Any:
+    def _on_device(self, X: Any, Y: Any) -> Any:  # on a device
         if np.ndim(self.gamma):
             roots = np.sqrt(self.gamma)
             return (X * roots).through("squares", Y * roots, 1.0)
@@ -115,7 +115,7 @@ class Exponential(EuclideanKernel):
 
     gamma: Any = 1.0
 
-    def _on_device(self, X: Any, Y: Any) -> Any:
+    def _on_device(self, X: Any, Y: Any) -> Any:  # on a device
         values = (X * self.gamma).through("distances", Y * self.gamma, 2.0)
         return np.negative(values, out=values)
 

@@ -45,7 +45,7 @@ class Laplacian(DistanceKernel):
         result: Array = _manhattan(X, Y) * -self.gamma
         return result
 
-    def _on_device(self, X: Any, Y: Any) -> Any:
+    def _on_device(self, X: Any, Y: Any) -> Any:  # on a device
         values = (X * self.gamma).through("distances", Y * self.gamma, 1.0)
         return np.negative(values, out=values)
 

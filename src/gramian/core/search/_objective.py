@@ -177,7 +177,7 @@ def each_setting(
 
     On a device one after the other, since its memory is for one.
     """
-    if objective.problem.like is not None:
+    if objective.problem.like is not None:  # on a device
         return [function(objective, item) for item in items]
     pairs = [(replace(objective, trace=Trace()), item) for item in items]
     results = side_by_side(lambda pair: function(*pair), pairs)

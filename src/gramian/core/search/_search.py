@@ -207,9 +207,7 @@ def _next_point(trials: list[Trial]) -> float | None:
         return float(x[-1] + _STEP)
     left, right = x[best - 1] - x[best], x[best + 1] - x[best]
     rise_left, rise_right = f[best - 1] - f[best], f[best + 1] - f[best]
-    curvature = rise_right * left - rise_left * right
-    if curvature == 0:
-        return None
+    curvature = rise_right * left - rise_left * right  # < 0: the first minimum rises to its left
     move = 0.5 * (rise_right * left**2 - rise_left * right**2) / curvature
     return float(x[best] + move) if abs(move) > _TOLERANCE else None
 
