@@ -233,3 +233,17 @@ def test_targets_that_are_no_numbers(bad):
     X, _ = responses()
     with pytest.raises(ValueError, match=r"could not convert|NaN|[Cc]omplex"):
         LeastSquaresSVR(gamma=GAMMA, C=C).fit(X, bad)
+
+
+def test_more_samples_than_are_held_are_learned_from_scratch():
+    X = np.random.default_rng(0).standard_normal((330, 3))
+    y = np.sin(X[:, 0])
+    model, twin = (LeastSquaresSVR(gamma=0.5, C=3.0) for _ in range(2))
+    model.fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    twin.fit(X[:40], y[:40]).partial_fit(X[40:200], y[40:200]).partial_fit(X[200:], y[200:])
+    fresh = LeastSquaresSVR(gamma=0.5, C=3.0).fit(X, y)
+    for found in (model, twin):
+        np.testing.assert_allclose(found.predict(X), fresh.predict(X), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.loo_predict(), fresh.loo_predict(), rtol=0, atol=1e-9)
+    assert [event.reason for event in model.rebuilds_] == ["more samples came than were held"]
+    assert twin.rebuilds_ == []

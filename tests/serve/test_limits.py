@@ -63,6 +63,17 @@ class Counted:
         return part
 
 
+def test_rows_to_learn_have_a_number_of_their_own(serving):
+    with serving(classifier(), limits=Limits(learned=5)) as client:
+        body = {"inputs": [tensor(X[:6])], "targets": Y[:6].tolist()}
+        refused = client.post(f"{MODEL}/learn", json=body)
+        assert refused.status_code == 422
+        assert "5" in refused.json()["detail"]
+        assert client.post(f"{MODEL}/infer", json={"inputs": body["inputs"]}).status_code == 200
+        body = {"inputs": [tensor(X[:5])], "targets": Y[:5].tolist()}
+        assert client.post(f"{MODEL}/learn", json=body).status_code == 200
+
+
 def test_texts_are_read_once():
     written = [b"", b"a", "é".encode(), b"long" * 9] * 100
     data = Counted(b"".join(len(one).to_bytes(4, "little") + one for one in written))

@@ -18,6 +18,8 @@ class Limits:
         Bytes of a request.
     rows : int
         Rows of a request.
+    learned : int
+        Of these, rows that it may bring to learn: k of them take O(k n²) time and O(k n) memory.
     values : int
         Values of a request, and of its answer. They are counted before anything is read; a list
         counts as ten and an object as thirty, which is what they take in time and memory.
@@ -54,6 +56,7 @@ class Limits:
 
     body: int = 8 * 2**20
     rows: int = 10_000
+    learned: int = 1_000
     values: int = 500_000
     bodies: int = 64 * 2**20
     waiting: int = 256

@@ -219,7 +219,7 @@ class Routes:
         model = live.published.model
 
         def prepare(body: _bodies.LearnRows, tail: bytes) -> tuple[_bodies.LearnRows, Edit]:
-            rows = read_rows(model, body, tail, self._limits.rows)
+            rows = read_rows(model, body, tail, min(self._limits.learned, self._limits.rows))
             return body, rows_to_learn(model, body, rows, request.scope.get(USER))
 
         body, edit = await self._read(request, _bodies.LearnRows, prepare)

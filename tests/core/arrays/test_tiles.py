@@ -68,10 +68,11 @@ def test_bad_pivot_is_counted_in_the_whole_matrix():
         assert factor_cholesky(buffer) == bad + 1
 
 
+@pytest.mark.parametrize("columns", [2, 9])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_with_few_vectors(dtype):
+def test_products_with_vectors(dtype, columns):
     buffer = make_buffer(dtype)
-    X = np.random.default_rng(2).standard_normal((N, 4)).astype(dtype)[:, ::2]
+    X = np.random.default_rng(2).standard_normal((N, 2 * columns)).astype(dtype)[:, ::2]
     lower = np.tril(buffer) + np.tril(buffer, -1).T
     for S, is_lower in ((symmetric(buffer), False), (lower, True)):
         expected = S.astype(float) @ X

@@ -55,6 +55,8 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
         return np.zeros_like(X, order="F")
     is_complex = buffer.dtype.kind == "c"
     if X.shape[1] > (_FEW_COMPLEX_COLUMNS if is_complex else _FEW_COLUMNS):
+        if is_large(buffer):
+            return _native.symm(b"L" if lower else b"U", buffer, X)
         symm = _blas("symm", buffer.dtype)
         result: Array = symm(1.0, buffer, X, lower=lower)
         return result

@@ -92,6 +92,13 @@ def symv(triangle: bytes, S: Array, x: Array) -> Array:
     return y
 
 
+def symm(triangle: bytes, S: Array, X: Array) -> Array:
+    """``S X`` for the symmetric S in the upper (U) or lower (L) triangle."""
+    out = np.empty(X.shape, dtype=S.dtype, order="F")
+    _call("symm", b"L", triangle, *X.shape, 1.0, S, np.asfortranarray(X, S.dtype), 0.0, out)
+    return out
+
+
 def trsm(R: Array, B: Array) -> None:
     """``B = R⁻ᵀ B`` for the upper triangle R."""
     _call("trsm", b"L", b"U", b"T", b"N", *B.shape, 1.0, R, B)

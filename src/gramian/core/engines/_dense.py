@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gramian.core.engines._dense_spec import DenseSpec
 
 T = TypeVar("T")
+_UPDATED = 256  # so few samples are learned by an update in any case
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,8 @@ class DenseEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             return self.fresh(after, "the class weights changed")
         n, X, kernel = len(before.ids), after.rows.samples(), self.spec.predicts_with
+        if len(after) - n > max(n, _UPDATED):  # an update costs more than all from scratch
+            return self.fresh(after, "more samples came than were held")
         weight = after.weight if self.spec.class_weight is None else self.spec.weights(after)
         weight = weight[n:].astype(X.dtype)
         block = kernel(X, X[n:])
