@@ -23,7 +23,7 @@ MOST = 16
 class ThresholdSpec(DenseSpec):
     """A spec that is tuned on φ(x), and predicts with a kernel of x that maps it itself.
 
-    Width, metric and searched path are those of φ; see `gramian.core.kernels._thresholds.Thresholds`.
+    Width, metric and searched path are those of φ; see `ThresholdKernel`.
 
     Parameters
     ----------
