@@ -142,10 +142,9 @@ def test_the_search_leaves_groups_out(model):
     chance = max(np.mean(y), 1 - np.mean(y)) if is_classifier(model) else 0.0
     if model.kernel != "linear":
         assert alone.loo_score() > 0.95
-    bought = (
-        0.5 if "ard" in str(model.get_params().get("metric")) else 0.25
-    )  # six widths fitted to twenty answers
-    assert together.loo_score() < chance + bought
+    # Six widths, fitted to twenty answers, buy more than one; never what rows of the person give.
+    bought = 0.5 if model.get_params().get("metric") == "ard" else 0.25
+    assert together.loo_score() < min(chance + bought, 0.95)
 
 
 @pytest.mark.parametrize("name", ["lssvc", "lssvr", "kfd"])

@@ -63,7 +63,7 @@ class Encoder:
         parameters = {
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
-            if key != "device"  # a file has no home: it can be loaded on any machine
+            if key != "device"  # a file has no device: it can be loaded on any computer
             if key not in _LATER or value != _LATER[key]
         }
         check_parameters(model)

@@ -69,7 +69,7 @@ def next_id_of(model: Any) -> int:
 def settings_of(model: Any) -> bytes:
     """A model file of everything but rows and what follows from them."""
     encoder, estimator = Encoder(), estimator_of(model)
-    body = {"machine": encoder.described(estimator, _without_rows(estimator))}
+    body = {"estimator": encoder.described(estimator, _without_rows(estimator))}
     if estimator is not model:
         state = model._get_state()
         rows = ("estimator_", "table_", "next_id")
@@ -116,8 +116,8 @@ class Parts:
     def __init__(self, settings: bytes) -> None:
         archive = read_archive(BytesIO(settings))
         decoder, document = Decoder(archive.members), archive.document
-        self._machine = decoder.unfitted(document["machine"])
-        self._state = decoder.value(document["machine"]["state"])
+        self._estimator = decoder.unfitted(document["estimator"])
+        self._state = decoder.value(document["estimator"]["state"])
         self._table, self._rest = None, {}
         if "model" in document:
             self._table = decoder.unfitted(document["model"])
@@ -134,7 +134,7 @@ class Parts:
             If rows and settings do not fit one another.
         """
         X = holdings.X if self.columns is None else self._features(holdings.table or {})
-        estimator = clone(self._machine)
+        estimator = clone(self._estimator)
         state = self._state_of(holdings, X, next_id, known)
         estimator._set_state(state)
         if known is None and _follows(estimator):
@@ -159,11 +159,11 @@ class Parts:
         choices, such as the centres of a basis, makes its choices anew: its own may be from rows
         that are gone.
         """
-        own = {field.name for field in fields(self._machine._spec().state_type)}
+        own = {field.name for field in fields(self._estimator._spec().state_type)}
         X = holdings.X if self.columns is None else self._features(holdings.table or {})
         kept = {name: value for name, value in self._state.items() if name not in own}
         public = {name: value for name, value in kept["public"].items() if name != "classes_"}
-        estimator = clone(self._machine)
+        estimator = clone(self._estimator)
         estimator._set_state(self._filled(holdings, X, next_id, {**kept, "public": public}))
         model = self._whole(estimator, holdings, next_id)
         if not _follows(estimator):
@@ -181,15 +181,15 @@ class Parts:
     def _state_of(self, holdings: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
         """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
         state = self._filled(holdings, X, next_id, self._state)
-        if _follows(self._machine):
+        if _follows(self._estimator):
             state |= known or {}
         try:
-            check_state(self._machine, state)
+            check_state(self._estimator, state)
         except ModelFileError:
             if state.get("kept") is None:
                 raise
             state["kept"] = None
-            check_state(self._machine, state)
+            check_state(self._estimator, state)
         return state
 
     def _features(self, table: dict[str, Array]) -> Any:
@@ -211,7 +211,7 @@ class Parts:
         if holdings.groups is not None:
             own["_groups"] = holdings.groups
         state = {**bare, "held": own, "X": X}
-        if is_classifier(self._machine) and "classes_" not in state["public"]:
+        if is_classifier(self._estimator) and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present
             state["public"] = {**state["public"], "classes_": classes}

@@ -1,4 +1,4 @@
-"""The engine of several machines on the same samples, whose outputs are added with weights."""
+"""The engine of several estimators on the same samples, whose outputs are added with weights."""
 
 from __future__ import annotations
 

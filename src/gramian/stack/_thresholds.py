@@ -11,7 +11,8 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.engines import DenseSpec, Engine, Holdings, Stored
 from gramian.core.engines._rows import make_rows
-from gramian.core.kernels import Kernel, ThresholdKernel, Thresholds
+from gramian.core.kernels import Kernel, ThresholdKernel
+from gramian.core.kernels._thresholds import Thresholds
 from gramian.core.validation import check_array, check_keys, refuse
 
 MOST = 16
@@ -22,7 +23,7 @@ MOST = 16
 class ThresholdSpec(DenseSpec):
     """A spec that is tuned on φ(x), and predicts with a kernel of x that maps it itself.
 
-    Width, metric and searched path are those of φ; see `gramian.core.kernels.Thresholds`.
+    Width, metric and searched path are those of φ; see `ThresholdKernel`.
 
     Parameters
     ----------

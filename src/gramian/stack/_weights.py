@@ -1,4 +1,4 @@
-"""Weights of several machines, from their leave-one-out values.
+"""Weights of several estimators, from their leave-one-out values.
 
 A stack predicts ``Σ_s a_s F_s + b`` from the outputs F_s of its parts. What a part says of a sample
 that it was trained on is no measure of its worth, so the weights are fitted to the left-out values,

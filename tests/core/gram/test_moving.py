@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gramian.core.gram._moving as moving_module
-from gramian.core.gram import LiveSystem, MovingSystem
+from gramian.core.gram import LiveSystem
+from gramian.core.gram._moving import MovingSystem
 from tests.core.gram.conftest import gram, inverse_tolerance, row_block
 
 MANY = 400

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gramian.core.kernels import RBF, Exponential, Laplacian, ThresholdKernel, Thresholds
+from gramian.core.kernels import RBF, Exponential, Laplacian, ThresholdKernel
+from gramian.core.kernels._thresholds import Thresholds
 
 
 def samples(n=60, seed=0):

@@ -17,7 +17,7 @@ from gramian.core.engines._dense import DenseEngine
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import DenseRows, make_rows
-from gramian.core.gram import MovingSystem
+from gramian.core.gram._moving import MovingSystem
 
 
 class MovingModel:

@@ -10,7 +10,6 @@ from gramian.core.gram._cholesky import CholeskyFactor
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import Factor
 from gramian.core.gram._inverse import LiveInverse
-from gramian.core.gram._moving import MovingSystem
 from gramian.core.gram._qr import QRFactor
 from gramian.core.gram._spectrum import Moments, Spectrum
 from gramian.core.gram._system import FACTORS, LiveSystem, Rebuild, factorize
@@ -22,7 +21,6 @@ __all__ = [
     "LiveInverse",
     "LiveSystem",
     "Moments",
-    "MovingSystem",
     "NotPositiveDefiniteError",
     "QRFactor",
     "Rebuild",

@@ -31,7 +31,7 @@ from gramian.core.kernels._registry import (
     make_kernel,
     register_kernel,
 )
-from gramian.core.kernels._thresholds import ThresholdKernel, Thresholds
+from gramian.core.kernels._thresholds import ThresholdKernel
 
 __all__ = [
     "KERNELS",
@@ -46,7 +46,6 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "ThresholdKernel",
-    "Thresholds",
     "make_kernel",
     "register_kernel",
 ]
