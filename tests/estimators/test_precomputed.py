@@ -5,7 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.metrics.pairwise import rbf_kernel
 
+from gramian import LeastSquaresSVR
+from gramian.core.engines import outputs_without
 from gramian.core.estimators._samples import check_kernel_rows
 from tests.estimators.conftest import (
     ESTIMATORS,
@@ -269,3 +272,13 @@ def test_a_model_of_samples_does_not_become_one_of_kernel_values(estimator):
     estimator.set_params(kernel="rbf").fit(X, y).set_params(kernel="precomputed")
     with pytest.raises(ValueError, match=r"holds samples for another kind of kernel.*Call fit"):
         estimator.reselect()
+
+
+def test_outputs_elsewhere_without_a_sample():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 2)), rng.standard_normal(10)
+    K, rest = rbf_kernel(X, gamma=0.5), np.delete(np.arange(10), 4)
+    now = LeastSquaresSVR("precomputed", C=3.0).fit(K[:10, :10], y)._now
+    found = outputs_without(now.spec, now.holdings, 4, K[10:, :10])[:, 0]
+    alone = LeastSquaresSVR("precomputed", C=3.0).fit(K[np.ix_(rest, rest)], y[rest])
+    np.testing.assert_allclose(found, alone.predict(K[10:, rest]), rtol=0, atol=1e-12)

@@ -32,13 +32,14 @@ def tunes_apart(case: Case, folder: Path) -> None:
     model = case.unfitted().set_params(tuning_fraction=0.4)
     X, y = case.form(case.X[case.held]), case.y[case.held]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ChoiceWarning
-        )  # of so few samples, that a metric is dropped
+        warnings.simplefilter("ignore", ChoiceWarning)  # of so few samples, a metric is dropped
         model.fit(X, y, **case.options(case.held))
     assert len(model.ids_) == round(0.6 * len(case.held))
     assert model.chosen_on_data_ == ()
     case.close(case.values(model), case.values(model.refitted()))
+    aside = np.setdiff1d(case.held, model.ids_)
+    if "C" in case.how.chosen and hasattr(model, "C_"):
+        np.testing.assert_allclose(model.C_, case.fit(aside).C_)  # chosen on those alone
 
 
 @edit("partial_fit")
