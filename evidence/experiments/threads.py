@@ -92,7 +92,7 @@ def measure(n: int, repeats: int) -> dict[str, float | None]:
         "fit": least(lambda: LeastSquaresSVC().fit(X[:n], y[:n]), repeats),
         "stack": least(lambda: StackedKernelClassifier().fit(X[:n], y[:n]), repeats),
         "edit": least(edit, 3 * repeats) / EDITS,
-        "infer": _infer(n, 3 * repeats) if find_spec("fastapi") else None,
+        "infer": _infer(n, 3 * repeats) if find_spec("starlette") else None,
     }
 
 
