@@ -1,5 +1,7 @@
 """Labels to doubt, against the model without each sample."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,13 @@ def test_numbers_have_no_labels():
 def test_top_is_a_number_of_samples(flipped):
     with pytest.raises(ValueError, match="top must be ≥ 0, got -1"):
         label_issues(flipped, top=-1)
+
+
+def test_a_model_that_knows_nothing_doubts_no_label():
+    X, y = np.zeros((12, 1)), np.repeat([0, 1, 2], 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # all samples are copies
+        model = KernelDiscriminant(gamma=1.0, ridge=1.0).fit(X, y)
+    np.testing.assert_allclose(model.loo_predict_proba(), 1 / 3)
+    assert len(label_issues(model).ids) == 0
+    assert len(label_issues(model, top=2).ids) == 2

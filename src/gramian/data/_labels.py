@@ -93,9 +93,11 @@ def label_issues(model: Any, *, top: int | None = None) -> LabelIssues:
         ids, y, classes = estimator.ids_, estimator.y_fit_, estimator.classes_
         P = estimator._judged_proba()
     labels = np.searchsorted(classes, y)
-    wrong = 1.0 - P[np.arange(len(y)), labels]
-    order, best = np.argsort(-wrong, kind="stable"), np.argmax(P, axis=1)
-    ranked = order[best[order] != labels[order]] if top is None else order[:top]
+    own = P[np.arange(len(y)), labels]
+    wrong, best = 1.0 - own, np.argmax(P, axis=1)
+    order = np.argsort(-wrong, kind="stable")
+    likelier = P.max(axis=1) > own  # where all are alike, nothing speaks against a label
+    ranked = order[likelier[order]] if top is None else order[:top]
     return LabelIssues(ids[ranked], y[ranked], classes[best[ranked]], wrong[ranked], labels, P)
 
 
