@@ -617,20 +617,22 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _reading(self) -> tuple[Fitted, Predictor]:
         """Return one version of the model and the reader that computes its predictions."""
-        with self._lock, one_blas_thread():
+        with self._lock:
             now = self._fitted()
             if "predictor" not in now.cache:
-                now = now if now.stored else self._serving()
-                now.cache["predictor"] = now.engine.predictor(now.holdings)
+                with one_blas_thread():
+                    now = now if now.stored else self._serving()
+                    now.cache["predictor"] = now.engine.predictor(now.holdings)
             return now, now.cache["predictor"]
 
     def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
         """Return a value of the present version, computed on first use."""
-        with self._lock, one_blas_thread():
+        with self._lock:
             now = self._fitted()
             if name not in now.cache:
-                now = self._serving()
-                now.cache[name] = compute(now)
+                with one_blas_thread():
+                    now = self._serving()
+                    now.cache[name] = compute(now)
             return now.cache[name]
 
     def _outputs(self, X: Any) -> tuple[Fitted, Array]:
