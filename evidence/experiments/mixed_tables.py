@@ -88,13 +88,8 @@ def _has_two_classes(table: str) -> bool:
 
 def run(table: str, machine: str, partition: int, n: int) -> dict[str, Any]:
     """Error in % and log-loss, or unexplained variance; processor seconds of the whole fit."""
-    if table == NONE:
-        raise UnavailableError(
-            "no folder of mixed tables: name them by GRAMIAN_DATA, GRAMIAN_MIXED"
-        )
-    (part, test), classes = mixed.split(table, partition, n), mixed.is_classes(table)
-    labels, y = np.unique(part.target, return_inverse=True) if classes else (None, part.target)
-    truth = np.searchsorted(labels, test.target) if labels is not None else test.target
+    part, test, y, truth = coded(table, partition, n)
+    classes = mixed.is_classes(table)
     start, wall = process_time(), perf_counter()
     with warnings.catch_warnings():
         # Remarks on columns and on the names of features: nothing for the table of results.
@@ -110,6 +105,19 @@ def run(table: str, machine: str, partition: int, n: int) -> dict[str, Any]:
         "rows": len(y),
     }
     return {**about, "classes": classes, "confirms": confirms(table), **found}
+
+
+def coded(table: str, partition: int, n: int) -> tuple[mixed.Columns, mixed.Columns, Any, Any]:
+    """Rows to learn and rows to judge by, and the targets of both; classes as numbers."""
+    if table == NONE:
+        raise UnavailableError(
+            "no folder of mixed tables: name them by GRAMIAN_DATA, GRAMIAN_MIXED"
+        )
+    part, test = mixed.split(table, partition, n)
+    if not mixed.is_classes(table):
+        return part, test, part.target, test.target
+    labels, y = np.unique(part.target, return_inverse=True)
+    return part, test, y, np.searchsorted(labels, test.target)
 
 
 def _fitted(machine: str, classes: bool, part: mixed.Columns, y: Any) -> Any:

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from time import process_time
 from typing import Any
 
-import numpy as np
-
 from evidence._compare import grouped
-from evidence._experiment import Parameters, Part, Record, Table, Text, UnavailableError, benchmark
-from evidence.experiments.mixed_tables import NONE, STACK, OfColumns, confirms, scores
+from evidence._experiment import Parameters, Part, Record, Table, Text, benchmark
+from evidence.experiments.mixed_tables import NONE, STACK, OfColumns, coded, confirms, scores
 from evidence.shared import mixed
 from evidence.shared.data import SEED
 from evidence.shared.pairs import against, mean_of
@@ -37,13 +35,8 @@ def cases(quick: bool) -> list[Parameters]:
 
 def run(table: str, machine: str, partition: int, n: int) -> dict[str, Any]:
     """Error in % and log-loss, or unexplained variance; processor seconds of the whole fit."""
-    if table == NONE:
-        raise UnavailableError(
-            "no folder of mixed tables: name them by GRAMIAN_DATA, GRAMIAN_MIXED"
-        )
-    (part, test), classes = mixed.split(table, partition, n), mixed.is_classes(table)
-    labels, y = np.unique(part.target, return_inverse=True) if classes else (None, part.target)
-    truth = np.searchsorted(labels, test.target) if labels is not None else test.target
+    part, test, y, truth = coded(table, partition, n)
+    classes = mixed.is_classes(table)
     start = process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TableWarning)  # remarks on columns
