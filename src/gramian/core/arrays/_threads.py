@@ -46,7 +46,7 @@ _AFFIXES = [(first, last) for first in ("", "scipy_") for last in ("", "64_", "_
 class _Library(NamedTuple):
     """How the number of threads of one BLAS is read and set, from any thread."""
 
-    count: Callable[[], int]
+    read: Callable[[], int]
     limit: Callable[[int], None]
 
 
@@ -88,7 +88,7 @@ class _OneBlasThread:
         self.thread = get_ident()
         with _lock:
             if not _allowed:
-                _allowed[:] = [library.count() for library in _libraries()]
+                _allowed[:] = [library.read() for library in _libraries()]
                 _limit_threads(1)
             _blocks.add(self)
 
@@ -143,7 +143,7 @@ def n_threads() -> int:
     if asked is not None or in_context is not None or backend.nesting_level:
         return int(effective_n_jobs(asked))
     with _lock:
-        known = _allowed or [library.count() for library in _libraries()]
+        known = _allowed or [library.read() for library in _libraries()]
         return min([_cores(), *known])
 
 
