@@ -219,6 +219,7 @@ def made_up(name, case):
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kim2006-figure-2"])
 @pytest.mark.parametrize("share", [1, 3])
 def test_reports_stand_on_all_and_on_some_results(name, share):
@@ -306,6 +307,7 @@ def test_labels_are_flipped_to_other_classes():
 MIXED = {"partition": 0, "n": 40}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "case"),
     [
@@ -331,6 +333,7 @@ def test_small_sizes_run(module, case):
     reported(module, [case])
 
 
+@pytest.mark.slow
 def test_new_persons_of_a_table():
     case = {"model": "LeastSquaresSVC", "table": "made persons", "partition": 0}
     (record,), _ = reported(honest, [case], k=3)

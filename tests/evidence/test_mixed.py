@@ -68,6 +68,7 @@ def test_a_model_of_the_wrong_kind_is_refused(monkeypatch):
         more_rows._model(more_rows.AUTO, True, np.arange(5))
 
 
+@pytest.mark.slow
 def test_one_part_more_is_measured_beside_the_stack():
     found = stack_parts.run("made classes", "with thresholds", 0, 60)
     assert found["rows"] == 60

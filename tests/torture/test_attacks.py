@@ -23,6 +23,8 @@ from tests.torture import (
 from tests.torture.__main__ import ATTACKS, BEGIN, END, PAGE, Result, described, put, table
 from tests.torture.common import bad_error
 
+pytestmark = pytest.mark.slow
+
 
 def test_edits():
     tried, failures = edits.main(2, n=24)
