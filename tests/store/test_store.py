@@ -56,6 +56,9 @@ def test_equals_a_fresh_fit(store):
     np.testing.assert_allclose(store.decision_function(X), fresh.decision_function(X), atol=1e-12)
     np.testing.assert_allclose(store.predict_proba(X), fresh.predict_proba(X), atol=1e-7)
     assert (store.predict(X) == fresh.predict(X)).all()
+    options = {"mondrian": True, "score": "adaptive", "random_state": 0}
+    sets = store.predict_set(X, 0.8, **options)
+    np.testing.assert_array_equal(sets, fresh.predict_set(X, 0.8, **options))
     assert store.read(lambda model: model.loo_score()) == fresh.loo_score()
 
 
