@@ -15,8 +15,9 @@ from gramian.core.engines import Holdings
 from gramian.core.engines._crossfit import Calibrated
 from gramian.core.equations import accepted, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
-from gramian.core.estimators._estimator import LiveEstimator, answered, edits
+from gramian.core.estimators._estimator import LiveEstimator, edits
 from gramian.core.estimators._fitted import Fitted
+from gramian.core.estimators._held_samples import answered
 from gramian.core.estimators._nested import out_of_fold_outputs_of
 from gramian.core.estimators._scikit_learn import ClassifierMixin
 
