@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -239,7 +240,7 @@ def _each(
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
     """Σ_s a_s F_s + b, in the precision of the outputs."""
     terms = [a * F for a, F in zip(weights.tolist(), outputs, strict=True)]
-    total = reduce(np.add, terms)
+    total = reduce(add, terms)
     return np.asarray(offset + total if np.any(offset) else total, dtype=outputs[0].dtype)
 
 
