@@ -19,6 +19,7 @@ def values(store, X):
     return store.decision_function(X) if is_classifier(store.model) else store.predict(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "form"),
     [*((name, np.asarray) for name in ESTIMATORS), ("KernelDiscriminant", sparse.csr_array)],
@@ -224,6 +225,7 @@ def test_a_closed_store_says_so(store):
         store.predict(make_rows()[0])
 
 
+@pytest.mark.slow
 def test_threads_see_one_version(store):
     """Every answer is that of some version that was on disk during the call."""
     X, y = make_rows()

@@ -132,6 +132,12 @@ def _add_square(buffer: Array, w: Array, sign: float) -> None:
     assert updated is buffer, "the rank-one update must happen in place"
 
 
+def plus_outer(X: Array, w: Array, c: Array) -> Array:
+    """``X + w cᵀ`` as a new array in Fortran order, in host memory."""
+    result: Array = _blas("ger", X.dtype)(1.0, w, c, a=X)
+    return result
+
+
 def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:
     """``S += sign · (X Yᵀ + Y Xᵀ)`` in the upper triangle, in place."""
     if not isinstance(buffer, np.ndarray):  # on a device
