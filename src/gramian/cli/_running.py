@@ -12,7 +12,7 @@ from gramian.cli import _work
 from gramian.core.text import without_controls
 
 
-class Manner(NamedTuple):
+class RunOptions(NamedTuple):
     """How commands run."""
 
     traceback: bool
