@@ -56,6 +56,7 @@ from evidence.experiments import (
     tuning,
     widths,
     widths_classes,
+    widths_coverage,
     widths_folds,
 )
 
@@ -94,6 +95,7 @@ _MODULES = (
     conformal_times,
     widths,
     widths_classes,
+    widths_coverage,
     widths_folds,
     ours_peers,
     ours_stack,

@@ -37,7 +37,6 @@ from evidence.experiments import (
     store_edits,
     widths,
     widths_classes,
-    widths_folds,
 )
 from evidence.shared import ellipsoids
 
@@ -155,10 +154,7 @@ MADE_UP = {
         "widths": [9.0, 20.0],
     },
     "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
-    "widths_folds": {
-        **{width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
-        **{"held": 400, "asked": 2000},
-    },
+    "widths_turns": {"shares": [[0.8, 0.9, 0.95], [0.9, 0.95, 1.0]]},
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": {**dict.fromkeys(store_edits.TIMES, 0.1), "epoch": 0.5},
@@ -186,9 +182,11 @@ def made_up(name, case):
     if name == "service":
         load = [[route, 100, 0, 2.0, 9.0] for route in ("infer", "learn", "forget")]
         return {"found": load if case["task"] == "load" else [[1000.0, 900.0, 600.0, 1500.0]]}
-    if name == "widths":
+    if name in ("widths", "widths_folds"):
         counts = [[9.0] * 5, [10.0] * 5]
         ours = {"local": counts, "constant": counts, "local width": 1.0, "constant width": 1.1}
+        ours |= {"local folds": [0.9, 0.91, 0.3], "constant folds": [0.9, 0.91, 0.3]}
+        ours |= {"held": 400, "asked": 2000}
         return ours if case["who"] in widths.OURS else {"own": counts, "own width": 1.2}
     if name == "kim2006-figure-1":
         errors = [None, *rng.uniform(15, 18, len(kim2006_figure_1.EXPONENTS) - 1)]
@@ -326,7 +324,6 @@ MIXED = {"partition": 0, "n": 40}
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (widths, {"table": "diabetes", "who": "least squares SVM", "partition": 0, "n": 40}),
         (widths_classes, {"table": "wine", "partition": 0, "n": 40}),
-        (widths_folds, {"table": "diabetes", "who": "stack", "partition": 0, "n": 40}),
         (store_edits, {"n": 130, "place": "file"}),
         (mixed_tables, {"table": "made classes", "machine": "HistGradientBoosting", **MIXED}),
         (mixed_tables, {"table": "made numbers", "machine": "least squares SVM", **MIXED}),
