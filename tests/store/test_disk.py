@@ -89,6 +89,7 @@ EDITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", EDITS)
 def test_what_is_said_of_a_full_disk_is_true(action, path):
     """The files may not grow beyond some size, as on a full disk, at any moment of an edit."""

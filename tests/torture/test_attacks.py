@@ -28,6 +28,8 @@ from tests.torture.page import BEGIN, END, Result, described, put, record, table
 
 HEAVY = Result("heavy", 7, [], 60.0, "")
 
+pytestmark = pytest.mark.slow
+
 
 def test_edits():
     tried, failures = edits.main(2, n=24)

@@ -107,6 +107,13 @@ def fit(**options: Any) -> None:
               default="auto", show_default=True,
               help="With --confidence, of numbers: intervals that follow the noise, or not.",
               )  # fmt: skip
+@click.option("--score", type=click.Choice(["margin", "adaptive"]),
+              default="margin", show_default=True,
+              help="With --confidence, of classes: the smallest sets, or those that are as sure of "
+              "hard rows as of easy ones.")  # fmt: skip
+@click.option("--mondrian", is_flag=True,
+              help="With --confidence, of classes: hold the truth this often within each class.",
+              )  # fmt: skip
 @click.option("--fast", is_flag=True,
               help="With --confidence: by leave-one-out errors alone, an approximation.",
               )  # fmt: skip

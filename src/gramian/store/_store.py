@@ -361,9 +361,9 @@ class Store(SyncedModel):
         """Class probabilities of each row."""
         return self.read(lambda model: model.predict_proba(X))
 
-    def predict_set(self, X: Any, confidence_level: float) -> Any:
-        """The labels that cannot be excluded, as the model says."""
-        return self.read(lambda model: model.predict_set(X, confidence_level))
+    def predict_set(self, X: Any, confidence_level: float, **options: Any) -> Any:
+        """The labels that cannot be excluded, as the model says; it takes the options."""
+        return self.read(lambda model: model.predict_set(X, confidence_level, **options))
 
     def predict_interval(self, X: Any, confidence_level: float, width: str = "auto") -> Any:
         """The interval of each row's target, as the model says."""
