@@ -55,9 +55,10 @@ class Rows(NamedTuple):
 
 
 def cases(quick: bool) -> list[Parameters]:
-    names = SETS[:1] if quick else (*SETS, *mixed.many())
+    sets, tables = (SETS[:1], []) if quick else (SETS, list(mixed.many()))
     return [
-        {"data": name, "machine": machine, "n": 200 if quick else None}
+        {kind: name, "machine": machine, "n": 200 if quick else None}
+        for kind, names in (("data", sets), ("table", tables))
         for name in names
         for machine in (AUTO, *TREES, *TRIED)
         if installed(PACKAGES.get(machine, "gramian")) and (quick or _is_tried(name, machine))
@@ -73,9 +74,9 @@ def _is_tried(name: str, machine: str) -> bool:
     return machine not in TRIED or (n <= EXACT_UP_TO and (machine != STACK or name not in SHORT))
 
 
-def run(data: str, machine: str, n: int | None) -> dict[str, Any]:
+def run(machine: str, n: int | None, data: str = "", table: str = "") -> dict[str, Any]:
     """Error in %, or unexplained variance; processor seconds of the fit with all tuning."""
-    rows = _table(data, n) if data in mixed.many() else _set(data, n)
+    rows = _table(table, n) if table else _set(data, n)
     name, model = _model(machine, rows.classes, rows.y)
     learned, asked = (rows.X, rows.X_test)
     if rows.cells is not None and machine in TREES:
@@ -165,7 +166,8 @@ def report(records: list[Record]) -> list[Part]:
 
 def _side_by_side(records: list[Record], machines: tuple[str, ...], caption: str) -> Table:
     rows = []
-    for name, found in grouped(records, "data").items():
+    named = [{"data": record.get("table", ""), **record} for record in records]
+    for name, found in grouped(named, "data").items():
         by_machine = {record["machine"]: record for record in found}
         auto = by_machine.get(AUTO, {})
         rows.append(

