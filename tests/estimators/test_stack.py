@@ -72,6 +72,7 @@ def test_the_stack_is_the_sum_of_its_parts(stack):
     assert_exact(stack.refitted())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [STACKS["classes"], *CHOSEN.values()], ids=["given", "classes", "numbers"]
 )
@@ -171,10 +172,7 @@ def test_parts_that_differ_by_their_metric_share_a_search():
 
 @pytest.mark.parametrize(("name", "built"), [("classes", 5), ("numbers", 4)])
 def test_every_engine_is_built_once(name, built, monkeypatch):
-    """For each part, and for the slopes of "exponential"; with all samples, without each fold.
-
-    Weights without a fold need each part without two of them, in both orders: 20 more.
-    """
+    """For each part, and for the slopes of "exponential"; with all samples, without each fold."""
     versions = []
     build = DenseSpec.build
 
@@ -186,13 +184,12 @@ def test_every_engine_is_built_once(name, built, monkeypatch):
     model = clone(CHOSEN[name])
     X, y = make_samples(model, 40)
     model.fit(X, y)
-    pairs = 20 * len(model.parts_)
-    assert len(versions) == 6 * built + pairs
+    assert len(versions) == 6 * built
     assert versions.count(model._now.holdings.version) == built
     model.reselect()
-    assert len(versions) == 12 * built + 2 * pairs
+    assert len(versions) == 12 * built
     model.refitted()
-    assert len(versions) == 12 * built + 2 * pairs + len(model.parts_)
+    assert len(versions) == 12 * built + len(model.parts_)
 
 
 def test_the_slopes_of_many_samples_are_those_of_some(monkeypatch):
@@ -373,7 +370,7 @@ def test_weights_without_a_fold_know_nothing_of_it():
     other = np.where(fold == 2, -3.0 * y, y)
     found = clone(model).fit(X, other)._now
     np.testing.assert_array_equal(found.holdings.folds, fold)
-    np.testing.assert_array_equal(found.fold_specs[2].shares, now.fold_specs[2].shares)
+    np.testing.assert_allclose(found.fold_specs[2].shares, now.fold_specs[2].shares, atol=1e-9)
     assert not np.allclose(found.fold_specs[1].shares, now.fold_specs[1].shares)
 
 

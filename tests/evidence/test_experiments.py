@@ -101,7 +101,7 @@ OFFICIAL = {"official": True, "number": 1}
 
 STUDY = {"error": 15.0, "seconds": 0.5, "n": 170, "d": 13, **OFFICIAL}
 EXACT = {"floor": 1e-14, "live": 1e-14, "refit": 1e-14, "drift": 1e-14, "rebuilt": 0, "end": "qr"}
-HONEST = ("left_out", "reported", "true", "covered", "alone", "alone_covered")
+HONEST = ("left_out", "reported", "true", "covered", "labels", "alone", "alone_covered")
 MADE_UP = {
     "tuning_machines": {"ladder": 90.0, "path": 90.5, "ladder (s)": 0.5, "path (s)": 1.0},
     "kim2006-table-1": {"whole": 16.0, "adaptive": 16.0, "difference": 0.0, "order": 0.0},
@@ -223,6 +223,7 @@ def made_up(name, case):
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kim2006-figure-2"])
 @pytest.mark.parametrize("share", [1, 3])
 def test_reports_stand_on_all_and_on_some_results(name, share):
@@ -310,6 +311,7 @@ def test_labels_are_flipped_to_other_classes():
 MIXED = {"partition": 0, "n": 40}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "case"),
     [
@@ -335,6 +337,7 @@ def test_small_sizes_run(module, case):
     reported(module, [case])
 
 
+@pytest.mark.slow
 def test_new_persons_of_a_table():
     case = {"model": "LeastSquaresSVC", "table": "made persons", "partition": 0}
     (record,), _ = reported(honest, [case], k=3)

@@ -68,6 +68,7 @@ def test_a_model_of_the_wrong_kind_is_refused(monkeypatch):
         more_rows._model(more_rows.AUTO, True, np.arange(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", mixed.MADE)
 def test_parts_more_are_measured_beside_the_default_ones(table):
     some = ["ranks of numbers", "linear", "missing cells alone"]

@@ -22,7 +22,7 @@ from gramian.cli._options import (
     reading_options,
     store_options,
 )
-from gramian.cli._running import Commands, Manner, run_command
+from gramian.cli._running import Commands, RunOptions, run_command
 from gramian.cli._store_commands import store
 
 
@@ -42,7 +42,7 @@ def app(context: click.Context, traceback: bool) -> None:
     receipts. Tables are CSV (comma, semicolon or tab; names in the first line) or parquet. Exit
     codes: 0 success, 1 a problem with the data, 2 with the command.
     """
-    context.obj = Manner(traceback, watched=context.obj is True)
+    context.obj = RunOptions(traceback, watched=context.obj is True)
 
 
 @app.command()
@@ -106,6 +106,13 @@ def fit(**options: Any) -> None:
 @click.option("--width", type=click.Choice(["auto", "local", "constant", "density"]),
               default="auto", show_default=True,
               help="With --confidence, of numbers: intervals that follow the noise, or not.",
+              )  # fmt: skip
+@click.option("--score", type=click.Choice(["margin", "adaptive"]),
+              default="margin", show_default=True,
+              help="With --confidence, of classes: the smallest sets, or those that are as sure of "
+              "hard rows as of easy ones.")  # fmt: skip
+@click.option("--mondrian", is_flag=True,
+              help="With --confidence, of classes: hold the truth this often within each class.",
               )  # fmt: skip
 @click.option("--fast", is_flag=True,
               help="With --confidence: by leave-one-out errors alone, an approximation.",

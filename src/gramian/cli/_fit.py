@@ -103,7 +103,7 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     """Seconds to fit, and notes: on cells, and on what speaks against the errors."""
     start = perf_counter()
     searches = "callback" in model.estimator.get_params()
-    with following("fitting") as progress, _assess.noted() as notes:
+    with following("fitting") as progress, _assess.collected_warnings() as notes:
 
         def tried(trial: Any) -> None:  # a function, which copies of the estimator share
             progress.trial(trial)

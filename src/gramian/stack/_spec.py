@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, ClassVar, Literal, Self
@@ -29,7 +29,6 @@ from gramian.core.engines import (
 )
 from gramian.core.engines._crossfit import (
     FOLDS,
-    TUNED_ON,
     FoldChoices,
     some_of,
     spread_folds,
@@ -38,9 +37,16 @@ from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
 from gramian.core.progress import counted
-from gramian.core.search._result import one_width
 from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
+from gramian.stack._folds import (
+    JUDGED,
+    TUNED_ON,
+    fold_starts,
+    outputs_of,
+    outputs_without_folds,
+    readable,
+)
 from gramian.stack._thresholds import ThresholdSpec
 from gramian.stack._weights import class_weights, response_weights
 
@@ -145,43 +151,49 @@ class StackSpec(Spec[StackState]):
     ) -> Self:
         """The spec with weights from outputs out of fold, and one spec without each fold.
 
-        Each fold is tuned from where the search with all samples ended, on 600 samples at most.
-        Widths of features begin alike, as those of all samples would tell of the fold. Up to 600
-        samples, the weights without a fold come from outputs of parts that were trained without
-        it, too; with more, a few weights tell next to nothing of a fold.
+        Each fold is tuned from where the search with all samples ended, on 400 samples at most. Up
+        to 600 samples, the weights without a fold come from outputs of parts that were trained
+        without it, too: a part that has learned fold k is right at fold j where it is right at k
+        without j, as the two errors share the products of their targets. With more samples, a few
+        weights tell next to nothing of a fold.
         """
         if len(holdings) < 2:
             raise ValueError(
                 "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
                 "`weights` as numbers."
             )
-        some, starts = some_of(holdings), {key: _one_width(part) for key, part in tuned.items()}
+        some, starts = some_of(holdings), fold_starts(tuned)
         fold = held_folds(some, FOLDS, self.parts[0].random_state)
+        folds = range(int(fold.max()) + 1)
+        pairs = len(folds) > 2 and len(some) <= JUDGED
         silent = replace(self, parts=tuple(replace(part, callback=None) for part in self.parts))
 
-        def without(k: int) -> tuple[tuple[DenseSpec, ...], Array]:
+        def without(k: int) -> tuple[tuple[DenseSpec, ...], Array, Any]:
             left = np.flatnonzero(fold == k)
             rest, queries = some.without(left), held_queries(some, left)
             few = some_of(rest, TUNED_ON)
             found, engines, _ = silent._tuned(few, starts)
             if few is not rest:
-                engines = [part.build(rest) for part in found]
-            read = [np.asarray(one.predictor(rest).outputs(queries)) for one in engines]
-            return found, np.stack(read)
+                engines = [part.build(rest) if pairs else readable(part, rest) for part in found]
+            outputs = outputs_of(engines, rest, queries)
+            if not pairs:
+                return found, outputs, None
+            return found, outputs, outputs_without_folds(engines, rest, fold[fold != k], queries)
 
-        folds = range(int(fold.max()) + 1)
         each_without = counted(without, len(folds), "folds")
-        specs, outputs = zip(*map_side_by_side(each_without, folds, some), strict=True)
+        specs, outputs, twice = zip(*map_side_by_side(each_without, folds, some), strict=True)
         F = np.empty((len(parts), len(some), outputs[0].shape[2]))
         for k, values in enumerate(outputs):
             F[:, fold == k] = values
         targets = parts[0].targets(some)
-        few = len(specs) > 2 and len(some) <= TUNED_ON
-        known = _without_two(specs, F, some, fold) if few else [F] * len(specs)
         each, judged = [], np.empty(F.shape[1:])
         for k, found in enumerate(specs):
+            known = F.copy()
+            for j, values in enumerate(twice if pairs else ()):
+                if j != k:
+                    known[:, fold == j] = values[k]
             stay = np.flatnonzero(fold != k)
-            spec = self._with(found, *self._weighted(known[k][:, stay], targets.take(stay)))
+            spec = self._with(found, *self._weighted(known[:, stay], targets.take(stay)))
             each.append(spec)
             judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
         choices = FoldChoices(
@@ -287,41 +299,10 @@ class StackSpec(Spec[StackState]):
         return DeferredEngine(self, kept=state)
 
 
-def _without_two(
-    specs: Sequence[tuple[DenseSpec, ...]], F: Array, holdings: Holdings, fold: Array
-) -> list[Array]:
-    """For each fold k, outputs (S, n, t) at the other folds of parts trained without both.
-
-    A part that has learned fold k is right at fold j where it is right at k without j: the two
-    errors share the products of their targets. Weights from its outputs would know of fold k.
-    """
-
-    def outputs(k: int) -> Array:
-        out = F.copy()
-        for j, parts in enumerate(specs):
-            if j == k:
-                continue
-            left = np.flatnonzero(fold == j)
-            rest = holdings.without(np.flatnonzero((fold == j) | (fold == k)))
-            queries = held_queries(holdings, left)
-            read = [part.build(rest).predictor(rest).outputs(queries) for part in parts]
-            out[:, left] = np.stack([np.asarray(values) for values in read])
-        return out
-
-    return map_side_by_side(outputs, range(len(specs)), holdings)
-
-
 def _key(part: DenseSpec) -> tuple[Any, ...]:
     """What parts have in common that differ by factors of the features alone."""
     by_gradient = part.metric == "ard"
     return type(part), part.kernel.kernel.name, str(part.kernel.gamma), str(part.C), by_gradient
-
-
-def _one_width(part: DenseSpec) -> DenseSpec:
-    """The part with one width in place of one for each feature."""
-    if not np.ndim(part.gamma):
-        return part
-    return replace(part, kernel=part.kernel.with_gamma(one_width(part.gamma)))
 
 
 def _tuned(

@@ -17,8 +17,6 @@ from gramian.core.search import Problem
 from gramian.core.search._folds import fold_numbers
 
 FOLDS = 5
-TUNED_ON = 600
-"""The most samples on which the choice without a fold is made."""
 
 
 class ChoiceWarning(UserWarning):

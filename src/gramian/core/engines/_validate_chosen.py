@@ -9,7 +9,13 @@ from scipy import sparse
 
 from gramian.core.engines._state import Stored
 from gramian.core.search import Selection
-from gramian.core.validation import check_array, check_number, check_text, refuse
+from gramian.core.validation import (
+    check_array,
+    check_number,
+    check_sequence,
+    check_text,
+    refuse,
+)
 
 
 def validate_gamma(gamma: Any, where: str, stored: Stored) -> None:
@@ -47,3 +53,6 @@ def validate_selection(selection: Any) -> None:
     check_text(selection.criterion, "the criterion")
     check_number(selection.value, "the criterion", finite=False)
     check_number(selection.ridge, "the ridge of the search", 0.0)
+    if selection.common is not None:
+        for value in check_sequence(selection.common, "the start of the search", 2):
+            check_number(value, "the start of the search", 0.0)

@@ -224,7 +224,8 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             now = self._fitted()
             right = _labels(now, self._loo_outputs()) == now.holdings.y
-            return float(np.average(right, weights=now.holdings.weight))
+            weight = now.holdings.weight
+            return float(weight.dot(right) / weight.sum())
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -271,10 +272,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return replace(after, classes=known, declared=declared)
 
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
-        for label in before.classes:
-            if not (after.y == label).any():
-                break
-        else:  # mostly no class has vanished, and a few passes are faster than a sort
+        *others, _ = before.classes
+        counts = [np.count_nonzero(after.y == label) for label in others]
+        if all(counts) and sum(counts) < len(after):  # mostly no class has vanished
             return after
         present = np.unique(after.y)
         check_two_classes(present, after)

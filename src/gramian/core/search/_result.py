@@ -42,6 +42,8 @@ class Selection:
     stages, sizes, gammas, ridges, values : ndarray of shape (n_trials,)
         The searched path: stage, number of samples, width (the geometric mean where there is one
         per feature), ridge, and criterion.
+    common : (float, float), optional
+        One width and its ridge, where a search for one per feature began.
     """
 
     gamma: Any
@@ -53,6 +55,7 @@ class Selection:
     gammas: Array
     ridges: Array
     values: Array
+    common: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         width = "" if self.gamma is None else f"gamma={one_width(self.gamma):.4g}, "
@@ -70,6 +73,7 @@ class Trace:
 
     callback: Callable[[Trial], None] | None = None
     paths: list[tuple[Trial, Array, Array]] = field(default_factory=list)
+    common: tuple[float, float] | None = None
 
     def add(self, trial: Trial, ridges: Array, values: Array) -> Trial:
         """Record a path of ridges of which ``trial`` is the best."""
@@ -96,6 +100,7 @@ class Trace:
             gammas=repeated([one_width(trial.gamma) for trial in trials]),
             ridges=np.concatenate(ridges),
             values=np.concatenate(values),
+            common=self.common,
         )
 
 

@@ -159,6 +159,7 @@ def _search_features(whole: Objective, part: Objective, start: tuple[Any, float]
     if start is None:
         common = refine(part, _first_trials(part, part, None))
         start = common.gamma, common.ridge
+    whole.trace.common = float(start[0]), float(start[1])
     best = descend(part, start[0] * each, start[1], steps=_MANY_STEPS)
     return (
         best
