@@ -25,13 +25,10 @@ from evidence.shared.trees import PACKAGES, trees
 from gramian import (
     KernelDiscriminant,
     LeastSquaresSVR,
-    OrthogonalKernelClassifier,
-    OrthogonalKernelRegressor,
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
 from gramian.cli._estimators import (
-    EXACT_UP_TO,
     STACK_UP_TO,
     choose_estimator,
     make_estimator,
@@ -40,16 +37,26 @@ from gramian.tables import number
 
 AUTO = "as `gramian fit`"
 TREES = ("HistGradientBoosting", "LightGBM", "CatBoost")
-STACK, LOO, DIAGONAL = "stack", 'one kernel, `"loo"`', 'one kernel, `metric="diagonal"`'
-CHOSEN, CENTRES = "a basis, kernel chosen on 2,000 rows", "2,000 centres"
-ORTHOGONAL = "stack of orthogonal parts"
-TRIED = (STACK, LOO, DIAGONAL, CHOSEN, CENTRES, ORTHOGONAL)
+STACK, ONE, LOO = "stack", 'one kernel, `"rbf"`', 'one kernel, `"loo"`'
+CHOSEN, ORTHOGONAL = "a basis, kernel chosen on 2,000 rows", "stack of orthogonal parts"
+TRIED = (ONE, STACK, CHOSEN, ORTHOGONAL)
 SETS = ("abalone", "ann_thyroid", "optdigits", "satimage", "pendigits", "letter")
 N_TRAIN = {"abalone": 2784}  # two thirds; the others have an official partition
-ONE, MEDIUM = 'one kernel, `"rbf"`', 2000
-"""Tables that decided nothing are learned up to so many rows by one kernel, and by a choice."""
-SHORT = ("optdigits", "satimage")
-"""Sets of many classes, on which a stack takes minutes."""
+MANY_ROWS = ("pendigits", "letter", "deliveries", "diamonds")
+"""Sets for which a basis is taken."""
+LIMITED = {
+    "CatBoost": ("abalone", "ann_thyroid", "mlc_churn", "diamonds"),
+    STACK: ("abalone",),
+    CHOSEN: ("letter", "deliveries"),
+    ORTHOGONAL: ("deliveries",),
+}
+"""Sets to which what takes long is limited."""
+MEDIUM = 2000
+MEDIUM_TABLES = (
+    *("HMDA", "mlc_churn", "credit_data", "lending_club"),
+    *("ames", "deliveries", "SLID", "SaratogaHouses"),
+)
+"""Tables that decided nothing, of which up to so many rows are learned by one kernel."""
 
 
 class Rows(NamedTuple):
@@ -65,6 +72,7 @@ class Rows(NamedTuple):
 
 def cases(quick: bool) -> list[Parameters]:
     sets, tables = (SETS[:1], []) if quick else (SETS, list(mixed.many()))
+    medium = [] if quick else [name for name in MEDIUM_TABLES if name in mixed.tables()]
     return [
         {kind: name, "machine": machine, "n": 200 if quick else None}
         for kind, names in (("data", sets), ("table", tables))
@@ -73,24 +81,15 @@ def cases(quick: bool) -> list[Parameters]:
         if installed(PACKAGES.get(machine, "gramian")) and (quick or _is_tried(name, machine))
     ] + [
         {"table": name, "machine": machine, "n": MEDIUM}
-        for name in ([] if quick else _medium())
+        for name in medium
         for machine in (ONE, LOO)
     ]
 
 
-def _medium() -> list[str]:
-    """Tables that decided nothing and have more rows than a stack is taken for."""
-    found = mixed.tables().values()
-    return [t.name for t in found if t.confirms and mixed.learned(t.rows, MEDIUM) > STACK_UP_TO]
-
-
 def _is_tried(name: str, machine: str) -> bool:
-    """Kernels of all rows where the matrix is small, bases where it is not."""
-    described = mixed.many().get(name)
-    n = 2 * described.rows // 3 if described else {"letter": 16000, "pendigits": 7494}.get(name, 0)
-    if machine in (CHOSEN, CENTRES, ORTHOGONAL):
-        return n > EXACT_UP_TO
-    return machine not in TRIED or (n <= EXACT_UP_TO and (machine != STACK or name not in SHORT))
+    if machine == ONE:
+        return name not in MANY_ROWS
+    return name in LIMITED.get(machine, (name,))
 
 
 def run(machine: str, n: int | None, data: str = "", table: str = "") -> dict[str, Any]:
@@ -144,24 +143,21 @@ def _model(machine: str, classes: bool, y: Any) -> tuple[str, Any]:
     if machine == STACK:
         kind = StackedKernelClassifier if classes else StackedKernelRegressor
         return "", kind(random_state=SEED)
-    if machine in (ONE, LOO, DIAGONAL):
+    if machine in (ONE, LOO):
         one = KernelDiscriminant if classes else LeastSquaresSVR
-        options = {LOO: {"kernel": "loo"}, DIAGONAL: {"metric": "diagonal"}}.get(machine, {})
-        return "", one(random_state=SEED, **options)
-    if machine == CENTRES:
-        sparse = OrthogonalKernelClassifier if classes else OrthogonalKernelRegressor
-        return "", sparse(max_basis=2000)
+        return "", one("loo" if machine == LOO else "rbf", random_state=SEED)
     if machine == CHOSEN:
         return "", ChosenKernel(classes)
     if machine == ORTHOGONAL:
         return "", OrthogonalStack(classes, 500)
     # Classes as texts: those of letter are numbered here, and 26 numbers would be a regression.
     cells = [f"class {label}" for label in y] if classes else y.tolist()
-    name, _ = choose_estimator(cells, number, 8)
-    model = make_estimator(name, gamma=None, ridge=None, kernel=None)
+    choice = choose_estimator(cells, number, 8)
+    model = make_estimator(choice.name, gamma=None, ridge=None, kernel=choice.kernel)
     if is_classifier(model) != classes:
-        raise ValueError(f"{name} is not for this target, {'classes' if classes else 'numbers'}.")
-    return name, model
+        what = "classes" if classes else "numbers"
+        raise ValueError(f"{choice.name} is not for this target, {what}.")
+    return choice.name, model
 
 
 def report(records: list[Record]) -> list[Part]:
