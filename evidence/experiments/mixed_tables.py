@@ -130,7 +130,7 @@ class OfColumns:
     """A `TableModel` that takes columns as the peers do."""
 
     def __init__(self, estimator: Any, part: mixed.Columns, y: Any) -> None:
-        self.model = TableModel(estimator, categorical=_texts_like_numbers(part))
+        self.model = TableModel(estimator, categorical=texts_like_numbers(part))
         self.model.fit(part.values, y)
 
     def predict(self, part: mixed.Columns) -> Any:
@@ -140,7 +140,7 @@ class OfColumns:
         return self.model.predict_proba(part.values)
 
 
-def _texts_like_numbers(part: mixed.Columns) -> list[str]:
+def texts_like_numbers(part: mixed.Columns) -> list[str]:
     """Columns of texts whose cells in these rows could be numbers: the trees take them as texts."""
     some = [(name, column) for name, column in part.values.items() if column.dtype == object]
     return [name for name, column in some if are_numbers(column.tolist())]

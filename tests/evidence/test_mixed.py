@@ -101,8 +101,8 @@ def test_torchkm_is_for_two_classes():
 
 def test_texts_that_look_like_numbers_are_named():
     part = columns([1.0, 2.0], ["4", "6"])
-    assert mixed_tables._texts_like_numbers(part) == ["sound"]
-    assert mixed_tables._texts_like_numbers(columns([1.0, 2.0], ["4", "rotary"])) == []
+    assert mixed_tables.texts_like_numbers(part) == ["sound"]
+    assert mixed_tables.texts_like_numbers(columns([1.0, 2.0], ["4", "rotary"])) == []
 
 
 def test_pairs_use_partitions_that_both_have():
