@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 DEVICE_TESTS := $(wildcard tests/*/test_device.py tests/*/*/test_device.py)
 # A worker takes tests from another that is behind. With several threads of BLAS each, they would wait in turn.
 SIDE_BY_SIDE := -q -p no:cacheprovider -n auto --dist worksteal
+SELECT ?= -m 'not slow'
 COVERED := */gramian/core/*,*/gramian/discriminant/*,*/gramian/ellipsoidal/*,*/gramian/fisher/*,*/gramian/orthogonal/*,*/gramian/stack/*,*/gramian/svm/*
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -24,14 +25,15 @@ run: $(VENV)/core.stamp ## learn, forget and compare with a refit, on data that 
 serve-demo: $(VENV)/serve.stamp ## serve a store of the handwritten digits on this machine
 	$(BIN)/python examples/serve_demo.py
 
-test: $(VENV)/test.stamp ## run the tests, in as many processes as there are cores
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(MEASURE) --ignore=tests/browser tests
+test: $(VENV)/test.stamp ## run the tests but the slow ones, in as many processes as there are cores; SELECT= for all
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(SELECT) $(MEASURE) --ignore=tests/browser tests
 
 browser: $(VENV)/browser.stamp ## test the pages in a real browser: Chromium must be installed
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 
 coverage: MEASURE := --cov --cov-report=
-coverage: test ## run the tests and list the lines they miss; the core and the families must have next to none
+coverage: SELECT :=
+coverage: test ## run all tests and list the lines they miss; the core and the families must have next to none
 	$(BIN)/coverage report
 	$(BIN)/coverage report --precision=2 --fail-under=99.9 --include='$(COVERED)'
 

@@ -2,7 +2,8 @@
 
 A folder has ``NAME.csv.gz`` and TABLES.md, whose rows say of each table its kind (classes or
 number) and its target. ``mixed`` in the folder GRAMIAN_DATA is the one that choices were made on;
-all folders in GRAMIAN_MIXED (as in PATH) are for confirmation.
+all folders in GRAMIAN_MIXED (as in PATH) are for confirmation. A folder ``many`` in one of them has
+tables with thousands of rows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sklearn.model_selection import train_test_split
 
 from evidence.shared.data import SEED
 
-LARGEST_TEST = 2000
+LARGEST_TEST, LARGEST_MANY = 2000, 50_000
 MISSING = ("", "NA", "NaN", "nan")
 MADE = ("made classes", "made numbers")
 """Two small tables that are always there, to try things on."""
@@ -54,8 +55,17 @@ class Columns(NamedTuple):
 
 def tables() -> dict[str, Described]:
     """All tables of the folders by name; of two with one name, the first."""
+    return _listed(_folders())
+
+
+def many() -> dict[str, Described]:
+    """Tables with thousands of rows, by name."""
+    return _listed(_folders("many"))
+
+
+def _listed(folders: list[tuple[Path, bool]]) -> dict[str, Described]:
     found: dict[str, Described] = {}
-    for folder, confirms in _folders():
+    for folder, confirms in folders:
         for line in (folder / "TABLES.md").read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if len(cells) > 2 and cells[1] in ("classes", "number"):
@@ -93,10 +103,24 @@ def learned(rows: int, most: int) -> int:
     return min(most, 2 * rows // 3)
 
 
-def _folders() -> list[tuple[Path, bool]]:
+def split_many(table: str, n_train: int | None = None) -> tuple[Columns, Columns]:
+    """Two thirds of the rows to learn, 50,000 if there are more; 2,000 of the others to test."""
+    described = many()[table]
+    whole = _cells_of(described, _folders("many"))
+    n = len(whole.target)
+    train, test = train_test_split(
+        np.arange(n),
+        train_size=n_train or (LARGEST_MANY if n > LARGEST_MANY else 2 * n // 3),
+        random_state=SEED,
+        stratify=whole.target if described.classes else None,
+    )
+    return whole.take(train), whole.take(test[:LARGEST_TEST])
+
+
+def _folders(inside: str = "") -> list[tuple[Path, bool]]:
     home, more = os.environ.get("GRAMIAN_DATA"), os.environ.get("GRAMIAN_MIXED", "")
-    named = [(Path(home) / "mixed", False)] if home else []
-    named += [(Path(folder), True) for folder in more.split(os.pathsep) if folder]
+    named = [(Path(home) / "mixed" / inside, False)] if home else []
+    named += [(Path(folder) / inside, True) for folder in more.split(os.pathsep) if folder]
     return [(folder, confirms) for folder, confirms in named if (folder / "TABLES.md").exists()]
 
 
@@ -104,8 +128,12 @@ def _folders() -> list[tuple[Path, bool]]:
 def _read(table: str) -> Columns:
     if table in MADE:
         return _made(table == MADE[0])
-    described = tables()[table]
-    path = next(f for f, _ in _folders() if (f / f"{table}.csv.gz").exists()) / f"{table}.csv.gz"
+    return _cells_of(tables()[table], _folders())
+
+
+def _cells_of(described: Described, folders: list[tuple[Path, bool]]) -> Columns:
+    name = f"{described.name}.csv.gz"
+    path = next(folder for folder, _ in folders if (folder / name).exists()) / name
     with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
         names, *rows = csv.reader(stream)
     cells = {name: [row[j] for row in rows] for j, name in enumerate(names)}

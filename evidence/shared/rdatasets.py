@@ -1,12 +1,14 @@
 """Make the folder of mixed tables for confirmation from a copy of Rdatasets.
 
 ``python -m evidence.shared.rdatasets COPY FOLDER``, where COPY is a clone of
-vincentarelbundock/Rdatasets (commit 1dcc2bf5 was used). Then name FOLDER by GRAMIAN_MIXED.
+vincentarelbundock/Rdatasets (commit 1dcc2bf5 was used). Then name FOLDER by GRAMIAN_MIXED. The
+folder ``many`` in it has tables with all their rows, for `more_rows`.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,9 +70,17 @@ SOURCES = (
     Source("openintro", "ncbirths", "weight", False, ("lowbirthweight",)),
     Source("DAAG", "ais", "pcBfat", False, ("ssf", "lbm")),
 )
+MANY = (
+    Source("modeldata", "mlc_churn", "churn", True),
+    Source("modeldata", "wa_churn", "churn", True),
+    Source("modeldata", "deliveries", "time_to_delivery", False),
+    Source("ggplot2", "diamonds", "price", False),
+    Source("ggplot2", "diamonds", "cut", True, (), "diamonds_cut"),
+)
+"""Tables with thousands of rows; three of them are among the others, with 3,000 rows."""
 
 
-def read(copy: Path, source: Source) -> Any:
+def read(copy: Path, source: Source, most: int | None = LARGEST) -> Any:
     """The table: rows with a target, classes of ten rows and more, 3,000 rows at most."""
     import pandas
 
@@ -83,17 +93,19 @@ def read(copy: Path, source: Source) -> Any:
         table = table[table[source.target].map(counts) >= FEWEST]
     for name in table.select_dtypes("bool").columns:
         table[name] = table[name].astype(str)
-    return table.sample(LARGEST, random_state=SEED) if len(table) > LARGEST else table
+    return table if most is None or len(table) <= most else table.sample(most, random_state=SEED)
 
 
-def write(copy: Path, folder: Path) -> list[str]:
+def write(
+    copy: Path, folder: Path, sources: Sequence[Source] = SOURCES, most: int | None = LARGEST
+) -> list[str]:
     """Write all tables and TABLES.md; the names of the tables."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["# Mixed tables for confirmation", "", "| table | kind | target | rows | package |"]
     lines.append("|---|---|---|---|---|")
     names = []
-    for source in SOURCES:
-        table, name = read(copy, source), source.name or source.item
+    for source in sources:
+        table, name = read(copy, source, most), source.name or source.item
         packed = {"method": "gzip", "mtime": 0}
         table.to_csv(folder / f"{name}.csv.gz", index=False, compression=packed)
         kind = "classes" if source.classes else "number"
@@ -104,4 +116,6 @@ def write(copy: Path, folder: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(write(Path(sys.argv[1]), Path(sys.argv[2]))))
+    made = Path(sys.argv[2])
+    names = write(Path(sys.argv[1]), made) + write(Path(sys.argv[1]), made / "many", MANY, None)
+    print("\n".join(names))

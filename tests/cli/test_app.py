@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 import gramian as package
 from gramian.cli import main
-from gramian.cli._app import NumberOr, app
+from gramian.cli._app import app
+from gramian.cli._options import NumberOr
 
 COMMANDS = [
     "fit",

@@ -19,6 +19,7 @@ def _command(words):
     app(words, standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_thirty_pairs_of_learn_and_forget(gramian, model, folder, capfd):
     fork = multiprocessing.get_context("fork")
     rows = make_rows(30, seed=3)

@@ -213,6 +213,28 @@ def test_reason_is_told_before_the_fit(gramian, as_json):
     assert gramian(*NAMED, "--estimator", "ls-svc").stderr == ""
 
 
+def test_whole_numbers_that_may_be_codes_are_remarked_on_and_can_be_classes(gramian, as_json):
+    """26 codes of letters: a number to predict unless it is said otherwise."""
+    write_csv("codes.csv", [[i % 26, i % 26] for i in range(520)], ["x", "y"])
+    words = ("fit", "codes.csv", "--target", "y", "--gamma", "1", "--ridge", "0.1", "-o", "m.gram")
+    hint = "numbers, 26 different ones, all whole: --category makes classes of them, and the matrix"
+    assert gramian(*words).stderr.startswith(f"Estimator: ls-svr ({hint}")
+    found = as_json(*words, "--category", "y")
+    assert found["estimator"] == "KernelDiscriminant"
+    assert found["estimator_reason"].startswith("classes, and the matrix")
+    assert package.load("m.gram").predict({"x": [25, 0]}).tolist() == [25, 0]
+    write_csv("codes.csv", [[i % 22, i % 22] for i in range(44)], ["x", "y"])
+    stack = as_json(*words, "--estimator", "stack", "--category", "y")
+    assert stack["estimator"] == "StackedKernelClassifier"
+
+
+def test_numbers_of_many_values_or_few_rows_are_no_codes():
+    from gramian.cli._estimators import choose_estimator
+
+    for cells in ([i % 60 for i in range(6000)], [i % 26 for i in range(500)], [0.5, 1.5] * 600):
+        assert choose_estimator(cells, number, 8)[1].startswith("numbers, and")
+
+
 def test_float32(as_json):
     as_json(*NAMED, "--float32")
     model = package.load("model.gram")

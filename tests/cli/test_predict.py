@@ -195,6 +195,21 @@ def test_confidence_adds_sets_of_classes(gramian, as_json, model):
     )
 
 
+@pytest.mark.parametrize("options", [{"mondrian": True}, {"score": "adaptive"}])
+def test_how_sets_of_classes_are_made(gramian, as_json, model, options, monkeypatch):
+    words = ("predict", model, "new.csv", "--confidence", "0.95")
+    asked = ["--mondrian"] if "mondrian" in options else ["--score", options["score"]]
+    sets = package.load(model).predict_set(read_table("new.csv"), 0.95, random_state=0, **options)
+    monkeypatch.setattr(np.random.mtrand, "_rand", np.random.RandomState(0))
+    found = as_json(*words, *asked)["predictions"]["set"]
+    names = ["cat", "dog"]
+    assert found == ["; ".join(c for c, s in zip(names, row, strict=True) if s) for row in sets]
+    assert found != as_json(*words)["predictions"]["set"]
+    said = f"{asked[0]} is for the sets of --confidence, without --fast"
+    assert said in gramian(*words, *asked, "--fast", code=2).stderr
+    assert said in gramian("predict", model, "new.csv", *asked, code=2).stderr
+
+
 def test_confidence_adds_ends_of_intervals(gramian, as_json):
     write_csv(
         "numbers.csv", [[i, i % 7, 2 * (i % 7) + i % 3 / 10] for i in range(12)], ["id", "x", "z"]
@@ -211,6 +226,8 @@ def test_confidence_adds_ends_of_intervals(gramian, as_json):
     ends = package.load("m.gram").predict_interval(read_table("numbers.csv"), 0.8, width="local")
     np.testing.assert_allclose(as_json(*wide)["predictions"]["high"], ends[:, 1])
     assert "without --fast" in gramian(*wide, "--fast", code=2).stderr
+    within = gramian(*wide[:-2], "--mondrian", code=2).stderr
+    assert "--mondrian is for sets of classes, m.gram predicts numbers" in within
     result = gramian("predict", "m.gram", "numbers.csv", "--confidence", "0.8")
     assert "gamma, C were chosen on the rows that the model holds" in result.stderr
     facts = as_json("predict", "m.gram", "numbers.csv", "--confidence", "0.99")

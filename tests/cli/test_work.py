@@ -19,7 +19,7 @@ COMMAND = """
 import sys, ctypes, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 from gramian.cli import _work, main
-from gramian.cli import _app
+from gramian.cli import _app, _options, _running
 
 class Module:
     @staticmethod
@@ -33,12 +33,12 @@ class Module:
         print("shown")
 
 _work._PATIENCE, _work._LINE_EVERY = 0.3, 0.2
-_app.import_module = lambda name: Module
+_running.import_module = lambda name: Module
 
 @_app.app.command()
-@_app.json_option
+@_options.json_option
 def work(**options):
-    _app._run("work", options)
+    _running.run_command("work", options)
 
 sys.argv = ["gramian", "work", *sys.argv[1:]]
 main()

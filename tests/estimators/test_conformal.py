@@ -83,6 +83,7 @@ def scores_of(F, labels):
     return np.array([np.delete(f, k).max() for f, k in zip(F, labels, strict=True)]) - own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*sorted({*CLASSIFIERS} - SLOW), *OTHER])
 def test_p_values_are_those_of_refits_with_the_query(name):
     X, y, w = samples(weights=True)
@@ -141,6 +142,7 @@ def residuals_at(model, X, y, w, query, value):
     return np.abs(Y - brute_force(model, *joint))
 
 
+@pytest.mark.slow
 @shapes
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_regions_are_those_of_refits_with_the_query(name, targets, weights):

@@ -61,6 +61,7 @@ def test_equals_refits_after_edits(estimator):
     close_values(estimator.loo_decision_function(), left_out(estimator), updates=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [(1, 11), (11, 1), (1, 1), (1, 5, 6), (1, 1, 1)])
 def test_class_of_one_sample(classifier, counts):
     """Without it the class is empty: the model knows it, but nothing speaks for it."""
@@ -102,6 +103,7 @@ def test_class_weights_of_a_dict(reweighable):
     close_values(classifier.loo_decision_function(), left_out(classifier))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", REWEIGHABLE)
 def test_balanced_class_weights_are_those_of_the_others(name, weighted):

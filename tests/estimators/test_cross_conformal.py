@@ -29,6 +29,7 @@ def score(f, label):
     return np.delete(f, label).max() - f[label]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mondrian", [False, True])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_p_values_are_those_of_the_definition(name, mondrian):
@@ -73,6 +74,7 @@ def test_which_method_is_taken():
         given.predict_set(queries(), method="cv")
 
 
+@pytest.mark.slow
 def test_persons_count_as_one_each():
     """Persons with many rows and an answer of their own: new persons are what is promised for."""
     rng = np.random.default_rng(0)
@@ -91,6 +93,7 @@ def test_persons_count_as_one_each():
     assert 0.85 < np.mean(hit["together"]) < 0.97
 
 
+@pytest.mark.slow
 def test_noise_is_covered_as_promised():
     """Coin flips, and features enough to buy any error: sets hold nine in ten, in the mean."""
     hit = {"auto": [], "full": []}

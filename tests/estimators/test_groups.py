@@ -77,6 +77,7 @@ def test_the_same_after_edits(estimator):
     close_values(estimator.loo_decision_function(), left_out(estimator), updates=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pairs"),
     [*((name, 120) for name in [*ONE_OF_EACH, "kda-fisher"]), ("lssvc", 500)],
@@ -117,6 +118,7 @@ def test_scikit_learn_leaves_out_the_same(model):
     close_values(found, expected, updates=30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -107,6 +107,7 @@ def check_lines(name, edit, turn=0):
             check_goes_on(torn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_interrupt_at_any_line(name, edit):
@@ -114,11 +115,13 @@ def test_an_interrupt_at_any_line(name, edit):
     check_lines(name, EDITS[edit], list(ONE_OF_EACH).index(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "edit"), OWN_EDITS)
 def test_an_interrupt_of_an_edit_of_their_own(name, edit):
     check_lines(name, OWN_EDITS[name, edit])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 @pytest.mark.parametrize("read", READS)
 def test_an_interrupt_of_a_read_after_an_edit(name, read):

@@ -39,6 +39,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("gramian.stack._engine.MANY", 100)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_same_to_the_bit_for_any_number_of_threads(name):
@@ -48,6 +49,7 @@ def test_same_to_the_bit_for_any_number_of_threads(name):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(
     "model",

@@ -126,6 +126,7 @@ def test_solves_it_with_weights(model):
     assert_solves(model, X, y, weight, updates=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 12])
 def test_increment_and_decrement(model, k):
     X, y = samples(classes=3)
@@ -159,6 +160,7 @@ def test_search_from_a_part_of_many_samples():
     assert np.all(missing[~inside] <= 0.0)
 
 
+@pytest.mark.slow
 def test_many_edits_one_by_one(model):
     X, y = samples(80, classes=3)
     rng = np.random.default_rng(0)
@@ -177,6 +179,7 @@ def test_many_edits_one_by_one(model):
     assert_solves(model, X[holdings], y[holdings], classes=3, updates=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "dtype"),
     [
@@ -363,6 +366,7 @@ def test_refactor_and_its_record(model):
     assert model.factor_ in ("inverse", "cholesky", "primal")
 
 
+@pytest.mark.slow
 def test_outliers_leave_the_linear_sums():
     X, y = samples()
     model = clone(LINEAR).fit(X, y)
@@ -493,6 +497,7 @@ def test_where_no_support_is_found_anew_the_last_one_serves(monkeypatch):
     assert np.isfinite(model.decision_function(X)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")
 @pytest.mark.parametrize(("dtype", "far", "large"), [(np.float32, 1.0, 120.0), (float, 1e4, 6e4)])
 def test_where_slacks_are_lost_a_query_leaves_nothing_behind(dtype, far, large):
@@ -529,6 +534,7 @@ def singular(*args):
     raise np.linalg.LinAlgError("singular")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [(Tableau, "exchanged"), (GramSpace, "tableau")])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_where_pivoting_without_a_sample_fails_fits_serve(lost, classes, monkeypatch):

@@ -72,6 +72,7 @@ def test_the_stack_is_the_sum_of_its_parts(stack):
     assert_exact(stack.refitted())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [STACKS["classes"], *CHOSEN.values()], ids=["given", "classes", "numbers"]
 )

@@ -33,6 +33,7 @@ from evidence.experiments import (
     paper_methods,
     ridge_path,
     saadi2004_figure_1,
+    stack_parts,
     store_edits,
     widths,
     widths_classes,
@@ -213,12 +214,16 @@ def made_up(name, case):
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
     if name == "stack_parts":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
-        return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "used": True, **kind}
+        one = {"error": 0.2, "log_loss": 0.3, "used": True}
+        names = (stack_parts.BASE, *stack_parts.MORE, stack_parts.ALL)
+        seconds = {"rbf": 1.0, **dict.fromkeys(stack_parts.MORE, 0.5)}
+        return {"stacks": dict.fromkeys(names, one), "seconds": seconds, **kind}
     if name == "more_rows":
         return {**STUDY, "rows": 200, "estimator": "ls-svr", "classes": False, "processor": "P"}
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kim2006-figure-2"])
 @pytest.mark.parametrize("share", [1, 3])
 def test_reports_stand_on_all_and_on_some_results(name, share):
@@ -306,6 +311,7 @@ def test_labels_are_flipped_to_other_classes():
 MIXED = {"partition": 0, "n": 40}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "case"),
     [
@@ -331,6 +337,7 @@ def test_small_sizes_run(module, case):
     reported(module, [case])
 
 
+@pytest.mark.slow
 def test_new_persons_of_a_table():
     case = {"model": "LeastSquaresSVC", "table": "made persons", "partition": 0}
     (record,), _ = reported(honest, [case], k=3)

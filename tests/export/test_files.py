@@ -70,6 +70,7 @@ def days_model():
     return TableModel(stack, target="y").fit(table), table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [False, True])
 def test_skops(tmp_path, table):
     skops = pytest.importorskip("skops.io")

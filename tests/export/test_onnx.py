@@ -97,6 +97,7 @@ def fitted(model, classes=3):
     return fit, X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "classes"),
     [(model, c) for model in MODELS for c in ([2, 3] if is_classifier(model) else [3])],

@@ -31,6 +31,7 @@ def answers(model):
     return sure(queries())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_model_is_as_sure_as_the_saved_one(name, tmp_path):
     model = MODELS[name]

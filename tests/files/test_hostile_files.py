@@ -97,6 +97,7 @@ def test_attribute_that_the_class_does_not_learn(name, parts, tmp_path):
         gramian.load(write(tmp_path / "x", body, members))
 
 
+@pytest.mark.slow
 def test_altered_files_are_refused_or_good_for_use():
     counts, failures = files.main(seed=1, n=300)
     assert not failures
@@ -244,6 +245,7 @@ def test_words_of_a_file_are_cleaned_and_cut(change, parts, tmp_path):
     assert len(message) < 700 + len(str(tmp_path))
 
 
+@pytest.mark.slow
 def test_loaded_in_another_process_without_a_crash(tmp_path):
     """An `indptr` that ends at 0 crashed the interpreter."""
     X, y = make_samples(KernelDiscriminant(), 6)

@@ -37,6 +37,7 @@ def round_trip(model, tmp_path):
 # -- the same model -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [np.asarray, np.asfortranarray, np.float32, sparse.csr_array, sparse.csr_matrix],

@@ -162,7 +162,7 @@ def brute_p_values(case: Case, query: int) -> Array:
     return np.array(found)
 
 
-@sure("p_values", needs="p_values")
+@sure("p_values", needs="p_values", slow=True)
 def p_values(case: Case, folder: Path) -> None:
     model, query = case.model(), int(case.asked[0])
     by_folds = judged_by_folds(model)

@@ -10,10 +10,14 @@ from tests.matrix.page import PAGE, page
 from tests.matrix.pairs import all_pairs, pairwise, runs_here
 from tests.matrix.refusals import REFUSALS
 
-PAIRS = [pair for pair in pairwise() if runs_here(pair)]
+PAIRS = [
+    pytest.param(pair, marks=[pytest.mark.slow] if pair.capability.slow else [], id=str(pair))
+    for pair in pairwise()
+    if runs_here(pair)
+]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
+@pytest.mark.parametrize("pair", PAIRS)
 def test_pair(pair, tmp_path):
     try:
         pair.check(tmp_path)

@@ -45,6 +45,7 @@ def orthogonality(Q):
     return np.abs(rows @ rows.T - np.eye(len(Q))).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", ["gain", "residual"])
 def test_a_thousand_columns_are_orthogonal(selection):
     X = np.random.default_rng(0).uniform(-2, 2, (1100, 3))

@@ -57,6 +57,30 @@ def test_coverage_on_test_samples(classifier, regressor):
     assert found.size[1] == pytest.approx(np.median(ends[:, 1] - ends[:, 0]))
 
 
+def test_coverage_of_other_sets_and_widths(classifier, regressor):
+    X = np.random.default_rng(1).uniform(-1, 1, size=(20, 2))
+    y = (X[:, 0] > 0).astype(int)
+    options = {"score": "adaptive", "mondrian": True}
+    found = coverage_of(classifier, X, y, [0.8], random_state=4, **options)
+    sets = classifier.predict_set(X, 0.8, random_state=4, **options)
+    assert found.size[0] == pytest.approx(sets.sum() / 20)
+    ends = regressor.predict_interval(X, 0.8, width="local")
+    display = CoverageDisplay.from_estimator(regressor, X, y, confidences=[0.8], width="local")
+    assert display.coverage.size[0] == pytest.approx(np.median(ends[:, 1] - ends[:, 0]))
+    left_out = coverage_of(regressor, confidences=[0.8], width="local")
+    inside = []
+    for i in range(30):
+        stay = np.arange(30) != i
+        model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(
+            regressor.X_fit_[stay], regressor.y_fit_[stay]
+        )
+        low, high = model.predict_interval(regressor.X_fit_[[i]], 0.8, "jackknife+", "local")[0]
+        inside.append(low <= regressor.y_fit_[i] <= high)
+    assert left_out.coverage[0] == pytest.approx(np.mean(inside))
+    with pytest.raises(TypeError, match="score"):
+        coverage_of(regressor, X, y, [0.8], score="adaptive")
+
+
 def test_coverage_on_left_out_samples_is_that_of_models_without_them(classifier, regressor):
     found = coverage_of(classifier, confidences=[0.8])
     X, y, inside = classifier.X_fit_, classifier.y_fit_, []

@@ -293,6 +293,7 @@ def deadly(X, folder, block_info=None):
     return X
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # a worker that is killed is mourned in warnings
 def test_a_worker_that_dies_on_the_way(workers, tmp_path):
     model = clone(MODELS["shared"])

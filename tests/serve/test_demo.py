@@ -15,6 +15,7 @@ pytest.importorskip("starlette")
 DEMO = Path(__file__).parents[2] / "examples" / "serve_demo.py"
 
 
+@pytest.mark.slow
 def test_its_bodies_are_answered_and_an_interrupt_ends_it():
     words = [sys.executable, str(DEMO), "--port", "0"]
     demo = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)

@@ -86,6 +86,7 @@ def test_alerts_ask_for_measurements_that_there_are(client):
             assert f"# TYPE {name.removesuffix('_total')}" in text, name
 
 
+@pytest.mark.slow
 def test_the_command_of_the_unit_runs(tmp_path):
     words = shlex.split(unit()["Service"]["ExecStart"].replace("%i", "pets"))
     assert words.pop(0) == "/opt/gramian/bin/gramian"

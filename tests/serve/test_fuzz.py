@@ -14,6 +14,7 @@ def test_bad_requests():
     assert "× 422" in report["requests"]
 
 
+@pytest.mark.slow
 def test_requests_that_cost_more_than_they_weigh():
     report = {}
     tried, failures = heavy.main(

@@ -160,6 +160,21 @@ def test_sets(client):
 
 
 @guarantees
+@pytest.mark.parametrize("options", [{"mondrian": True}, {"score": "adaptive"}])
+def test_how_sets_are_made(client, options, monkeypatch):
+    asked = {"sets": True, "confidence_level": 0.8, **options}
+    for row in X[:4, None]:  # one by one, since parts of an answer draw numbers of their own
+        monkeypatch.setattr(np.random.mtrand, "_rand", np.random.RandomState(0))
+        body = {"inputs": [tensor(row)], "parameters": asked}
+        found = outputs(client.post(f"{MODEL}/infer", json=body))["sets"]
+        assert_array_equal(found, classifier().predict_set(row, 0.8, random_state=0, **options))
+    del asked["sets"]
+    refused = client.post(f"{MODEL}/infer", json=body)
+    assert refused.status_code == 422
+    assert "is for sets of classes, which were not asked for" in refused.json()["error"]
+
+
+@guarantees
 def test_intervals(serving):
     asked = {"intervals": True, "confidence_level": 0.8}
     with serving(regressor()) as client:

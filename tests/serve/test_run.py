@@ -80,6 +80,7 @@ def test_lines_of_the_log():
         assert OwnLines().filter(record) == kept
 
 
+@pytest.mark.slow
 def test_serve_command_answers_and_stops_with_the_edits_on_disk(tmp_path):
     path = tmp_path / "digits.store"
     Store.create(path, classifier()).close()

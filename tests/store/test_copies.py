@@ -59,6 +59,7 @@ def test_a_backup_opens_without_what_was_erased_since(store, place, tmp_path):
         assert old.model.ids_.tolist() == list(range(35))
 
 
+@pytest.mark.slow
 def test_what_pg_dump_takes_is_a_backup(server, tmp_path):
     X, y = make_rows()
     name = f"d{secrets.token_hex(6)}"
@@ -161,6 +162,7 @@ def test_a_server_has_nothing_to_read(server, tmp_path):
         assert not any(form in part for form in forms for part in content), word
 
 
+@pytest.mark.slow
 def test_what_is_left_opens_no_erased_row(server):
     """The attack of tests/torture, on few rows: with the old keys as a control."""
     assert sealed.copies(seed=3, n=40) == (40, [])

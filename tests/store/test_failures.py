@@ -56,6 +56,7 @@ def test_bad_input_leaves_nothing(store, place, edit, message):
     assert store.audit(refit=True).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize(
     ("action", "error"),

@@ -209,6 +209,7 @@ def test_a_server_that_is_lost_within_an_edit(pair, place, at_step, step):
     assert one.audit(refit=True).passed
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_and_comes_back(tmp_path):
     X, y = make_rows()
     own = Server(durable=True)
@@ -248,6 +249,7 @@ def test_a_server_that_goes_back_in_time_is_noticed(pair, place):
 # -- the end of following -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_does_not_hold_up_the_end(tmp_path):
     """Its processes are stopped: it takes connections and answers nothing."""
     X, y = make_rows()

@@ -14,6 +14,7 @@ from tests.store.steps import STEPS, reached
 FORK = multiprocessing.get_context("fork")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("action", ["learn", "forget"])
 def test_a_kill_at_any_step(place, step, action, tmp_path):

@@ -19,6 +19,7 @@ def values(store, X):
     return store.decision_function(X) if is_classifier(store.model) else store.predict(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "form"),
     [*((name, np.asarray) for name in ESTIMATORS), ("KernelDiscriminant", sparse.csr_array)],
@@ -55,6 +56,9 @@ def test_equals_a_fresh_fit(store):
     np.testing.assert_allclose(store.decision_function(X), fresh.decision_function(X), atol=1e-12)
     np.testing.assert_allclose(store.predict_proba(X), fresh.predict_proba(X), atol=1e-7)
     assert (store.predict(X) == fresh.predict(X)).all()
+    options = {"mondrian": True, "score": "adaptive", "random_state": 0}
+    sets = store.predict_set(X, 0.8, **options)
+    np.testing.assert_array_equal(sets, fresh.predict_set(X, 0.8, **options))
     assert store.read(lambda model: model.loo_score()) == fresh.loo_score()
 
 
@@ -221,6 +225,7 @@ def test_a_closed_store_says_so(store):
         store.predict(make_rows()[0])
 
 
+@pytest.mark.slow
 def test_threads_see_one_version(store):
     """Every answer is that of some version that was on disk during the call."""
     X, y = make_rows()

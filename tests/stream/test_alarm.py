@@ -30,6 +30,7 @@ def test_it_rings_for_more_samples_and_for_more_error():
     assert alarm.rings(fast, 0)
 
 
+@pytest.mark.slow
 def test_window_finds_another_width_when_the_concept_changes():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 1, (240, 1))

@@ -123,3 +123,28 @@ def test_widths_of_a_stream(width):
     assert np.all(result.p_values <= p)
     with pytest.raises(ValueError, match="width must be one of"):
         prequential(model, zip(X, y, strict=True), confidence_level=0.7, width="wide")
+
+
+@pytest.mark.parametrize("options", [{"mondrian": True}, {"score": "adaptive", "mondrian": True}])
+def test_scores_of_a_stream(options):
+    """The p-value of a label is the model's own, before the sample is learned."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(50, 2))
+    y = (X[:, 0] + 0.5 * rng.normal(size=50) > 0.5).astype(int)
+    y[45] = 2  # a class without samples excludes nothing
+    stream = list(zip(X[30:], y[30:], strict=True))
+    found = prequential(
+        clone(KDA).fit(X[:30], y[:30]), stream, confidence_level=0.8, random_state=3, **options
+    ).p_values
+    model, random = clone(KDA).fit(X[:30], y[:30]), np.random.RandomState(3)
+    for (x, label), p in zip(stream, found, strict=True):
+        known = model.classes_.tolist()
+        all_p = model.p_values(
+            x[None], smoothed=True, random_state=random, method="full", **options
+        )
+        if label in known:
+            assert p == all_p[0, known.index(label)]
+        least = random.uniform()  # drawn for every sample
+        if label not in known:
+            assert p == least
+        model.partial_fit(x[None], [label])

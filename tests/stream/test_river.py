@@ -24,6 +24,7 @@ KDA = KernelDiscriminant(gamma=0.5, ridge=0.1)
 SVR = LeastSquaresSVR(gamma=0.5, C=10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.ScaleWarning")  # River's data are as they are
 @pytest.mark.parametrize(
     ("model", "check"), CHECKS, ids=[f"{type(m).__name__}-{c.__name__}" for m, c in CHECKS]

@@ -300,6 +300,7 @@ def test_a_stream_is_judged_as_ever():
     assert found.y_pred.tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kda", "lssvr"])
 @pytest.mark.parametrize("what", ["step", "read", "check"])
 def test_an_interrupt_while_it_moves(name, what, monkeypatch):

@@ -377,6 +377,7 @@ def test_a_step_leaves_nothing_of_the_sample_that_left():
     assert all(value.tobytes() in stored for value in X[40:].ravel())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kda", "lssvr"])
 def test_a_step_interrupted_anywhere(name):
     """The window is the one before the step or the one after, and goes on from there."""

@@ -55,6 +55,7 @@ EDITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EDITS)
 @pytest.mark.parametrize("named", [True, False], ids=["names", "numbers"])
 def test_interrupt_at_every_line(name, named, table):

@@ -2,7 +2,7 @@
 
 The attacks run in two processes (``--processes``), one thread of BLAS each. Each goes on until it
 has tried what is asked of it or its share of the time is spent. ``--page`` writes the results into
-a page of the documentation.
+a page of the documentation, beside those of another seed.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ from tests.torture import (
     threads,
     trace,
 )
+from tests.torture.page import Result, described, put, record
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
-BEGIN, END = "<!-- results of python -m tests.torture -->", "<!-- end of results -->"
+RECORDS = PAGE.with_suffix(".json")
 PROCESSES = 2
 MINUTES = 20.0
 
@@ -295,16 +296,6 @@ def work(name, part, seed, seconds):
 # -- all attacks, in two processes --------------------------------------------------------------
 
 
-class Result(NamedTuple):
-    """What came of an attack."""
-
-    name: str
-    tried: int
-    failures: list
-    took: float
-    note: str
-
-
 def attack(name, part, seed, seconds):
     """One part of an attack in a process of its own; a process that dies is a failure."""
     words = ["--work", name, part, str(seed), str(seconds)]
@@ -342,45 +333,11 @@ def _together(parts):
     return Result(parts[0].name, tried, failures, took, notes)
 
 
-# -- the table ----------------------------------------------------------------------------------
-
-
-def table(results):
-    """The results in Markdown."""
-    lines = ["| promise | attack | asked | tried | failures |", "|---|---|---|---|---|"]
-    for name, tried, failures, *_ in results:
-        one = ATTACKS[name]
-        asked = "" if one.asked is None else f"{one.asked:,}"
-        what = f"{one.promise} | `{name}`: {one.attack}"
-        lines.append(f"| {what} | {asked} | {tried:,} {one.unit} | {len(failures)} |")
-    return "\n".join(lines)
-
-
-def described(results, seed, minutes, took, processes=PROCESSES):
-    """The table, how it was made, and what the attacks also say."""
-    command = f"python -m tests.torture --seed {seed} --minutes {minutes:g}"
-    command += "" if processes == PROCESSES else f" --processes {processes}"
-    if len(results) < len(ATTACKS):
-        command += f" {' '.join(result.name for result in results)}"
-    how = f"`{command}`, {took / 60:.0f} minutes."
-    notes = [f"- `{result.name}`: {result.note}." for result in results if result.note]
-    wrong = [f"- {short(failure)}" for result in results for failure in result.failures[:5]]
-    failed = ["", "Failures:", "", *wrong] if wrong else []
-    also = ["", "What the attacks also say:", "", *notes] if notes else []
-    return "\n".join([table(results), "", how, *also, *failed])
-
-
-def short(failure):
-    """A failure in a line: of a traceback, who failed and how it ends."""
-    lines = [line for line in failure.splitlines() if line.strip()]
-    return failure if len(lines) == 1 else f"{lines[0].split(': ')[0]}: {lines[-1]}"
-
-
-def put(text, page):
-    """Replace what stands between the two marks of a page."""
-    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+def command_of(options, names):
+    """The command line that runs these attacks again."""
+    words = f"python -m tests.torture --seed {options.seed} --minutes {options.minutes:g}"
+    words += "" if options.processes == PROCESSES else f" --processes {options.processes}"
+    return words if len(names) == len(ATTACKS) else f"{words} {' '.join(names)}"
 
 
 def main(argv=None):
@@ -401,7 +358,7 @@ def main(argv=None):
             parser.error(f"there is no attack {name!r}; there are {', '.join(ATTACKS)}.")
     total = sum(ATTACKS[name].seconds for name in names)
     scale = 60.0 * options.processes * options.minutes / total
-    results, began = [], time.monotonic()
+    results = []
     for result in attack_all(names, options.seed, scale, options.processes):
         results.append(result)
         name, tried, failures, took, note = result
@@ -409,11 +366,9 @@ def main(argv=None):
         print(f"{name:13} {tried:>8,} {unit:21} {len(failures):>4} failures {took:6.0f} s  {note}")
         for failure in failures[:20]:
             print(f"    {failure}", flush=True)
-    took = time.monotonic() - began
-    found = described(results, options.seed, options.minutes, took, options.processes)
-    print(f"\n{found}", flush=True)
+    command = command_of(options, names)
     if options.page:
-        put(found, PAGE)
+        put(described(record(results, options.seed, command, RECORDS), ATTACKS), PAGE)
     return int(any(result.failures for result in results))
 
 

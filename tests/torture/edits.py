@@ -4,13 +4,14 @@ Scripts of random edits on every estimator: ridges of 1e-12 to 1e3, weights of 1
 duplicates, outliers of 1e6 and 2³¹ − 1, classes that come and go, float64, float32 and CSR, four
 kernels. Decision values on the ordinary held samples may differ from those of a fresh model by a
 hundred times what two fresh models of the samples in another order differ by, or by the floor of
-`common.FLOOR`, relative to the largest. What `fit` takes `partial_fit` must take, and `forget`
-never fails.
+`common.FLOOR`, relative to the largest. What `fit` takes in any order `partial_fit` must take, and
+`forget` never fails.
 """
 
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +35,7 @@ ESTIMATORS = {
 EDITS = 25  # in a script
 LOST = 1e-3  # a fresh model with such a residual says nothing about another one
 FEATURES = 4
+ORDERS = 5  # in which fit must take what partial_fit refused, besides its own
 
 
 def make_estimator(name, rng):
@@ -128,16 +130,22 @@ class Script:
         except Exception as error:
             self._note(bad_error(error), "partial_fit")
             refusal = f"{type(error).__name__}: {error}"
-        stack = sparse.vstack if self.kind == "csr" else np.vstack
-        X = stack([model.X_fit_, X])
+        join = partial(sparse.vstack, format="csr") if self.kind == "csr" else np.vstack
+        X = join([model.X_fit_, X])
         y, weight = np.append(model.y_fit_, y), np.append(model.sample_weight_, weight)
-        try:
-            fresh = clone(model).fit(X, y, sample_weight=weight)
-            finite = np.isfinite(values(fresh, X)).all()
-        except Exception:
-            return
-        if finite:
+        if self._fit_takes(X, y, weight):
             self._note(f"refused what fit takes: {refusal[:200]}", "partial_fit")
+
+    def _fit_takes(self, X, y, weight):
+        """Whether fit takes samples in each of some orders; in some alone, rounding decides."""
+        for order in (np.arange(len(y)), *(self.rng.permutation(len(y)) for _ in range(ORDERS))):
+            try:
+                fresh = clone(self.model).fit(X[order], y[order], sample_weight=weight[order])
+                if not np.isfinite(values(fresh, X)).all():
+                    return False
+            except Exception:
+                return False
+        return True
 
     def forget(self):
         ids, y, rng = self.model.ids_, self.model.y_fit_, self.rng

@@ -1,5 +1,7 @@
 """Every attack, short: the long ones are `make torture`."""
 
+import argparse
+
 import pytest
 
 from tests.estimators.conftest import ONE_OF_EACH
@@ -20,8 +22,13 @@ from tests.torture import (
     threads,
     trace,
 )
-from tests.torture.__main__ import ATTACKS, BEGIN, END, PAGE, Result, described, put, table
+from tests.torture.__main__ import ATTACKS, PAGE, command_of
 from tests.torture.common import bad_error
+from tests.torture.page import BEGIN, END, Result, described, put, record, table
+
+HEAVY = Result("heavy", 7, [], 60.0, "")
+
+pytestmark = pytest.mark.slow
 
 
 def test_edits():
@@ -145,13 +152,35 @@ def test_store_drops():
     assert not failures, failures[0]
 
 
-def test_table():
-    results = [Result("pairs", 1234, ["one"], 1.0, "said")]
+def test_table(tmp_path):
+    path = tmp_path / "page.json"
+    record([Result("pairs", 1, [], 1.0, "")], 1, "old", path)
+    record([Result("pairs", 1234, ["one"], 60.0, "said"), HEAVY], 3, "command", path)
+    kept = record([HEAVY._replace(tried=9)], 5, "other", path)
+    assert list(kept) == ["3", "5"]
+    pairs, heavy = table(kept, ATTACKS).splitlines()[2:]
     promise = f"{ATTACKS['pairs'].promise} | `pairs`: {ATTACKS['pairs'].attack}"
-    assert table(results).splitlines()[-1] == f"| {promise} | 300 | 1,234 pairs | 1 |"
-    text = described(results, 3, 0.5, 60.0)
-    assert "`python -m tests.torture --seed 3 --minutes 0.5 pairs`, 1 minutes" in text
-    assert text.endswith("- `pairs`: said.\n\nFailures:\n\n- one")
+    assert pairs == f"| {promise} | 300 | 1,234 pairs | 1 | | |"
+    assert heavy.endswith("|  | 7 requests | 0 | 9 requests | 0 |")
+
+
+def test_results_are_described(tmp_path):
+    path = tmp_path / "page.json"
+    every = [HEAVY._replace(name=name) for name in ATTACKS]
+    record(
+        [*every[:-1], Result("store-flips", 4, ["one: 1\n  two\nthree"], 30.0, "")], 3, "a", path
+    )
+    text = described(record([Result("pairs", 2, [], 120.0, "said")], 3, "a pairs", path), ATTACKS)
+    assert f"- `a`, all others: {(len(ATTACKS) - 2 + 0.5):.0f} minutes.\n- `a pairs`: 2 min" in text
+    assert "- `pairs`, seed 3: said." in text
+    assert text.endswith("Failures:\n\n- `store-flips`, seed 3: one: three")
+
+
+def test_the_command_runs_the_attacks_again():
+    options = argparse.Namespace(seed=3, minutes=0.5, processes=1)
+    command = "python -m tests.torture --seed 3 --minutes 0.5 --processes 1"
+    assert command_of(options, list(ATTACKS)) == command
+    assert command_of(options, ["pairs", "soak"]) == f"{command} pairs soak"
 
 
 def test_the_table_is_put_into_a_page(tmp_path):

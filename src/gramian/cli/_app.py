@@ -6,138 +6,24 @@ with a function `run`, which returns facts, and a function `show`, which prints 
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import click
 
 from gramian import __version__
-from gramian.cli import _work
-from gramian.core.text import without_controls
-
-READING = "gramian.reading"
-OPENING = "gramian.opening"
-MODEL = click.Path(exists=True, dir_okay=False)
-NEW_FILE = click.Path(dir_okay=False)
-TABLE = click.Path(exists=True, dir_okay=False, allow_dash=True)
-
-
-class Manner(NamedTuple):
-    """How commands run."""
-
-    traceback: bool
-    watched: bool
-    """In a process of their own, by one that shows progress and obeys ^C."""
-
-
-class OutputPath(click.Path):
-    """A file to write, in a folder that is there."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        folder = os.path.dirname(value) or "."
-        if not os.path.isdir(folder):
-            self.fail(f"Folder {folder!r} does not exist.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-OUTPUT = OutputPath(dir_okay=False, writable=True)
-
-
-class StorePath(click.Path):
-    """A store in a file, or the address of one on a server."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if str(value).startswith(("postgresql://", "postgres://")):
-            return value
-        return super().convert(value, param, ctx)
-
-
-STORE = StorePath(exists=True, dir_okay=False)
-NEW_STORE = StorePath(dir_okay=False)
-
-
-class NumberOr(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new ones
-    """A number > 0, or one of some words."""
-
-    name = "number"
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return "|".join((*self.words, "NUMBER"))
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if not isinstance(value, str) or value in self.words:
-            return value
-        try:
-            number = float(value)
-        except ValueError:
-            number = -1.0
-        if not 0 < number < float("inf"):
-            self.fail(f"{value!r} is neither {' nor '.join(('a number > 0', *self.words))}.")
-        return number
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def reading_options(command: Command) -> Command:
-    """Options of the tables that a command reads; `gramian.cli._tables` finds them there."""
-
-    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        context.meta.setdefault(READING, {})[str(parameter.name)] = value
-
-    shared: dict[str, Any] = {"expose_value": False, "callback": keep}
-    encoding = click.option(
-        "--encoding", metavar="NAME", **shared,
-        help="Of text files, such as cp1252 or latin-1.  [byte-order mark; that of the fit; utf-8]",
-    )  # fmt: skip
-    skip = click.option(
-        "skip", "--skip-lines", type=click.IntRange(0), default=0, metavar="NUMBER", **shared,
-        help="Lines of text files before the names of the columns, such as a title.",
-    )  # fmt: skip
-    return encoding(skip(command))
-
-
-def store_options(command: Command) -> Command:
-    """Options of a store with a keyring; `gramian.cli._opened` finds them there."""
-
-    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        context.meta.setdefault(OPENING, {})[str(parameter.name)] = value
-
-    shared: dict[str, Any] = {"expose_value": False, "callback": keep, "type": NEW_FILE}
-    keyring = click.option(
-        "--keyring", envvar="GRAMIAN_KEYRING", metavar="FILE", **shared,
-        help="Keyring of a store whose rows are encrypted.  [GRAMIAN_KEYRING]",
-    )  # fmt: skip
-    anchor = click.option(
-        "--anchor", envvar="GRAMIAN_ANCHOR", metavar="FILE", **shared,
-        help="Names the last receipt, by which an old copy is recognised.  [GRAMIAN_ANCHOR]",
-    )  # fmt: skip
-    return keyring(anchor(command))
-
-
-def drop_option(command: Command) -> Command:
-    """``--drop-missing-target`` of commands that learn."""
-    return click.option(
-        "--drop-missing-target", is_flag=True, help="Leave out rows without a target."
-    )(command)
-
-
-def json_option(command: Command) -> Command:
-    """``--json``, the last option of every command."""
-    return click.option("as_json", "--json", is_flag=True, help="Print JSON, for scripts.")(command)
-
-
-class Commands(click.Group):
-    """Commands in the order in which they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+from gramian.cli._options import (
+    MODEL,
+    OUTPUT,
+    STORE,
+    TABLE,
+    NumberOr,
+    drop_option,
+    json_option,
+    reading_options,
+    store_options,
+)
+from gramian.cli._running import Commands, RunOptions, run_command
+from gramian.cli._store_commands import store
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -156,7 +42,7 @@ def app(context: click.Context, traceback: bool) -> None:
     receipts. Tables are CSV (comma, semicolon or tab; names in the first line) or parquet. Exit
     codes: 0 success, 1 a problem with the data, 2 with the command.
     """
-    context.obj = Manner(traceback, watched=context.obj is True)
+    context.obj = RunOptions(traceback, watched=context.obj is True)
 
 
 @app.command()
@@ -208,7 +94,7 @@ def app(context: click.Context, traceback: bool) -> None:
 @json_option
 def fit(**options: Any) -> None:
     """Fit a model to TABLE; hyper-parameters are chosen by exact leave-one-out."""
-    _run("fit", options)
+    run_command("fit", options)
 
 
 @app.command()
@@ -220,6 +106,13 @@ def fit(**options: Any) -> None:
 @click.option("--width", type=click.Choice(["auto", "local", "constant", "density"]),
               default="auto", show_default=True,
               help="With --confidence, of numbers: intervals that follow the noise, or not.",
+              )  # fmt: skip
+@click.option("--score", type=click.Choice(["margin", "adaptive"]),
+              default="margin", show_default=True,
+              help="With --confidence, of classes: the smallest sets, or those that are as sure of "
+              "hard rows as of easy ones.")  # fmt: skip
+@click.option("--mondrian", is_flag=True,
+              help="With --confidence, of classes: hold the truth this often within each class.",
               )  # fmt: skip
 @click.option("--fast", is_flag=True,
               help="With --confidence: by leave-one-out errors alone, an approximation.",
@@ -233,7 +126,7 @@ def predict(**options: Any) -> None:
 
     If TABLE has the target, the predictions are compared with it.
     """
-    _run("predict", options)
+    run_command("predict", options)
 
 
 @app.command()
@@ -247,7 +140,7 @@ def predict(**options: Any) -> None:
 @json_option
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
-    _run("learn", options)
+    run_command("learn", options)
 
 
 @app.command()
@@ -286,7 +179,7 @@ def forget(**options: Any) -> None:
     """
     if not any(options[name] for name in ("ids", "ids_from", "where", "subjects")):
         raise click.UsageError("Say which rows: --id, --ids-from, --where or --subject.")
-    _run("forget", options)
+    run_command("forget", options)
 
 
 @app.command()
@@ -303,7 +196,7 @@ def doubt(**options: Any) -> None:
     Every row is judged by the model without it. `gramian forget --ids-from` and `gramian relabel`
     take the table that -o writes.
     """
-    _run("doubt", options)
+    run_command("doubt", options)
 
 
 @app.command()
@@ -325,7 +218,7 @@ def relabel(**options: Any) -> None:
         raise click.UsageError("--id and --to go together.")
     if bool(options["ids"]) == bool(options["table"]):
         raise click.UsageError("Give a TABLE, or --id and --to.")
-    _run("relabel", options)
+    run_command("relabel", options)
 
 
 @app.command()
@@ -350,7 +243,7 @@ def verify(**options: Any) -> None:
 
     The exit code is 0 if all is true, otherwise 1.
     """
-    _run("verify", options)
+    run_command("verify", options)
 
 
 @app.command()
@@ -362,7 +255,7 @@ def verify(**options: Any) -> None:
 @json_option
 def inspect(**options: Any) -> None:
     """Describe MODEL and what it holds."""
-    _run("inspect", options)
+    run_command("inspect", options)
 
 
 @app.command()
@@ -378,7 +271,7 @@ def export(**options: Any) -> None:
 
     The centres in it are samples that MODEL holds, unless the kernel is linear.
     """
-    _run("export", options)
+    run_command("export", options)
 
 
 @app.command()
@@ -390,7 +283,7 @@ def export(**options: Any) -> None:
 @json_option
 def report(**options: Any) -> None:
     """Write a self-contained HTML page about MODEL, with figures."""
-    _run("report", options)
+    run_command("report", options)
 
 
 @app.command()
@@ -405,170 +298,10 @@ def audit(**options: Any) -> None:
 
     The exit code is 0 if all are right, otherwise 1.
     """
-    _run("audit", options)
+    run_command("audit", options)
 
 
-@app.group(cls=Commands)
-def store() -> None:
-    """Models whose every edit is durable, erased from disk and receipted."""
-
-
-@store.command()
-@click.argument("model", type=MODEL)
-@click.argument("store", type=NEW_STORE)
-@click.option("--key", type=MODEL, help="Private Ed25519 key (PEM) that signs the receipts.")
-@click.option("--snapshot/--no-snapshot", default=True, show_default=True,
-              help="Keep the coefficients, so that the store opens faster.")  # fmt: skip
-@store_options
-@json_option
-def create(**options: Any) -> None:
-    """Make the new STORE of the model file MODEL.
-
-    STORE is a file, or the address of a PostgreSQL database: postgresql://USER@HOST/DATABASE#NAME.
-    With --keyring, a new file, rows are encrypted, and what is erased is gone from every copy.
-    """
-    _run("store", {"task": "create", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, metavar="ID", help="About this row. Repeatable.")
-@store_options
-@json_option
-def receipts(**options: Any) -> None:
-    """List the receipts of STORE, or those about some rows.
-
-    A receipt is open while a process that answers may still have an older version.
-    """
-    _run("store", {"task": "receipts", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@click.argument("number", type=int)
-@click.option("-o", "--output", type=OUTPUT, required=True, help="JSON file to write.")
-@store_options
-@json_option
-def proof(**options: Any) -> None:
-    """Write a receipt of STORE so that `gramian verify` can check it without the store."""
-    _run("store", {"task": "proof", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@click.argument("number", type=int)
-@click.option("--to", "person", metavar="NAME", help="Who asked.")
-@click.option("--office", metavar="TEXT", help="Who answers.")
-@click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
-@store_options
-@json_option
-def letter(**options: Any) -> None:
-    """Write a receipt of STORE as a letter to the person who asked."""
-    _run("store", {"task": "letter", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
-def compact(**options: Any) -> None:
-    """Write STORE anew without the places of forgotten rows."""
-    _run("store", {"task": "compact", **options})
-
-
-@store.command("export")
-@click.argument("store", type=STORE)
-@click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
-@store_options
-@json_option
-def export_store(**options: Any) -> None:
-    """Write the present model of STORE to a model file."""
-    _run("store", {"task": "export", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@click.argument("file", type=OUTPUT)
-@store_options
-@json_option
-def backup(**options: Any) -> None:
-    """Write a copy of STORE to the new FILE, also while it is served.
-
-    Of a store with a keyring, the copy is encrypted, and rows that are erased later are gone from
-    it, too. Keep the keyring elsewhere.
-    """
-    _run("store", {"task": "backup", **options})
-
-
-@store.command()
-@click.argument("copy", type=STORE)
-@click.argument("store", type=NEW_STORE)
-@click.option("--new-keyring", type=OUTPUT, required=True, help="New file, for STORE.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
-def restore(**options: Any) -> None:
-    """Make the new STORE of COPY, without the rows that were erased since COPY was made.
-
-    --keyring is that of the store as it is today.
-    """
-    _run("store", {"task": "restore", **options})
-
-
-@store.command()
-@click.argument("source", type=STORE)
-@click.argument("store", type=NEW_STORE)
-@click.option("--new-keyring", type=OUTPUT, help="New file, for STORE.  [not encrypted]")
-@store_options
-@json_option
-def convert(**options: Any) -> None:
-    """Copy the store SOURCE to the new STORE, from a file to a server or back.
-
-    --keyring is that of SOURCE, if it has one.
-    """
-    _run("store", {"task": "convert", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
-def reselect(**options: Any) -> None:
-    """Choose scales and hyper-parameters of STORE anew on the rows it holds, with a receipt."""
-    _run("store", {"task": "reselect", **options})
-
-
-@store.command()
-@click.argument("store", type=STORE)
-@store_options
-@json_option
-def withheld(**options: Any) -> None:
-    """List the rows of STORE that are out of the model and not erased yet."""
-    _run("store", {"task": "withheld", **options})
-
-
-@store.command("take-back")
-@click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, required=True, metavar="ID", help="Repeatable.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
-def take_back(**options: Any) -> None:
-    """Learn rows of STORE again that are withheld (`gramian forget --after`)."""
-    _run("store", {"task": "take-back", **options})
-
-
-@store.command("erase-due")
-@click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, metavar="ID", help="These, due or not. Repeatable.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
-def erase_due(**options: Any) -> None:
-    """Erase the withheld rows of STORE whose time has come."""
-    _run("store", {"task": "erase-due", **options})
+app.add_command(store)
 
 
 @app.command()
@@ -607,7 +340,7 @@ def serve(**options: Any) -> None:
     A STORE is a file, or the address of one on a server, postgresql://…, which any number of
     processes may serve.
     """
-    _run("serve", {**options, "as_json": False})
+    run_command("serve", {**options, "as_json": False})
 
 
 @app.command()
@@ -620,7 +353,7 @@ def serve(**options: Any) -> None:
 @json_option
 def token(**options: Any) -> None:
     """Make a token for `gramian serve` and add its hash to FILE."""
-    _run("token", options)
+    run_command("token", options)
 
 
 @app.command()
@@ -630,40 +363,4 @@ def token(**options: Any) -> None:
 def play(**options: Any) -> None:
     """Paint samples on a page, and watch a model learn and forget them."""
     click.echo(f"Gramian plays at http://{options['host']}:{options['port']}/ (Ctrl+C ends it).")
-    _run("play", {**options, "as_json": False})
-
-
-_SERVERS = ("play", "serve")  # they hear signals by themselves, and end in their own time
-
-
-def _run(command: str, options: dict[str, Any]) -> None:
-    """Run a command, in a child process if this one is to watch it."""
-    context = click.get_current_context()
-    if context.obj.watched and command not in _SERVERS:
-        code = _work.watched(command)
-        if code is not None:
-            _work.tidy(options.get("output") or options.get("model") or "")
-            context.exit(code)
-    _work_on(command, options, context)
-
-
-def _work_on(command: str, options: dict[str, Any], context: click.Context) -> None:
-    """Run a command, tell what it returns, and turn errors of the data into one line."""
-    as_json = options.pop("as_json")
-    if as_json:
-        _work.silence()
-    module = import_module(f"gramian.cli._{command}")
-    try:
-        facts = module.run(**options, quiet=as_json)
-    except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
-        if context.obj.traceback:
-            raise
-        raise click.ClickException(without_controls(str(error), "\n")) from error
-    finally:
-        _work.pause()
-    if as_json:
-        click.echo(json.dumps(facts, indent=2))
-    else:
-        module.show(facts)
-    if facts.get("failed"):
-        context.exit(1)
+    run_command("play", {**options, "as_json": False})

@@ -30,15 +30,21 @@ EXACT_UP_TO = 5_000
 """Rows up to which an estimator on the whole Gram matrix tunes itself in seconds."""
 
 
+MOST_CODES, ROWS_OF_A_CODE = 50, 20
+"""Up to so many whole numbers, each in so many rows on average, may be codes of classes."""
+
+
 def choose_estimator(
-    cells: list[Any], read: Any, itemsize: int, *, one: bool = False
+    cells: list[Any], read: Any, itemsize: int, *, one: bool = False, classes: bool | None = None
 ) -> tuple[str, str]:
     """Name of the estimator for this target on this computer, and why, in one line.
 
-    ``one`` estimator is wanted if a kernel, a width or the like is given.
+    ``one`` estimator is wanted if a kernel, a width or the like is given; ``classes`` says what
+    the target is, which its cells tell otherwise.
     """
-    n, classes = len(cells), are_classes(cells, read)
-    what = "classes" if classes else "numbers"
+    n = len(cells)
+    what = _kind(cells, read) if classes is None else "classes"
+    classes = what == "classes"
     if n <= STACK_UP_TO and not one:
         why = f"{what}, and no more than {STACK_UP_TO:,} rows ({n:,}): several kernels at once"
         return stack_for(classes), why
@@ -52,6 +58,17 @@ def choose_estimator(
     if free is not None and needed > free:
         return sparse, f"{what}, and {size}, of which {_size(free)} are free: a basis of some rows"
     return exact, f"{what}, and {size}"
+
+
+def _kind(cells: list[Any], read: Any) -> str:
+    """Classes or numbers, with a hint where whole numbers may be meant as classes."""
+    if are_classes(cells, read):
+        return "classes"
+    found = {read(cell) for cell in cells} - {None}
+    few = len(found) <= min(MOST_CODES, len(cells) // ROWS_OF_A_CODE)
+    if few and all(float(value).is_integer() for value in found):
+        return f"numbers, {len(found)} different ones, all whole: --category makes classes of them"
+    return "numbers"
 
 
 def stack_for(classes: bool) -> str:

@@ -51,13 +51,16 @@ def run(
             written = replace(written, unit=unit_of(read_cells(columns, target), target))
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
         cells, reason = read_cells(columns, target), None
+        named = target in reading["categorical"]  # asked for as classes
         if estimator == "auto":
             one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
             size = 4 if float32 else 8
-            estimator, reason = choose_estimator(cells, written.number, size, one=one)
+            estimator, reason = choose_estimator(
+                cells, written.number, size, one=one, classes=named or None
+            )
             _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
-            estimator = stack_for(are_classes(cells, written.number))
+            estimator = stack_for(named or are_classes(cells, written.number))
         unfitted = make_estimator(
             estimator, kernel=kernel, gamma=gamma, metric=metric, ridge=ridge, device=device
         )
@@ -100,7 +103,7 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     """Seconds to fit, and notes: on cells, and on what speaks against the errors."""
     start = perf_counter()
     searches = "callback" in model.estimator.get_params()
-    with following("fitting") as progress, _assess.noted() as notes:
+    with following("fitting") as progress, _assess.collected_warnings() as notes:
 
         def tried(trial: Any) -> None:  # a function, which copies of the estimator share
             progress.trial(trial)

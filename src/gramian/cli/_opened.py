@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import gramian
-from gramian.cli._app import OPENING
+from gramian.cli._options import OPENING
 from gramian.files import file_facts, locked
 from gramian.tables import TableModel
 

@@ -34,14 +34,20 @@ def run(
     confidence: float | None,
     fast: bool,
     width: str,
+    score: str,
+    mondrian: bool,
     output: str | None,
     quiet: bool,
 ) -> dict[str, Any]:
     """Predictions, and how good they are where the table tells."""
     if fast and confidence is None:
         raise click.UsageError("--fast is for the sets or intervals of --confidence.")
+    for_sets = [name for name, asked in (("--score", score != "margin"), ("--mondrian", mondrian))
+                if asked]  # fmt: skip
     if width != "auto" and (confidence is None or fast):
         raise click.UsageError("--width is for the intervals of --confidence, without --fast.")
+    if for_sets and (confidence is None or fast):
+        raise click.UsageError(f"{for_sets[0]} is for the sets of --confidence, without --fast.")
     if confidence is not None and confidence >= 1.0:
         raise click.UsageError(f"--confidence is a number between 0 and 1, got {confidence:g}.")
     with reading(model) as opened:
@@ -50,6 +56,10 @@ def run(
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
     if width != "auto" and is_classifier(fitted.estimator_):
         raise click.UsageError(f"--width is for intervals of numbers, {model} predicts classes.")
+    if for_sets and not is_classifier(fitted.estimator_):
+        raise click.UsageError(f"{for_sets[0]} is for sets of classes, {model} predicts numbers.")
+    options = {"score": score, "mondrian": mondrian}
+    options = options if is_classifier(fitted.estimator_) else {"width": width}
     step("reading")
     columns = read_table(table, fitted)
     with naming(table):
@@ -60,7 +70,7 @@ def run(
             P = in_batches("probabilities", fitted.estimator_.predict_proba, X)
             labels = fitted.estimator_.classes_.tolist()
             out |= {f"probability {c}": P[:, j].tolist() for j, c in enumerate(labels)}
-        found = _conformal(fitted.estimator_, X, confidence, fast, width)
+        found = _conformal(fitted.estimator_, X, confidence, fast, options)
         unknown, repeated = unknown_texts(fitted, columns), _repeated(fitted.estimator_, X)
     out |= found.columns
     if output:
@@ -85,16 +95,18 @@ class Conformal(NamedTuple):
     holds: Any = None
 
 
-def _conformal(estimator: Any, X: Any, level: float | None, fast: bool, width: str) -> Conformal:
+def _conformal(
+    estimator: Any, X: Any, level: float | None, fast: bool, options: dict[str, Any]
+) -> Conformal:
     if level is None:
         return Conformal({})
     if is_classifier(estimator):
-        full = partial(estimator.predict_set, confidence_level=level)
+        full = partial(estimator.predict_set, confidence_level=level, **options)
         sets = in_batches("sets", fast_sets(estimator, level) if fast else full, X)
         names = [text(label) for label in estimator.classes_.tolist()]
         held = [[name for name, inside in zip(names, row, strict=True) if inside] for row in sets]
         return Conformal({"set": [SEPARATOR.join(row) for row in held]}, lambda i, y: y in held[i])
-    full = partial(estimator.predict_interval, confidence_level=level, width=width)
+    full = partial(estimator.predict_interval, confidence_level=level, **options)
     ends = in_batches("intervals", fast_intervals(estimator, level) if fast else full, X)
     low, high = ([v if np.isfinite(v) else None for v in side.tolist()] for side in ends.T)
     return Conformal({"low": low, "high": high}, lambda i, y: ends[i, 0] <= y <= ends[i, 1])

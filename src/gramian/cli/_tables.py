@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from gramian.cli._options import READING
 from gramian.core.text import csv_cell
 from gramian.files import replacing
 from gramian.tables import TableError
@@ -65,7 +66,7 @@ class ReadingOptions(NamedTuple):
 def reading_options() -> ReadingOptions:
     """The options of the present command."""
     context = click.get_current_context(silent=True)
-    return ReadingOptions(**({} if context is None else context.meta.get("gramian.reading", {})))
+    return ReadingOptions(**({} if context is None else context.meta.get(READING, {})))
 
 
 @contextmanager

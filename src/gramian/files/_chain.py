@@ -7,7 +7,6 @@ for all: to prove that another one is in the chain takes log₂ of their number 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -152,11 +151,6 @@ def check_chain(receipts: list[Receipt]) -> str:
         tree.add(receipt.hash)
         previous, n, next_id, time = receipt.hash, receipt.n_after, receipt.next_id, receipt.time
     return f"{len(receipts)} in a chain, the last of {time}; hash {previous}"
-
-
-def read_proof(text: str) -> Proof:
-    """The proof in a JSON text; ValueError if there is none."""
-    return Proof.from_dict(json.loads(text))
 
 
 def _node(left: bytes, right: bytes) -> bytes:

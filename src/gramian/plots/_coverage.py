@@ -42,6 +42,7 @@ def coverage_of(
     y: ArrayLike | None = None,
     confidences: Sequence[float] = CONFIDENCES,
     random_state: RandomSource = 0,
+    **options: Any,
 ) -> Coverage:
     """Coverage on test samples, or on held ones, each asked of the model without it.
 
@@ -55,15 +56,18 @@ def coverage_of(
         them again, and goes on with the next ones. The hyper-parameters stay.
     confidences : sequence of float
     random_state : int, RandomState or None
-        Draws the held samples.
+        Draws the held samples, and the random numbers of adaptive scores.
+    **options
+        Of ``p_values``, such as ``score`` and ``mondrian``, or of ``predict_interval``, such as
+        ``width``. Of held samples, local widths are by ``method="jackknife+"``.
     """
     check_is_fitted(model)
     levels = np.asarray(confidences, dtype=float)
     truth: Array
     if X is None:
-        found, truth = _left_out(model, levels, random_state)
+        found, truth = _left_out(model, levels, random_state, options)
     else:
-        found, truth = _predicted(model, X, levels), np.asarray(y)
+        found, truth = _predicted(model, X, levels, random_state, options), np.asarray(y)
     if is_classifier(model):
         sets = np.stack([accepted(found, c) for c in levels])
         own = (sets & (model.classes_ == truth[:, None])).any(axis=2)
@@ -76,24 +80,30 @@ def coverage_of(
     return Coverage(levels, own.mean(axis=0), np.median(high - low, axis=0), {}, len(truth))
 
 
-def _predicted(model: Any, X: Any, confidences: Array, method: str = "auto") -> Array:
+def _predicted(
+    model: Any, X: Any, confidences: Array, random: RandomSource, options: dict[str, Any]
+) -> Array:
     """p-values of all classes (m, c), or intervals at all confidences (m, k, 2)."""
     if is_classifier(model):
-        result: Array = model.p_values(X, method=method)
+        result: Array = model.p_values(X, random_state=random, **options)
         return result
-    return np.stack([model.predict_interval(X, c, method) for c in confidences], axis=1)
+    return np.stack([model.predict_interval(X, c, **options) for c in confidences], axis=1)
 
 
-def _left_out(model: Any, confidences: Array, random_state: RandomSource) -> tuple[Array, Array]:
+def _left_out(
+    model: Any, confidences: Array, random_state: RandomSource, options: dict[str, Any]
+) -> tuple[Array, Array]:
     twin, ids, X, y = model.refitted(), model.ids_, model.X_fit_, model.y_fit_
     if getattr(model, "kernel", None) == "precomputed":
         raise ValueError("leaving samples out and asking for them needs samples; give X and y.")
-    order = check_random_state(random_state).permutation(len(ids))[:_LEFT_OUT]
+    random = check_random_state(random_state)
+    order = random.permutation(len(ids))[:_LEFT_OUT]
+    # Folds would be tuned anew after every edit: many searches for a figure.
+    options = {"method": "jackknife+" if options.get("width") == "local" else "full", **options}
     weight, found, asked = model.sample_weight_, [], []
     for some in _rounds(order, len(ids), model.y_fit_ if is_classifier(model) else None):
         twin.forget(ids[some])
-        # Folds would be tuned anew after every edit: many searches for a figure.
-        found.append(_predicted(twin, X[some], confidences, "full"))
+        found.append(_predicted(twin, X[some], confidences, random, options))
         twin.partial_fit(X[some], y[some], ids=ids[some], sample_weight=weight[some])
         asked.append(some)
     return np.concatenate(found), y[np.concatenate(asked)]
@@ -143,6 +153,7 @@ class CoverageDisplay(Display):
         *,
         confidences: Sequence[float] = CONFIDENCES,
         ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the coverage on test samples, or on up to 100 held samples, each left out.
 
@@ -152,9 +163,12 @@ class CoverageDisplay(Display):
         X, y : array-like, optional
         confidences : sequence of float
         ax : matplotlib Axes, optional
+        **options
+            Of ``p_values``, such as ``score`` and ``mondrian``, or of ``predict_interval``, such
+            as ``width``. Of held samples, local widths are by ``method="jackknife+"``.
         """
         name = "left-out samples" if X is None else "test samples"
-        return cls(coverage_of(model, X, y, confidences), name).plot(ax=ax)
+        return cls(coverage_of(model, X, y, confidences, **options), name).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self."""

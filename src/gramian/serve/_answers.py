@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
+from gramian.serve._bodies import PLAIN, Parameters
 from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._metrics import Reading
 from gramian.tables import estimator_of
@@ -42,12 +43,12 @@ def outputs(
     model: Any,
     rows: Any,
     names: list[str],
-    level: float = 0.0,
+    asked: Parameters = PLAIN,
     seconds: float = 0.0,
-    width: str = "auto",
 ) -> dict[str, Array]:
-    """The named outputs for rows; sets and intervals of a confidence level in so many seconds."""
+    """The named outputs for rows; sets and intervals as asked for, in so many seconds."""
     made: dict[str, Any] = {}
+    level = asked.confidence_level
     for name in names:
         if name == "prediction":
             made[name] = model.predict(rows)
@@ -59,11 +60,15 @@ def outputs(
             made[name] = model.decision_function(rows)
         elif name == "sets":
             made[name] = in_parts(
-                lambda some: model.predict_set(some, confidence_level=level), rows, seconds
+                lambda some: model.predict_set(
+                    some, level, score=asked.score, mondrian=asked.mondrian
+                ),
+                rows,
+                seconds,
             )
         elif name not in made:
             found = in_parts(
-                lambda some: model.predict_interval(some, confidence_level=level, width=width),
+                lambda some: model.predict_interval(some, level, width=asked.width),
                 rows,
                 seconds,
             )

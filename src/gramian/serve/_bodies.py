@@ -73,6 +73,8 @@ class Parameters(Strictly):
     intervals: bool = False
     confidence_level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     width: Literal["auto", "local", "constant", "density"] = "auto"
+    score: Literal["margin", "adaptive"] = "margin"
+    mondrian: bool = False
     binary_data_output: bool = False
     min_version: Annotated[int, Field(ge=0, le=2**53)] = 0
 

@@ -193,12 +193,11 @@ class Routes:
         published = live.published  # the body may have taken long
         estimator = estimator_of(published.model)
         if not _answers.NEED_ENGINE.isdisjoint(names):
-            parameters = body.parameters or _bodies.PLAIN
-            level, width = parameters.confidence_level, parameters.width
+            asked = body.parameters or _bodies.PLAIN
 
             def answer() -> Response:
                 made, version = live.on_a_copy(
-                    lambda model: _answers.outputs(model, rows, names, level, limits.seconds, width)
+                    lambda model: _answers.outputs(model, rows, names, asked, limits.seconds)
                 )
                 return _inferred(live.name, version, body, made)
 

@@ -200,6 +200,12 @@ def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
             f'width="{parameters.width}" is for intervals of numbers, which were not asked for; '
             'give "intervals": true, or leave out the width.'
         )
+    if (parameters.score != "margin" or parameters.mondrian) and "sets" not in names:
+        name = "score" if parameters.score != "margin" else "mondrian"
+        raise ValueError(
+            f'"{name}" is for sets of classes, which were not asked for; give "sets": true, or '
+            f'leave out "{name}".'
+        )
     if names == ["prediction"]:
         return names
     there = {output["name"] for output in _described_outputs(estimator)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -237,8 +238,9 @@ def _each(
 
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
     """Σ_s a_s F_s + b, in the precision of the outputs."""
-    total = offset + sum(a * F for a, F in zip(weights.tolist(), outputs, strict=True))
-    return np.asarray(total, dtype=outputs[0].dtype)
+    terms = [a * F for a, F in zip(weights.tolist(), outputs, strict=True)]
+    total = reduce(np.add, terms)
+    return np.asarray(offset + total if np.any(offset) else total, dtype=outputs[0].dtype)
 
 
 def _dense_state(part: Engine, holdings: Holdings) -> DenseState:

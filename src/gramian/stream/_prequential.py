@@ -134,6 +134,8 @@ def prequential(
     window: int = 200,
     confidence_level: float | None = None,
     width: str = "constant",
+    score: str = "margin",
+    mondrian: bool = False,
     random_state: Any = 0,
 ) -> Prequential:
     """Predict each sample of a stream, then learn it.
@@ -159,8 +161,12 @@ def prequential(
         For numbers: regions nearly as wide everywhere, wider where samples are few, or as wide as
         the errors around a sample are large; see ``predict_interval``. With "local", the promise is
         that of jackknife+, and the alarm of the martingale a guide.
+    score : {"margin", "adaptive"}
+        For classes: how ill a label fits; see ``p_values``.
+    mondrian : bool
+        For classes: compare with held samples of the same class alone.
     random_state : int, RandomState or None
-        Draws the random numbers of the smoothed p-values.
+        Draws the random numbers of the smoothed p-values and of adaptive scores.
 
     Returns
     -------
@@ -183,7 +189,8 @@ def prequential(
     """
     if window < 1:
         raise ValueError(f"window must be an integer >= 1, got {window!r}.")
-    name, score = _metric(metric, model)
+    name, scored = _metric(metric, model)
+    options = {"width": width, "score": score, "mondrian": mondrian}
     if not isinstance(model, SlidingWindow):
         check_is_fitted(
             model,
@@ -204,9 +211,9 @@ def prequential(
         predicted = _predict(model, X, time)
         if predicted is not None:
             steps.append(n_seen)
-            predictions.append((y, predicted, np.nan if n_seen == 0 else score(y, last)))
+            predictions.append((y, predicted, np.nan if n_seen == 0 else scored(y, last)))
             if confidence_level is not None:
-                ranks.append(_ranked(model, X, y, random, width))
+                ranks.append(_ranked(model, X, y, random, options))
         model.partial_fit(X, np.asarray([y]), **({"times": time} if time else {}))
         n_seen, last = n_seen + 1, y
     return Prequential(
@@ -216,20 +223,20 @@ def prequential(
         steps=np.array(steps, dtype=int),
         y_true=np.array([y for y, _, _ in predictions]),
         y_pred=np.array([prediction for _, prediction, _ in predictions]),
-        scores=np.array([score(y, prediction) for y, prediction, _ in predictions]),
+        scores=np.array([scored(y, prediction) for y, prediction, _ in predictions]),
         no_change=np.array([baseline for _, _, baseline in predictions]),
         confidence_level=confidence_level,
         p_values=None if confidence_level is None else np.array(ranks, dtype=float),
     )
 
 
-def _ranked(model: Any, X: Any, y: Any, random: Any, width: str) -> float:
+def _ranked(model: Any, X: Any, y: Any, random: Any, options: dict[str, Any]) -> float:
     """Smoothed p-value of one sample before it is learned."""
     model = model.estimator_ if isinstance(model, SlidingWindow) else model
     if np.ndim(y):
         raise ValueError("confidence is for one target, got several.")
-    options = {"smoothed": True, "random_state": random, "width": width}
-    return float(answer_p_values(model, X, [y], **options)[0])
+    found = answer_p_values(model, X, [y], smoothed=True, random_state=random, **options)
+    return float(found[0])
 
 
 def _last_means(values: Array, window: int) -> Array:

@@ -1,7 +1,9 @@
 """Work side by side: the same results, one thread of BLAS, and what the user allows."""
 
 import time
-from threading import Barrier, get_ident
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Thread, get_ident
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from gramian.core.arrays import one_blas_thread, side_by_side, using_jobs
-from gramian.core.arrays._threads import n_threads
+from gramian.core.arrays._threads import _library, n_threads
 
 
 def blas_threads():
@@ -111,6 +113,39 @@ def test_blas_stays_limited_until_the_last_thread_is_done():
     barrier, left = Barrier(2), Barrier(2)
     with threadpool_limits(limits=2, user_api="blas"), using_jobs(2):
         assert side_by_side(work, range(2))[1] == {1}
+
+
+def test_any_thread_limits_blas_and_any_lifts_the_limit():
+    """Whichever thread was the first to set it: threadpoolctl ignores all others."""
+
+    def work():
+        with one_blas_thread():
+            seen.append(blas_threads())
+
+    seen = []
+    with threadpool_limits(limits=2, user_api="blas"):  # set by this thread
+        before = blas_threads()
+        with one_blas_thread():
+            pass
+        other = Thread(target=work)
+        other.start()
+        other.join()
+        assert seen == [{1}]
+        assert blas_threads() == before
+        with ThreadPoolExecutor(1) as pool:
+            block = one_blas_thread()
+            pool.submit(block.__enter__).result()
+            assert blas_threads() == {1}
+            block.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+def test_other_libraries_are_left_to_threadpoolctl():
+    """Those of which each thread has threads of its own, and those that are not OpenBLAS."""
+    other = SimpleNamespace(
+        threading_layer="openmp", get_num_threads=lambda: 3, set_num_threads=print
+    )
+    assert _library(other) == (other.get_num_threads, other.set_num_threads)
 
 
 def test_number_of_threads_is_what_was_allowed(monkeypatch):

@@ -36,8 +36,9 @@ def test_blocks_cover_all_rows_and_grow_with_them():
         assert [row for block in blocks for row in range(block.start, block.stop)] == [*range(n)]
 
 
+@pytest.mark.parametrize("columns", [3, 300])  # by one product, and by blocks
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_factor_inverse_and_outer_product(dtype):
+def test_factor_inverse_and_outer_product(dtype, columns):
     found = []
     for jobs in (1, 3):
         with using_jobs(jobs):
@@ -47,7 +48,7 @@ def test_factor_inverse_and_outer_product(dtype):
             R = np.triu(buffer).astype(float)
             invert_cholesky(buffer)
             P = symmetric(buffer).astype(float)
-            W = np.random.default_rng(1).standard_normal((N, 3)).astype(dtype)
+            W = np.random.default_rng(1).standard_normal((N, columns)).astype(dtype)
             add_outer(buffer, W, -0.5)
             found.append((R, P, buffer))
     assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))

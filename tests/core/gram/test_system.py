@@ -434,3 +434,55 @@ def test_a_sample_that_almost_repeats_another_needs_the_cholesky_factor():
     assert following.system.rebuilds[-1].reason == "a new sample almost repeats a held one"
     following.remove([3])
     following.check()
+
+
+# -- what is looked at --------------------------------------------------------------------------
+
+
+def counted(owner, names, seen):
+    """Record each call of these methods of an object."""
+
+    def counting(name, method):
+        def count(*args, **kwargs):
+            seen.append(name)
+            return method(*args, **kwargs)
+
+        return count
+
+    for name in names:
+        setattr(owner, name, counting(name, getattr(owner, name)))
+
+
+def test_few_edits_of_a_well_conditioned_matrix_spare_a_read_its_checks():
+    following = Following(*pool_of(60), range(50))
+    system, seen = following.system, []
+    following.append([50])
+    following.check()  # from here on X is known to be good
+    counted(system.factor, ["rows", "multiply"], seen)
+    for k in range(51, 56):
+        following.append([k])
+        following.remove([3])
+        following.check()
+        p = np.diagonal(np.linalg.inv(following.A))
+        tol = tolerance(50, cond=np.linalg.cond(following.A), power=2)
+        np.testing.assert_allclose(system.inverse_diagonal(), p, rtol=tol)
+    assert seen == []
+    for k in range(56, 60):
+        following.append([k])
+        following.remove([3])
+    following.check()
+    assert seen == ["rows"]  # of so many edits, not all were followed by a look
+
+
+def test_edits_whose_result_is_checked_anyway_read_no_row_that_leaves():
+    following = Following(*pool_of(90), range(80))
+    following.append([80])
+    following.check()
+    seen = []
+    counted(following.system.factor.matrix, ["row"], seen)
+    for _ in range(40):
+        following.remove([0])
+    assert len(seen) == 16
+    following.check()
+    following.remove([0])
+    assert len(seen) == 17

@@ -60,6 +60,7 @@ def log_loss(f, y):
     return minimize_scalar(loss, bounds=(0.0, 100.0), method="bounded").fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_choice_is_the_minimum_over_real_refits(name):
     model = clone(TUNED[name])

@@ -105,6 +105,7 @@ def test_precision_is_that_of_the_samples(dtype):
     assert values(model.fit(X.astype(dtype), y), X.astype(dtype)).dtype == dtype
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.ChoiceWarning")
 @pytest.mark.parametrize("one", [LeastSquaresSVC, LeastSquaresSVR, KernelDiscriminant])
 def test_a_metric_that_noise_has_bought_is_dropped(one):

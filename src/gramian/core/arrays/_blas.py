@@ -26,6 +26,7 @@ _FEW_COLUMNS = 6
 _FEW_COMPLEX_COLUMNS = 3
 _UNBLOCKED = 32
 _MIRRORED = 128
+_SQUARE = 1024  # rows of a triangle that are copied at once
 
 
 @cache
@@ -79,8 +80,24 @@ def triangle_rows(buffer: Array, rows: Array, *, lower: bool = False) -> Array:
     if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("triangle_rows", rows, lower)
     stored, out = buffer if lower else buffer.T, np.empty((len(rows), len(buffer)), buffer.dtype)
+    if len(rows) > 1 and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+        return _copy_band(stored, int(rows[0]), out)
     for row, j in zip(out, rows.tolist(), strict=True):
         row[:j], row[j:] = stored[j, :j], stored[j:, j]
+    return out
+
+
+def _copy_band(stored: Array, first: int, out: Array) -> Array:
+    """Rows (k, n) of a lower triangle from ``first`` on, in squares that stay in the cache."""
+    after, n = first + len(out), len(stored)
+    for start in range(0, first, _SQUARE):
+        stop = min(first, start + _SQUARE)
+        out[:, start:stop] = stored[first:after, start:stop]
+    for start in range(after, n, _SQUARE):
+        stop = min(n, start + _SQUARE)
+        out[:, start:stop] = stored[start:stop, first:after].T
+    corner = np.tril(stored[first:after, first:after])
+    out[:, first:after] = corner + np.tril(corner, -1).T
     return out
 
 
@@ -113,6 +130,12 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
 def _add_square(buffer: Array, w: Array, sign: float) -> None:
     updated = _blas("syr", buffer.dtype)(sign, w, a=buffer, overwrite_a=1)
     assert updated is buffer, "the rank-one update must happen in place"
+
+
+def plus_outer(X: Array, w: Array, c: Array) -> Array:
+    """``X + w cᵀ`` as a new array in Fortran order, in host memory."""
+    result: Array = _blas("ger", X.dtype)(1.0, w, c, a=X)
+    return result
 
 
 def add_cross(buffer: Array, X: Array, Y: Array, sign: float) -> None:

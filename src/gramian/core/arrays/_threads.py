@@ -23,7 +23,7 @@ from contextvars import ContextVar, copy_context
 from functools import cache
 from numbers import Integral
 from threading import Lock, RLock, get_ident
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from joblib import cpu_count, effective_n_jobs
@@ -40,11 +40,35 @@ _lock = RLock()  # an interrupt must not lock out the thread that it comes to
 _allowed: list[int] = []  # threads of each BLAS before it was limited; empty while it is not
 
 
+_AFFIXES = [(first, last) for first in ("", "scipy_") for last in ("", "64_", "_64")]
+
+
+class _Library(NamedTuple):
+    """How the number of threads of one BLAS is read and set, from any thread."""
+
+    read: Callable[[], int]
+    limit: Callable[[int], None]
+
+
+def _library(controller: Any) -> _Library:
+    """The functions of OpenBLAS itself, where all threads share its pool.
+
+    A recent threadpoolctl lets the first thread that asks set their number, and what others ask for
+    is ignored, without a word. Here any thread may be the first to work, and any the last.
+    """
+    if getattr(controller, "threading_layer", None) == "pthreads":
+        for first, last in _AFFIXES:
+            names = [f"{first}openblas_{do}_num_threads{last}" for do in ("get", "set")]
+            if all(hasattr(controller.dynlib, name) for name in names):
+                return _Library(*(getattr(controller.dynlib, name) for name in names))
+    return _Library(controller.get_num_threads, controller.set_num_threads)
+
+
 @cache
-def _libraries() -> list[Any]:
+def _libraries() -> list[_Library]:
     """The BLAS libraries of NumPy and SciPy. Looking for them takes milliseconds, so only once."""
-    result: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return result
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [_library(controller) for controller in found]
 
 
 @cache
@@ -64,31 +88,32 @@ class _OneBlasThread:
         self.thread = get_ident()
         with _lock:
             if not _allowed:
-                _allowed[:] = [library.get_num_threads() for library in _libraries()]
-                _set_threads([1] * len(_allowed))
+                _allowed[:] = [library.read() for library in _libraries()]
+                _limit_threads(1)
             _blocks.add(self)
 
     def __exit__(self, *error: object) -> None:
         with _lock:
             _blocks.discard(self)
             if not _blocks and _allowed:
-                _set_threads(_allowed)
+                _limit_threads(None)
                 _allowed.clear()
 
 
 _blocks: WeakSet[_OneBlasThread] = WeakSet()
 
 
-def _set_threads(numbers: list[int]) -> None:
-    for library, number, allowed in zip(_libraries(), numbers, _allowed, strict=True):
+def _limit_threads(most: int | None) -> None:
+    """Give every BLAS so many threads, or as many as it had."""
+    for library, allowed in zip(_libraries(), _allowed, strict=True):
         if allowed != 1:  # it is set already
-            library.set_num_threads(number)
+            library.limit(most or allowed)
 
 
 def one_blas_thread(numbers: int = FEW) -> AbstractContextManager[None]:
     """Limit BLAS to one thread, for work on matrices of so many numbers; nothing if they are few.
 
-    It costs about 5 µs, and 2 µs where BLAS has one thread anyway.
+    It costs about 3 µs.
     """
     return nullcontext() if numbers < FEW else _OneBlasThread()
 
@@ -118,7 +143,7 @@ def n_threads() -> int:
     if asked is not None or in_context is not None or backend.nesting_level:
         return int(effective_n_jobs(asked))
     with _lock:
-        known = _allowed or [library.get_num_threads() for library in _libraries()]
+        known = _allowed or [library.read() for library in _libraries()]
         return min([_cores(), *known])
 
 

@@ -31,6 +31,8 @@ from gramian.core.arrays._types import Array
 LARGE = 700
 """Rows from which on a matrix is divided."""
 _LEAST, _MOST, _BLOCKS, _UNIT = 256, 512, 8, 64
+_THIN = 2**27
+"""Multiplications up to which one product of a whole matrix is faster than those of its blocks."""
 
 
 def is_large(buffer: Array) -> bool:
@@ -114,7 +116,9 @@ def _multiply_column(buffer: Array, rows: list[slice], J: slice) -> None:
 
 
 def add_outer_tiles(buffer: Array, W: Array, sign: float) -> None:
-    """``S += sign · W Wᵀ`` for W in Fortran order."""
+    """``S += sign · W Wᵀ`` for W in Fortran order; a thin W by one product."""
+    if W.size * len(W) < _THIN:
+        return syrk(sign, W, buffer)
 
     def add(J: slice) -> None:
         if J.start:

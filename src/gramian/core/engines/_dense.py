@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from gramian.core.arrays import Array, factor_cholesky, on_device, row_blocks, without_rows
+from gramian.core.arrays import Array, factor_cholesky, on_device, row_blocks
 from gramian.core.engines._added import AddedBlock, AddedByEdits
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
 from gramian.core.engines._deferred import DeferredEngine
@@ -89,7 +89,7 @@ class DenseEngine(Engine):
         self, spec: DenseSpec, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
         X, kernel, targets = holdings.rows.samples(), spec.predicts_with, spec.targets(holdings)
-        weight = targets.weight.astype(X.dtype)
+        weight = targets.weight.astype(X.dtype, copy=False)
         self.spec, self.past = spec, history
         self._weight = weight
         self._columns = holdings.classes
@@ -124,19 +124,16 @@ class DenseEngine(Engine):
         n, X, kernel = len(before.ids), after.rows.samples(), self.spec.predicts_with
         if len(after) - n > max(n, _UPDATED):  # an update costs more than all from scratch
             return self.fresh(after, "more samples came than were held")
-        weight = after.weight if self.spec.class_weight is None else self.spec.weights(after)
-        weight = weight[n:].astype(X.dtype)
+        weight = self.spec.weights(after).astype(X.dtype, copy=False)
         block = kernel(X, X[n:])
         cross, corner = block[:n], block[n:]
         if isinstance(kernel, Precomputed):
             check_semidefinite(
                 corner - cross.T @ self.solve(cross), np.abs(corner.diagonal()).max()
             )
-        shift = self.spec.equations.shift(self.spec.shift, weight)
+        shift = self.spec.equations.shift(self.spec.shift, weight[n:])
         corner = corner + (shift if len(shift) == 1 else np.diag(shift))
-        columns, order = self._columns_of(after, n)
-        B = np.ones((len(columns), 1 + columns.shape[1]))
-        B[:, 1:] = columns
+        B, order = self._columns_of(after, n)
         serves, self.serves = self.serves, None
         try:
             self.system.append(cross, corner, B)
@@ -145,7 +142,7 @@ class DenseEngine(Engine):
             raise
         if order is not None:
             self.system.select_columns(np.append(0, 1 + order))
-        self._weight = np.concatenate([self._weight, weight])
+        self._weight = weight
         self._columns = after.classes
         self._present.X = after.rows.samples() if self.spec.factor == SINGLE else None
         self.serves = after.version
@@ -160,7 +157,7 @@ class DenseEngine(Engine):
         if after.classes is not None and len(after.classes) < len(self._columns):
             kept = np.flatnonzero(np.isin(self._columns, after.classes))
             self.system.select_columns(np.append(0, 1 + kept))
-        self._weight = without_rows(self._weight, positions)
+        self._weight = self.spec.weights(after).astype(self._weight.dtype, copy=False)
         self._columns = after.classes
         self._present.X = after.rows.samples() if self.spec.factor == SINGLE else None
         self.serves = after.version
@@ -211,7 +208,7 @@ class DenseEngine(Engine):
         Y, ridge = self.system.B[:, 1:].real, self.spec.shift
         F = self._reading(lambda: self.spec.equations.loo(Y, moments, ridge))
         found = np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
-        return fit_again(found, self._doubtful(Y, moments), self.spec, holdings)
+        return fit_again(found, self._doubtful(F, Y, moments), self.spec, holdings)
 
     def _loo_groups(self, holdings: Holdings, codes: Array) -> Array:
         """Outputs without each sample's group; by refits if class weights change with it."""
@@ -339,20 +336,21 @@ class DenseEngine(Engine):
                 out.append(P[np.arange(len(some))[:, None], some])
         return np.concatenate(out)
 
-    def _doubtful(self, Y: Array, moments: Callable[[int], Moments]) -> Array:
-        """Positions of leave-one-out values that a closed form cannot give."""
+    def _doubtful(self, F: Array | None, Y: Array, moments: Callable[[int], Moments]) -> Array:
+        """Positions of leave-one-out values F, if known already, that are not good enough."""
         if self.spec.factor == SINGLE or not isinstance(Y, np.ndarray):
             return np.empty(0, dtype=int)  # digits are few there by consent, and refits are dear
         rounding = self._reading(lambda: self.system.rounding(moments(1).p))
         scale = float(np.abs(Y).max(initial=0.0))
         equations, ridge = self.spec.equations, self.spec.shift
-        return doubtful(lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
+        F = equations.loo(Y, moments, ridge) if F is None else F
+        return doubtful(F, lambda known: equations.loo(Y, known, ridge), moments, rounding, scale)
 
     def _doubtful_of(self, queries: DenseQueries) -> Array:
         """The same for one version, whose samples may leave in groups."""
         codes, moments = queries.targets.groups, queries.moments
         if codes is None or self.spec.factor == SINGLE:
-            return self._doubtful(queries.Y, moments)
+            return self._doubtful(None, queries.Y, moments)
         rounding = self._reading(lambda: self.system.rounding(moments(1).p))
         scale = float(np.abs(queries.Y).max(initial=0.0))
 
@@ -392,14 +390,18 @@ class DenseEngine(Engine):
         return found
 
     def _columns_of(self, after: Holdings, n: int) -> tuple[Array, Array | None]:
-        """Target columns of new samples, known classes first, and the order that sorts them."""
-        if after.classes is None:
-            return after.y[n:].reshape(len(after) - n, -1), None
-        order = self._columns
-        if len(after.classes) > len(order):  # an added sample takes no class away
-            order = np.concatenate([order, np.setdiff1d(after.classes, order)])
-        columns = (after.y[n:, None] == order).astype(float)
-        return columns, None if len(order) == len(self._columns) else np.argsort(order)
+        """1 and the targets of new samples, known classes first, and the order that sorts them."""
+        y, order = after.y[n:], self._columns
+        if order is None:
+            columns = y.reshape(len(y), -1)
+        else:
+            if len(after.classes) > len(order):  # an added sample takes no class away
+                order = np.concatenate([order, np.setdiff1d(after.classes, order)])
+            columns = y[:, None] == order
+        B = np.empty((len(y), 1 + columns.shape[1]))
+        B[:, 0], B[:, 1:] = 1.0, columns
+        known = order is None or len(order) == len(self._columns)
+        return B, None if known else np.argsort(order)
 
 
 def check_semidefinite(K: Array, scale: float | None = None) -> None:

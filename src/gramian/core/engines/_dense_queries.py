@@ -95,14 +95,16 @@ class DenseQueries:
     def pairs(self, rows_of: Callable[[Array], Array]) -> Iterator[tuple[Array, Pairs]]:
         """Yield positions (k,) with the residuals of all samples without two, for the columns.
 
-        ``rows_of`` returns rows (k, n) of P.
+        ``rows_of`` returns rows (k, n) of P, which are overwritten.
         """
         first, n = self.moments(1), len(self.Y)
         border = self.equations.pair_border(first)
         _, alpha = self.equations.coefficients(first.R, first.s, 1.0 / self.weight, self.ridge)
 
         def bordered(at: Array) -> Array:
-            return np.asarray(rows_of(at) - (border * first.s[at, None]) * first.s)
+            rows = rows_of(at)
+            rows -= (border * first.s[at, None]) * first.s
+            return rows
 
         if self.targets.groups is None:
             m = first.p - border * first.s**2

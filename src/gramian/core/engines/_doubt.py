@@ -31,6 +31,7 @@ PAIR_DIGITS = 1e-4
 
 
 def doubtful(
+    F: Array,
     loo: Callable[[Callable[[int], Moments]], Array],
     moments: Callable[[int], Moments],
     rounding: float,
@@ -40,8 +41,10 @@ def doubtful(
 
     Parameters
     ----------
+    F : ndarray of shape (n, t)
+        Leave-one-out values.
     loo : callable
-        Leave-one-out values (n, t), given moments.
+        These values, given moments.
     moments : callable
         Moments of P, and of P D P.
     rounding : float
@@ -49,10 +52,8 @@ def doubtful(
     scale : float
         The size of targets.
     """
-    n = len(moments(1).p)
     with np.errstate(all="ignore"):
-        F, other = loo(moments), loo(_disturbed(moments, rounding, n))
-        return _moved(F, other, rounding, scale)
+        return _moved(F, loo(_disturbed(moments, rounding, len(F))), rounding, scale)
 
 
 def doubtful_groups(
@@ -88,15 +89,13 @@ def _disturbed(
     moments: Callable[[int], Moments], rounding: float, n: int
 ) -> Callable[[int], Moments]:
     """The moments as other rounding errors would have left them."""
-    signs = _signs(3 * n, rounding)
+    factors = 1.0 + _signs(n if n > FEW else 3 * n, rounding)
 
     def disturbed(power: int) -> Moments:
         R, s, p = moments(power)
         if n > FEW:  # X is refined, and its errors cancel: only those of diag P are left
-            return Moments(R, s, p * (1.0 + signs[:n]))
-        return Moments(
-            R * (1.0 + signs[n : 2 * n, None]), s * (1.0 + signs[2 * n :]), p * (1.0 + signs[:n])
-        )
+            return Moments(R, s, p * factors)
+        return Moments(R * factors[n : 2 * n, None], s * factors[2 * n :], p * factors[:n])
 
     return disturbed
 

@@ -81,34 +81,48 @@ class Neighbourhood:
 
     Parameters
     ----------
-    near, nearer : csr_array of shape (m, n)
-        Weights, if none of the q + 1 nearest is left out, and if one of them is.
-    among : ndarray of bool, shape (m, n)
-        Whether a sample is one of the q + 1 nearest.
+    near : csr_array of shape (m, n)
+        Weights, if none of the q + 1 nearest is left out.
+    reach : ndarray of shape (m,)
+        Their sums.
+    among : ndarray of int, shape (m, q + 1)
+        The q + 1 nearest.
+    nearer : ndarray of shape (m, q + 1)
+        Their weights, if one of them is left out.
     weight : ndarray of shape (n,)
     """
 
     near: csr_array
-    nearer: csr_array
+    reach: Array
     among: Array
+    nearer: Array
     weight: Array
 
     @classmethod
     def of(cls, similarity: Array, weight: Array) -> Neighbourhood:
         """Find the neighbours of queries, O(m n)."""
-        q = neighbours(similarity.shape[1] - 1)
-        least = _largest(similarity, q + 2)
-        near, nearer = (csr_array(_beyond(similarity, least[:, [k]]) * weight) for k in (q, q + 1))
-        return cls(near, nearer, similarity >= least[:, [q]], weight)
+        m, n = similarity.shape
+        q = neighbours(n - 1)
+        nearest = np.argpartition(similarity, n - q - 2, axis=1)[:, n - q - 2 :]
+        S = np.take_along_axis(similarity, nearest, axis=1)
+        order = np.argsort(S, axis=1)[:, ::-1]
+        S, among = (np.take_along_axis(found, order, axis=1) for found in (S, nearest))
+        among = among[:, :-1]
+        weights = (_beyond(S[:, :-1], S[:, [k]]) * weight[among] for k in (q, q + 1))
+        inside, nearer = weights
+        near = csr_array((inside.ravel(), among.ravel(), np.arange(m + 1) * (q + 1)), (m, n))
+        return cls(near, inside.sum(axis=1), among, nearer, weight)
 
     def scales(self, sizes: Array, at: Array) -> Array:
         """Scales (m, k) without each sample at ``at``, from ``|r_{j|i}|`` (k, n), 0 for j = i."""
-        columns, among = np.ascontiguousarray(sizes.T), self.among[:, at]
-        own = self.nearer[:, at].toarray()
-        totals = np.where(among, self.nearer @ columns, self.near @ columns)
-        weights = np.where(
-            among, self.nearer.sum(axis=1)[:, None] - own, self.near.sum(axis=1)[:, None]
-        )
+        totals = self.near @ np.ascontiguousarray(sizes.T)
+        weights = np.repeat(self.reach[:, None], len(at), axis=1)
+        place = np.full(len(self.weight), -1)
+        place[at] = np.arange(len(at))
+        query, which = np.nonzero(place[self.among] >= 0)  # where one of the nearest is left out
+        out, nearer = place[self.among[query, which]], self.nearer[query]
+        totals[query, out] = np.einsum("pj,pj->p", nearer, sizes[out[:, None], self.among[query]])
+        weights[query, out] = nearer.sum(axis=1) - self.nearer[query, which]
         mean = sizes @ self.weight / (self.weight.sum() - self.weight[at])
         return _shrunk(totals, weights, mean)
 

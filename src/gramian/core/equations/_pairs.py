@@ -29,6 +29,8 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.equations._influence import by_group
 
+_CLEAR = 1e-3  # a clearance above this is far from 0, whatever it is
+
 
 class Pairs(NamedTuple):
     """Residuals without pairs, for some samples i and all j."""
@@ -36,7 +38,7 @@ class Pairs(NamedTuple):
     residuals: Array
     """``r_{j|i}`` of shape (k, n, t); where j is i, the leave-one-out residual."""
     clearance: Array
-    """The least ``1 − M_ij² / (m_i m_j)`` of each i, (k,): next to 0, rounding decides."""
+    """The least ``1 − M_ij² / (m_i m_j)`` of each i, (k,), or less: next to 0, rounding decides."""
 
 
 def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pairs:
@@ -57,13 +59,14 @@ def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pai
     with np.errstate(divide="ignore", invalid="ignore"):
         share = rows * (1.0 / own)  # M_ij / m_i: the formula over m_i takes fewer passes
         room = np.multiply(share, rows, out=rows)
-        step = room * (1.0 / diagonal)
-        clearance = 1.0 - np.max(step, axis=1)
         np.subtract(diagonal, room, out=room)
+        clearance = np.min(room, axis=1) / np.max(diagonal)  # a bound: one pass in place of two
+        near = ~(clearance > _CLEAR)
+        clearance[near] = np.min(room[near] / diagonal, axis=1)
         for c, column in enumerate(alpha.T):
-            np.multiply(share, column[at, None], out=step)
+            step = np.multiply(share, column[at, None], out=found[..., c])
             np.subtract(column, step, out=step)
-            np.divide(step, room, out=found[..., c])
+            np.divide(step, room, out=step)
         found[place, at] = alpha[at] / own
     return Pairs(found, np.nan_to_num(clearance, nan=0.0))
 

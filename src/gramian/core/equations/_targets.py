@@ -108,9 +108,11 @@ class ClassTargets:
     def combine(self, V: Array) -> Array:
         """Convert a quantity linear in the targets (..., t) from its values for the indicators."""
         if self.kind == "signs":
-            signs = 2.0 * V - V.sum(axis=-1, keepdims=True)
-            result: Array = signs[..., 1:] if self.n_classes == 2 else signs
-            return result
+            if self.n_classes == 2:
+                difference: Array = V[..., 1:] - V[..., :1]
+                return difference
+            signs: Array = 2.0 * V - V.sum(axis=-1, keepdims=True)
+            return signs
         return self._combined(V, *self._levels(self._counts))
 
     def combine_left_out(self, F: Array) -> Array:

@@ -15,8 +15,9 @@ from gramian.core.engines import Holdings
 from gramian.core.engines._crossfit import Calibrated
 from gramian.core.equations import accepted, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
-from gramian.core.estimators._estimator import LiveEstimator, answered, edits
+from gramian.core.estimators._estimator import LiveEstimator, edits
 from gramian.core.estimators._fitted import Fitted
+from gramian.core.estimators._held_samples import answered
 from gramian.core.estimators._nested import out_of_fold_outputs_of
 from gramian.core.estimators._scikit_learn import ClassifierMixin
 
@@ -223,7 +224,8 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         with self._lock:
             now = self._fitted()
             right = _labels(now, self._loo_outputs()) == now.holdings.y
-            return float(np.average(right, weights=now.holdings.weight))
+            weight = now.holdings.weight
+            return float(weight.dot(right) / weight.sum())
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -270,10 +272,9 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return replace(after, classes=known, declared=declared)
 
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
-        for label in before.classes:
-            if not (after.y == label).any():
-                break
-        else:  # mostly no class has vanished, and a few passes are faster than a sort
+        *others, _ = before.classes
+        counts = [np.count_nonzero(after.y == label) for label in others]
+        if all(counts) and sum(counts) < len(after):  # mostly no class has vanished
             return after
         present = np.unique(after.y)
         check_two_classes(present, after)

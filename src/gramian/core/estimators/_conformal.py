@@ -71,6 +71,8 @@ def answer_p_values(
     smoothed: bool = False,
     random_state: Any = None,
     width: str = "constant",
+    score: str = "margin",
+    mondrian: bool = False,
 ) -> Any:
     """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
 
@@ -89,13 +91,16 @@ def answer_p_values(
     width : {"constant", "density", "local"}
         For a regressor, how residuals are scaled. "local" counts the held samples whose scaled
         residuals are at least that of the query in the model without them, as jackknife+ does.
+    score, mondrian
+        For a classifier, see `p_values`.
     """
     check_choice("width", width, ("constant", "density", "local"))
     random = check_random_state(random_state)
     if is_classifier(model):
         with model._lock, one_blas_thread():
-            P, classes = label_p_values(model, X, False, smoothed, random), model.classes_
-            total = 1.0 + model.sample_weight_.sum()
+            P = label_p_values(model, X, mondrian, smoothed, random, score=score)
+            classes = model.classes_
+            total = 1.0 if mondrian else 1.0 + model.sample_weight_.sum()
         y = np.asarray(y)
         known = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         least = (random.uniform(size=len(y)) if smoothed else 1.0) / total

@@ -1,7 +1,7 @@
 """The base of all estimators: learning, forgetting and reading one version of a model at a time.
 
 A fitted estimator has one private attribute besides its parameters, `_now`: a frozen `Fitted` with
-settings, choices, holdings and engine. Every edit prepares a new `Fitted` and assigns it in one
+spec, holdings and engine. Every edit prepares a new `Fitted` and assigns it in one
 step, so an exception or an interrupt leaves the model either before or after the edit. While a
 window steps on, a `Moving` stands in its place, and the next one who reads `_now` makes a `Fitted`
 of it. A lock serialises edits and reads of the engine; predictions then run without it.
@@ -9,10 +9,10 @@ of it. A lock serialises edits and reads of the engine; predictions then run wit
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import wraps
 from threading import RLock
 from typing import Any, Self, TypeVar, cast
@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, is_tensor, one_blas_thread, using_jobs
 from gramian.core.engines import (
     DeferredEngine,
-    Engine,
     Holdings,
     MovingModel,
     Predictor,
@@ -35,11 +34,11 @@ from gramian.core.engines import (
 from gramian.core.estimators._doubts import doubts_of_fit, warn
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
+from gramian.core.estimators._held_samples import HeldSamples
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
 from gramian.core.estimators._moving import Moving
 from gramian.core.estimators._nested import (
     NestedScore,
-    fold_choices,
     known_doubts,
     known_score,
     nested_score,
@@ -48,13 +47,12 @@ from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
 from gramian.core.estimators._samples import (
     is_like,
-    placed,
     sample_kind,
     with_weight,
 )
-from gramian.core.estimators._scikit_learn import BaseEstimator
+from gramian.core.estimators._stored import StoredModel
 from gramian.core.estimators._tuning import tuning_mask
-from gramian.core.gram import NotPositiveDefiniteError, Rebuild
+from gramian.core.gram import NotPositiveDefiniteError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -78,13 +76,7 @@ def edits(method: Method) -> Method:
     return cast("Method", locked)
 
 
-def answered(now: Fitted, values: Array) -> Array:
-    """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
-    found: Array = now.holdings.rows.answer(values) if now.holdings.rows.answer else values
-    return found
-
-
-class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
+class LiveEstimator(HeldSamples, StoredModel):
     """Base class of estimators that learn and forget single samples by id.
 
     Subclasses implement `_spec`, which reads and checks the parameters.
@@ -310,65 +302,7 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         self._now = anew.knowing_folds()
         return self
 
-    # -- what the model holds -------------------------------------------------------------------
-
-    @property
-    def ids_(self) -> Array:
-        """Ids of the samples that the model holds, in order of arrival."""
-        return self._fitted().holdings.ids.copy()
-
-    @property
-    def X_fit_(self) -> Any:
-        """The samples that the model holds, in the order of `ids_`.
-
-        With ``kernel="precomputed"``, their kernel matrix.
-        """
-        with self._lock:
-            now = self._fitted()
-            return answered(now, now.holdings.rows.samples_copy())
-
-    @property
-    def y_fit_(self) -> Array:
-        """Labels or targets of the held samples, in the order of `ids_`."""
-        return self._fitted().holdings.y.copy()
-
-    @property
-    def sample_weight_(self) -> Array:
-        """Weights of the held samples, in the order of `ids_`."""
-        return self._fitted().holdings.weight.copy()
-
-    @property
-    def groups_(self) -> Array | None:
-        """Groups of the held samples, in the order of `ids_`; None if they have none."""
-        groups = self._fitted().holdings.groups
-        return None if groups is None else groups.copy()
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features; number of samples for a precomputed kernel."""
-        return self._fitted().holdings.rows.width
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """Feature names, if all of them were strings."""
-        names = self._fitted().names
-        if names is None:
-            raise AttributeError("the samples came without names of features.")
-        return names
-
-    @property
-    def rebuilds_(self) -> list[Rebuild]:
-        """Records of when and why something was rebuilt since the last fit."""
-        return list(self._fitted().engine.history)
-
-    @property
-    def chosen_on_data_(self) -> tuple[str, ...]:
-        """Names of values that were chosen on samples and stay when samples are forgotten.
-
-        After `forget`, these still depend on the forgotten samples, until ``reselect(fresh=True)``.
-        """
-        now = self._fitted()
-        return (*now.spec.chosen_on_data, *self._serving().engine.chosen_on_data)
+    # -- checks and copies ----------------------------------------------------------------------
 
     def drift(self) -> float:
         """Measured relative residual of the present solution in the true system."""
@@ -650,70 +584,6 @@ class LiveEstimator(BaseEstimator, metaclass=ABCMeta):
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
         found: Array = self._derived("loo", lambda now: now.engine.loo(now.holdings))
         return found
-
-    # -- state ----------------------------------------------------------------------------------
-
-    def _get_state(self) -> dict[str, Any]:
-        """Return the fitted model as plain values and arrays, for model files."""
-        with self._lock:
-            now = self._fitted()
-            held = now.holdings
-            state = now.cache.get("state")
-            if state is None:
-                state = (now if now.stored else self._serving()).engine.state(held)
-        public: dict[str, Any] = {"n_features_in_": held.rows.width}
-        public |= {f"{name}_": value for name, value in now.spec.chosen().items()}
-        if held.classes is not None:
-            public["classes_"] = held.classes
-        if now.names is not None:
-            public["feature_names_in_"] = now.names
-        kept = {"_ids": held.ids, "_y": held.y, "_weight": held.weight, "_next_id": held.next_id}
-        if held.groups is not None:
-            kept["_groups"] = held.groups
-        fold_specs = {} if now.fold_specs is None else {"without folds": fold_choices(now)}
-        return {
-            "held": kept,
-            "X": held.rows.samples_copy(),
-            "public": public,
-            **state.values(),
-            **fold_specs,
-        }
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        """Restore what `_get_state` returned, on an estimator with the same parameters."""
-        spec, kept, public = self._spec(), state["held"], state["public"]
-        kind, X = sample_kind(spec), state["X"]
-        X = X if kind.device is None else placed(X, kind.device)
-        rows = make_rows(X, precomputed=spec.precomputed)
-        held = Holdings(rows, kept["_y"], kept["_weight"], kept["_ids"], kept["_next_id"])
-        held = replace(held, groups=kept.get("_groups"))
-        if "classes_" in public:
-            declared = tuple(np.asarray(state.get("declared", ())).tolist())
-            held = replace(held, classes=public["classes_"], declared=declared)
-        spec = spec.with_chosen({name.removesuffix("_"): value for name, value in public.items()})
-        engine: Engine = DeferredEngine(spec)
-        if any(own.name in state for own in fields(spec.state_type)):
-            engine = spec.load(held, spec.state_type.from_values(state))
-        fold_specs = None
-        if "without folds" in state:
-            unresolved = self._spec()
-            fold_specs = tuple(
-                unresolved.with_chosen(values) for values in state["without folds"]["chosen"]
-            )
-            held = replace(held, folds=state["without folds"]["folds"])
-        names = public.get("feature_names_in_")
-        self._now = Fitted(spec, held, engine, kind, names, fold_specs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            state = dict(super().__getstate__())  # which may be our own `__dict__`
-            state.pop("_mutex", None)
-            if "_now" in state:
-                now = self._now
-                now = now if now.stored else self._serving()
-                now.holdings.rows.samples(lend=True)  # a copy in this process reads the same buffer
-                state["_now"] = now.moved(now.holdings, now.engine.deferred(now.holdings))
-        return state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from gramian.core.arrays import Array
+
+_WHOLE = {int, np.int64}
 
 
 def check_ids(ids: Any, n: int) -> Array:
@@ -33,6 +36,10 @@ def _as_ids(ids: Any) -> Array:
     """One or more ids as a one-dimensional array of 64-bit integers or of strings."""
     if type(ids) is np.ndarray and ids.dtype == np.int64 and ids.ndim == 1:
         return ids
+    listed = ids if type(ids) is list else [ids]
+    if {*map(type, listed)} <= _WHOLE:
+        with suppress(OverflowError):  # what is too large is refused below
+            return np.array(listed, dtype=np.int64)
     array = np.atleast_1d(np.asarray(ids, dtype=None if isinstance(ids, np.ndarray) else object))
     kinds = {_kind(value) for value in array.flat} if array.dtype == object else {array.dtype.kind}
     if array.ndim != 1 or not (kinds <= {"i", "u"} or kinds == {"U"}):
@@ -93,9 +100,9 @@ def check_new(holdings: Array, new: Array) -> None:
             f"ids must be {kinds[holdings.dtype.kind]} as those the model holds, got "
             f"{kinds[new.dtype.kind]}."
         )
-    repeated = new[
-        (holdings == new).any(keepdims=True) if len(new) == 1 else np.isin(new, holdings)
-    ]
+    if len(new) == 1 and np.count_nonzero(holdings == new[0]) == 0:
+        return
+    repeated = new[np.isin(new, holdings)]
     if len(repeated):
         raise ValueError(
             f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
@@ -111,15 +118,12 @@ def positions_of(holdings: Array, ids: Any, caller: str = "forget") -> Array:
     ValueError
         If an id is given twice or is not held.
     """
-    if np.size(ids) == 0:
+    if type(ids) is not int and np.size(ids) == 0:
         return np.empty(0, dtype=int)
-    asked = np.atleast_1d(ids)
-    plain = not isinstance(ids, list | tuple) or {*map(type, ids)} <= {int, np.int64}
-    if asked.dtype.kind != "i" or asked.ndim != 1 or not plain:
-        asked = _as_ids(ids)
+    asked = _as_ids(ids)
     alike = asked.dtype.kind == holdings.dtype.kind
     among = holdings == asked[0] if alike and len(asked) == 1 else np.isin(holdings, asked)
-    positions = np.flatnonzero(among) if alike else np.empty(0, dtype=int)
+    positions: Array = among.nonzero()[0] if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):
         return positions
     values, counts = np.unique(asked, return_counts=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from gramian.core.equations import (
     Neighbourhood,
     finite_sizes,
     local_scales,
+    neighbours,
     scales_without_each,
 )
 
@@ -32,11 +34,13 @@ _KEPT_BYTES = 2**26  # residuals without pairs that are kept from one call to th
 
 def similarity(spec: Any, X: Any, samples: Any) -> Array:
     """``k(x, x_j) − ½ k(x_j, x_j)`` of queries to samples, (m, n): the larger, the nearer."""
-    total: Any = 0.0
-    for share, kernel in spec.near():
-        half = 0.5 * np.asarray(kernel.diagonal(samples), dtype=float)
-        total = total + share * (np.asarray(kernel(X, samples), dtype=float) - half)
-    return np.asarray(total)
+    values = [share * np.asarray(kernel(X, samples), dtype=float) for share, kernel in spec.near()]
+    total: Array = reduce(np.add, values)
+    total -= sum(
+        0.5 * share * np.asarray(kernel.diagonal(samples), dtype=float)
+        for share, kernel in spec.near()
+    )
+    return total
 
 
 def pair_sizes(now: Any) -> Iterator[tuple[Array, Array]]:
@@ -68,7 +72,7 @@ def query_scales(now: Any, X: Any) -> Iterator[tuple[slice, Array, Array]]:
     """
     holdings, samples = now.holdings, now.holdings.rows.samples()
     n, t = len(holdings), holdings.y.reshape(len(holdings), -1).shape[1]
-    for rows in row_blocks(X.shape[0], n * (3 + t), budget=2**27):
+    for rows in row_blocks(X.shape[0], n * (3 + t) + neighbours(n) ** 2, budget=2**27):
         S = similarity(now.spec, X[rows], samples)
         out, held = np.empty((*S.shape, t)), now.cache.get("held scales")
         own = np.empty((n, t)) if held is None else held

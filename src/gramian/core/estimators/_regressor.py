@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_array
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.estimators._conformal import intervals, regions
-from gramian.core.estimators._estimator import LiveEstimator, answered, edits
+from gramian.core.estimators._estimator import LiveEstimator, edits
 from gramian.core.estimators._fitted import Fitted
+from gramian.core.estimators._held_samples import answered
 from gramian.core.estimators._scikit_learn import RegressorMixin
 
 

@@ -165,7 +165,8 @@ class SlotFactor(Factor):
         return self._matrix.diagonal[self._matrix.index]
 
     def largest(self) -> float:
-        return float(np.abs(self._matrix.diagonal).max())  # 0 in free slots
+        diagonal = self._matrix.diagonal  # 0 in free slots, and else > 0 unless it is complex
+        return float((np.abs(diagonal) if diagonal.dtype.kind == "c" else diagonal).max())
 
     # Methods of the storage, assigned in `_take`.
     multiply: Any = None

@@ -27,6 +27,7 @@ from gramian.core.arrays import (
     scale_by_cholesky,
     small_cholesky,
     symmetric_product,
+    triangle_rows,
 )
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import SlotFactor, check_positions
@@ -191,8 +192,10 @@ class LiveInverse(SlotFactor):
         return self._product(self._matrix.scatter(B))[self._matrix.index]
 
     def columns(self, positions: Array) -> Array:
-        found = self._slot_columns(self._matrix.slots[positions])
-        return found.T[:, self._matrix.index].T  # columns are contiguous, before and after
+        rows = self._slot_columns(self._matrix.slots[positions]).T  # contiguous, before and after
+        if np.array_equal(self._matrix.slots, np.arange(self.n)):  # nothing is out of order
+            return rows[:, : self.n].T
+        return rows[:, self._matrix.index].T
 
     def diagonal(self) -> Array:
         W, signs = self._updates()
@@ -337,10 +340,11 @@ class LiveInverse(SlotFactor):
                 "factor_columns", self._diagonal, W, signs, slots.tolist()
             )
             return columns
-        columns = (W[slots] * signs) @ W.T
-        for column, j in zip(columns, slots.tolist(), strict=True):
-            self._add_column(column, j)
-        return columns.T
+        rows = triangle_rows(self._matrix.buffer, slots)
+        rows[np.arange(len(slots)), slots] += self._diagonal[slots]
+        if self._deferred:
+            rows += (W[slots] * signs) @ W.T
+        return rows.T
 
     def _slot_column(self, slot: int) -> Array:
         """One column of P by slot, in host memory."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.core.arrays import Array, solve_lower, without_rows
+from gramian.core.arrays import Array, plus_outer, solve_lower, without_rows
 from gramian.core.gram._cholesky import CholeskyFactor
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import Factor, SlotFactor
@@ -185,47 +185,56 @@ class LiveSystem:
                 f"columns, got shape {B.shape}."
             )
         W = self._edit(len(B), lambda: self._enter(cross, corner))
-        self._largest = self.factor.largest()
+        self._largest = self._largest_with(corner)
         known, self.B = self._X, _concatenated(self.B, B)
         if W is None:
             self._X = None
             return
-        if W.ndim == 1:
-            cross, corner, B, new = cross[:, 0], corner[0, 0], B[0], W[held_rows]
-        else:
-            new = W[held_rows:]
         # The new diagonal of P, at least: the inverse may serve A no longer.
-        square = np.square(np.abs(new))
-        steepest = float(square if W.ndim == 1 else square.sum(axis=1).max(initial=0.0))
+        if W.ndim == 1:
+            steepest = float(W[held_rows]) ** 2
+        else:
+            steepest = float(np.square(np.abs(W[held_rows:])).sum(axis=1).max(initial=0.0))
         self._reached = max(self._reached, self._largest * steepest)
         if self._wanted == "auto" and self._largest * steepest > self._invertible:
             self._steep = True
         if known is None:
             return
-        C = W.T @ self.B
+        if B.shape[1] > holdings:
+            known = np.pad(known, ((0, 0), (0, B.shape[1] - holdings)))
         # Drift in P shows first in the new rows, which are available here: refine by them with
         # the new columns W W[new]ᵀ of P.
-        residual = B - np.dot(cross.T @ W[:held_rows] + np.dot(corner, new), C)
-        residual[..., :holdings] -= cross.T @ known
-        self._X = _outer(W, C + np.dot(new.T, residual))
-        self._X[:held_rows, :holdings] += known
-        self._look(W, residual)
+        if W.ndim == 1:
+            k, last, C = cross[:, 0], float(W[held_rows]), W.dot(self.B)
+            met = float(k.dot(W[:held_rows])) + float(corner[0, 0]) * last
+            residual = B[0] - k.dot(known) - met * C
+            self._look(residual)
+            known = np.concatenate([known, np.zeros_like(B)])
+            self._X = plus_outer(known, W, C + last * residual)
+            return
+        C, new = W.T @ self.B, W[held_rows:]
+        residual = B - cross.T @ known - (cross.T @ W[:held_rows] + corner @ new) @ C
+        self._X = W @ (C + new.T @ residual)
+        self._X[:held_rows] += known
 
     def remove(self, positions: Array) -> None:
         """Remove samples; atomic."""
         inverse = self._takes_vectors(len(positions))
-        row = None if inverse is None else inverse.matrix.row(positions[0])
+        looks = self._spares_a_check()
+        row = inverse.matrix.row(positions[0]) if inverse is not None and looks else None
         before = self._largest or self.factor.largest()
         W = self._edit(len(positions), lambda: self._leave(positions))
         self._note_domination(before)
         known, B = self._X, self.B
         if W is None or known is None:
             self._X = None
-        elif W.ndim == 1 and row is not None:
+        elif W.ndim == 1:
             i = positions[0]
-            # With this row of A, the column w w_i of P should give 1, and X the row of B.
-            self._look(W, B[i] - row @ known, float(row @ W * W[i]) - 1.0)
-            self._X = without_rows(known - _outer(W, known[i] / W[i]), positions)
+            own = float(W[i])
+            if row is not None:
+                # With this row of A, the column w w_i of P should give 1, and X the row of B.
+                self._look(B[i] - row.dot(known), float(row.dot(W)) * own - 1.0)
+            self._X = without_rows(plus_outer(known, W, known[i] / -own), positions)
         else:
             change = W @ solve_lower(W[positions], known[positions])
             self._X = without_rows(known - change, positions)
@@ -346,6 +355,12 @@ class LiveSystem:
         self._since_full_check += k
         return W
 
+    def _largest_with(self, corner: Array) -> float:
+        """``max |diag(A)|`` with new samples, which are those of ``corner``."""
+        if self._largest == 0.0 or not self._home:
+            return self.factor.largest()
+        return float(np.abs(corner.diagonal()).max(initial=self._largest))
+
     def _note_domination(self, before: float) -> None:
         """Note whether a sample has left that dominated A, such as an outlier in a linear kernel.
 
@@ -395,15 +410,20 @@ class LiveSystem:
         good = abs(off) <= self._inverse_tolerance
         return good and all(abs(value) <= self._allowed for value in residual.tolist())
 
-    def _look(self, W: Array, residual: Array, off: float = 0.0) -> None:
-        """Take note that an edit of one sample has found X, and its column of P, to be good."""
-        if W.ndim == 1 and self.looks_good(off, residual):
+    def _look(self, residual: Array, off: float = 0.0) -> None:
+        """Take note if an edit of one sample has found X, and its column of P, to be good."""
+        if self.looks_good(off, residual):
             self._unseen -= 1
 
     def _must_check(self) -> bool:
         """Whether a read has to look at more rows of A before X is good enough."""
         many = self._unchecked > _UNREAD or self._reached > _LOOKED
         return bool(self._unseen or (self._unchecked and many) or self._dominated or self._steep)
+
+    def _spares_a_check(self) -> bool:
+        """Whether a look at the row of A that leaves may spare the next read a look at others."""
+        few = self._unchecked < _UNREAD and self._reached <= _LOOKED
+        return self._X is not None and few and not self._unseen
 
     def _tolerance(self, X: Array, rows: Array, spread: bool = False) -> float:
         """Of the residual of X, with ‖A‖ the largest absolute sum of the given rows.
@@ -443,9 +463,9 @@ class LiveSystem:
         them, no two entries of which are equal. After few edits of a well-conditioned A that is
         not needed, and leave-one-out values are read in O(n).
         """
-        self._verify()
+        self.solution()
         since = self.edits - self._inverse_checked
-        few = since <= _UNREAD and self._reached <= _LOOKED
+        few = since <= _FULL_CHECK and self._reached <= _LOOKED
         if since == 0 or few or self._true_rows is not None:
             return
         z = np.arange(1, len(self.B) + 1)[:, None] * np.array(_IRRATIONAL) % 1.0 - 0.5
@@ -511,11 +531,6 @@ class LiveSystem:
         """Whether a factor that was updated has led to a residual that only a fresh one may."""
         largest = float(np.abs(self.B).max(initial=0.0))
         return self._since_rebuild() > 0 and residual > _POOR * largest
-
-
-def _outer(W: Array, C: Array) -> Array:
-    """``W C`` for columns W, or for one vector."""
-    return W @ C if W.ndim == 2 else (C[:, None] * W).T
 
 
 def _concatenated(held: Array, new: Array) -> Array:

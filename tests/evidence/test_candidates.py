@@ -1,0 +1,101 @@
+"""Parts that a stack might have, next to loops and differences."""
+
+import numpy as np
+import pytest
+
+from evidence.shared import candidates
+from evidence.shared.candidates import Part, Rows, encoded, encoding, fit_part
+from evidence.shared.mixed import Columns
+from evidence.shared.orthogonal_stack import OrthogonalStack
+from gramian import LeastSquaresSVR
+
+RNG = np.random.default_rng(0)
+TABLE = Columns(
+    {
+        "x": np.where(np.arange(40) % 9 == 0, np.nan, RNG.normal(size=40)),
+        "z": RNG.exponential(size=40),
+        "level": np.array(["a", "b", "c", None], dtype=object)[np.arange(40) % 4],
+    },
+    RNG.normal(size=40),
+)
+
+
+@pytest.fixture
+def rows():
+    return encoded(encoding(TABLE, TABLE.target, []), TABLE)
+
+
+def test_features_know_their_column(rows):
+    assert rows.column.tolist() == [0, 0, 1, 2, 2, 2, 2, 2]
+    assert rows.is_number.tolist() == [True, False, True, *[False] * 5]
+    assert rows.is_mark.tolist() == [False, True, *[False] * 6]
+    np.testing.assert_array_equal(rows.X[:, 1], np.isnan(TABLE.values["x"]))
+    np.testing.assert_array_equal(rows.levels[:, 0], rows.X[:, 3:].argmax(axis=1))
+
+
+def test_slopes_are_those_of_the_fit(rows):
+    """Outer products of gradients against differences of predictions."""
+    y = TABLE.target
+    model = LeastSquaresSVR("exponential", gamma=0.3, C=5.0).fit(rows.X, y)
+    step, d = 1e-5, rows.X.shape[1]
+    expected = np.zeros((d, d))
+    for x in rows.X:  # the peak of a sample's own kernel is alike on both sides
+        ends = np.concatenate([x + step * np.eye(d), x - step * np.eye(d)])
+        values = model.predict(ends)
+        gradient = (values[:d] - values[d:]) / (2 * step)
+        expected += np.outer(gradient, gradient)
+    found = 0.3**2 * candidates._outer(model, rows.X)
+    # Differences of steps of 1e-5 have errors of about 1e-8.
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.trace(expected))
+
+
+def test_powers_and_ranks(rows):
+    X, Z = rows.X[:3], rows.X[3:5]
+    expected = [[sum(abs(a - b) ** 1.4 for a, b in zip(x, z, strict=True)) for z in Z] for x in X]
+    np.testing.assert_allclose(candidates._powers(X, Z, 1.4), expected)
+    ranked = candidates._ranks(rows, None, 0)(rows)
+    assert (np.argsort(ranked[:, 2]) == np.argsort(rows.X[:, 2])).all()
+    np.testing.assert_array_equal(ranked[:, 3:], rows.X[:, 3:])
+
+
+def test_levels_become_smoothed_means(rows):
+    y, level = TABLE.target, rows.levels[:, 0]
+    found = candidates._ordered(rows, y, 0)(rows)
+    assert found.shape[1] == 4  # x and its mark, z, level
+    by_hand = {
+        k: (y[level == k].sum() + 5 * y.mean()) / (np.sum(level == k) + 5) for k in set(level)
+    }
+    expected = np.array([by_hand[k] for k in level])
+    assert abs(np.corrcoef(found[:, 3], expected)[0, 1] - 1) < 1e-12
+    unknown = rows._replace(levels=np.full_like(rows.levels, 9))
+    np.testing.assert_array_equal(candidates._ordered(rows, y, 0)(unknown)[:, 3], 0)
+
+
+def test_a_part_without_features_is_none(rows):
+    whole = Rows(rows.X[:, 2:], rows.column[2:], rows.is_number[2:], rows.is_mark[2:], rows.levels)
+    assert fit_part(Part("rbf", features="marks"), whole, TABLE.target, 0) is None
+
+
+@pytest.mark.parametrize("name", sorted(candidates.FEATURES))
+def test_every_part_gives_outputs(rows, name):
+    classes = np.arange(40) % 3
+    for y, number in ((TABLE.target, 0), (classes, 3), (classes % 2, 2)):
+        outputs = fit_part(Part("exponential", features=name), rows, y, number)(rows.take([0, 1]))
+        assert outputs.shape == (2, 3 if number == 3 else 1)
+
+
+def test_a_class_that_the_rows_lack_has_an_output(rows):
+    y = np.where(np.arange(40) % 2, 2, 0)
+    outputs = fit_part(Part("rbf", exponent=0.7), rows, y, 3)(rows)
+    assert outputs.shape == (40, 3)
+    assert (outputs[:, 1] == -1).all()
+    assert np.mean(outputs.argmax(axis=1) == y) > 0.5
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_orthogonal_stack_learns(classes):
+    X = np.random.default_rng(1).uniform(-1, 1, size=(100, 2))
+    y = np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.3, 0.3]) if classes else X[:, 0] ** 2
+    model = OrthogonalStack(classes > 0, 20).fit(X, y)
+    found = model.predict(X)
+    assert np.mean(found == y) > 0.9 if classes else np.mean((found - y) ** 2) < 0.1 * y.var()
