@@ -33,7 +33,7 @@ from evidence.experiments import (
     paper_methods,
     ridge_path,
     saadi2004_figure_1,
-    stack_parts,
+    stack_candidates,
     store_edits,
     widths,
     widths_classes,
@@ -212,12 +212,15 @@ def made_up(name, case):
     if name == "mixed_tables":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
-    if name == "stack_parts":
+    if name == "stack_candidates":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         one = {"error": 0.2, "log_loss": 0.3, "used": True}
-        names = (stack_parts.BASE, *stack_parts.MORE, stack_parts.ALL)
-        seconds = {"rbf": 1.0, **dict.fromkeys(stack_parts.MORE, 0.5)}
+        names = (stack_candidates.BASE, *stack_candidates.MORE, stack_candidates.ALL)
+        seconds = {"rbf": 1.0, **dict.fromkeys(stack_candidates.MORE, 0.5)}
         return {"stacks": dict.fromkeys(names, one), "seconds": seconds, **kind}
+    if name == "stack_parts":
+        kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
+        return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "used": True, **kind}
     if name == "more_rows":
         return {**STUDY, "rows": 200, "estimator": "ls-svr", "classes": False, "processor": "P"}
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
