@@ -196,12 +196,23 @@ def test_penalty_of_the_other_centres_stays():
     assert np.sum((after @ w) ** 2) == pytest.approx(np.sum((before @ whole) ** 2), rel=1e-12)
 
 
-def test_all_centres_may_be_forgotten():
+def test_when_the_last_centre_is_forgotten_others_are_chosen(estimator):
+    """Without centres a model would be a constant, however many samples it holds."""
+    X, y = make_samples(estimator, 60, classes=3)
+    estimator.fit(X, y).forget(np.unique(estimator.basis_ids_))
+    fresh = clone(estimator).fit(estimator.X_fit_, estimator.y_fit_)
+    np.testing.assert_array_equal(estimator.basis_, fresh.basis_)
+    np.testing.assert_allclose(values(estimator), values(fresh), rtol=0, atol=1e-12)
+    assert estimator.rebuilds_[-1].reason.endswith("anew: the last centre was forgotten.")
+
+
+def test_centres_of_samples_that_are_not_held_are_not_chosen_anew():
     model = OrthogonalKernelRegressor(gamma=0.5, max_basis=3)
     X, y = make_samples(model, 30)
-    model.fit(X, y).forget(model.basis_ids_)
+    model.fit(X, y).learn_rows(X[:9] + 0.1, y[:9])
+    model.forget(model.basis_ids_)
     assert model.n_basis_ == 0
-    np.testing.assert_allclose(model.predict(queries()), model.y_fit_.mean(), rtol=1e-12)
+    assert np.ptp(model.predict(queries())) == 0
 
 
 def test_append_then_forget_returns_to_the_start(estimator):

@@ -9,310 +9,42 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
-import subprocess
 import sys
-import time
-import warnings
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
 
-from tests.torture import (
-    chunks,
-    commands,
-    copies,
-    digits,
-    disk,
-    edits,
-    files,
-    heavy,
-    injection,
-    lines,
-    numbers,
-    reopened,
-    replicas,
-    requests,
-    sealed,
-    signals,
-    soak,
-    store,
-    threads,
-    trace,
-)
+from tests.torture.attacks import ATTACKS, work
 from tests.torture.page import Result, described, put, record
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
 RECORDS = PAGE.with_suffix(".json")
 PROCESSES = 2
+SERVER = multiprocessing.get_context("forkserver")
 MINUTES = 20.0
-
-
-class Attack(NamedTuple):
-    """What is promised, how it is attacked, and how much of it there is to be."""
-
-    promise: str
-    attack: str
-    unit: str
-    seconds: float
-    """At most, of one process, where all attacks have `MINUTES`."""
-    asked: int | None = None
-    """How many to try; None: as many as there is time for, or all there are."""
-    parts: dict = {"": 1.0}  # noqa: RUF012
-    """What different processes can do, with its part of the time; ``asked`` is of all together."""
-
-
-EDITS = {  # some machines are slower
-    **{"kda": 0.08, "kfd": 0.09, "lssvc": 0.05, "lssvr": 0.05, "lsvc": 0.28, "oks": 0.06},
-    **{"okr": 0.04, "fuzzy": 0.11, "stack-c": 0.12, "stack-r": 0.12},
-}
-ATTACKS = {
-    "edits": Attack(
-        "After any edits the model is the one fitted to what it holds",
-        "random edits of ten estimators: ridges, weights, duplicates, outliers, classes, types",
-        "edits",
-        1160,
-        20_000 * len(edits.ESTIMATORS),
-        EDITS,
-    ),
-    "copies": Attack(
-        "A copy of a model and the model see nothing of each other's edits",
-        "random edits of shallow and deep copies, snapshots and pickles, and of copies of these",
-        "steps",
-        60,
-        10_000,
-    ),
-    "digits": Attack(
-        "Leave-one-out is that of the estimator's own equations",
-        "few samples, small ridges and linear kernels, against 50 digits; seven estimators",
-        "models",
-        60,
-    ),
-    "soak": Attack(
-        "Memory, latency and accuracy stay",
-        f"a window of {soak.N:,} samples for as long as there is time",
-        "edits",
-        300,
-    ),
-    "lines": Attack(
-        "An interrupt leaves the model before the call, or the one after it, wherever it falls",
-        "an interrupt at every execution of every line of every edit, and of reads after an edit",
-        "interrupts",
-        260,
-    ),
-    "signals": Attack(
-        "The same, by real signals",
-        "SIGINT at random moments of fit, learn, forget, reselect, predict and leave-one-out",
-        "interrupts",
-        60,
-        1_000,
-    ),
-    "kills": Attack(
-        "A killed command leaves a sound model and true receipts",
-        "SIGKILL at random moments of gramian forget",
-        "kills",
-        160,
-        1_000,
-    ),
-    "pairs": Attack(
-        "Commands at the same time lose no edit",
-        "gramian learn and gramian forget on one file at once",
-        "pairs",
-        75,
-        300,
-    ),
-    "files": Attack(
-        "A file that loads can be used; another one is refused",
-        "structurally altered model files whose checksums fit",
-        "files",
-        110,
-        10_000,
-    ),
-    "bytes": Attack(
-        "A damaged file is refused, or is the original model still",
-        "model files with bytes changed, cut out, put in, exchanged or appended",
-        "files",
-        90,
-        20_000,
-    ),
-    "threads": Attack(
-        "Readers see one version, writers take turns",
-        "one writer and two readers; two writers",
-        "answers and edits",
-        60,
-    ),
-    "numbers": Attack(
-        "Bad numbers give a right model or a clear error",
-        f"{len(numbers.CASES)} strange kinds of samples, labels, ids, weights and classes on each"
-        " estimator",
-        "cases",
-        60,
-    ),
-    "dask": Attack(
-        "Dask arrays give the model of the same rows in memory, or a clear error",
-        f"{len(chunks.CASES)} kinds of arrays: empty, unknown, uneven and lying chunks, NaN in one;"
-        " workers that are killed",
-        "arrays",
-        100,
-    ),
-    "injection": Attack(
-        "Names and cells of a table are text, wherever they are shown",
-        "hostile columns, labels, ids and files in reports, figures, CSV, JSON, terminals, answers",
-        "commands and requests",
-        60,
-    ),
-    "requests": Attack(
-        "A bad request gets a 4xx, and the model is as before",
-        "bodies from the OpenAPI schema, with parts exchanged, with bytes changed",
-        "requests",
-        80,
-    ),
-    "heavy": Attack(
-        "No request holds up the event loop for 250 ms, or takes a gibibyte",
-        "bodies that cost more than they weigh: texts, records, nesting, sets, near every limit",
-        "requests",
-        60,
-    ),
-    "replicas": Attack(
-        "Of a store on a server, replicas lose and double no acknowledged edit, and answer alike",
-        "SIGKILL of three replicas and of the server at random, beside edits of all of them",
-        "edits",
-        120,
-        10_000,
-    ),
-    "trace": Attack(
-        "Nothing that gives a forgotten row back is left after settle()",
-        "least squares on what is pending in the live object",
-        "rows",
-        5,
-        80,
-    ),
-    "store-kills": Attack(
-        "Of a store, every acknowledged edit is there and no half of another",
-        "SIGKILL at random moments, at each step and before each system call of learns and forgets",
-        "kills",
-        90,
-    ),
-    "store-reopened": Attack(
-        "What a store acknowledges can be opened again, and is the same",
-        "random edits of every estimator, in groups and with a keyring; opened after each",
-        "edits",
-        60,
-    ),
-    "store-disk": Attack(
-        "After an error of the disk, what is said of an edit is true",
-        "EIO and ENOSPC at each write, sync and truncation of four edits, once and from then on",
-        "errors",
-        60,
-    ),
-    "store-erasure": Attack(
-        "No byte of a forgotten row is in any file of a store",
-        "rows, labels and ids looked for in all files, also while another process reads",
-        "rows",
-        40,
-        3_000,
-    ),
-    "store-copies": Attack(
-        "With a keyring, no row that was erased can be read in any copy of a store",
-        "all files of a PostgreSQL server, its log, dumps and backups, with all keys that are left",
-        "rows",
-        60,
-        1_000,
-    ),
-    "store-flips": Attack(
-        "An audit finds what was altered",
-        "every byte of a small store flipped; receipts, rows and signatures dropped or exchanged",
-        "alterations",
-        120,
-    ),
-}
-
-
-# -- one attack, in this process ----------------------------------------------------------------
-
-
-def run(name, part, seed, seconds, report):
-    """Number tried and failures of one part of an attack."""
-    asked, parts = ATTACKS[name].asked, len(ATTACKS[name].parts)
-    if name == "edits":
-        return edits.main(seed, seconds, names=(part,), most=asked / parts)
-    if name in ("kills", "pairs"):
-        return getattr(commands, name)(seed, asked, seconds)
-    if name in ("files", "bytes"):
-        way = "attempt" if name == "files" else "mutation"
-        counts, failures = files.main(1_000_000 * seed, asked, way, seconds)
-        report[name] = f"{counts['refused']:,} refused, {counts['used']:,} used"
-        return sum(counts.values()), failures
-    if name.startswith("store-"):
-        return _attack_store(name, seed, seconds, report)
-    if name == "trace":
-        return trace.main(seed, n=asked, report=report)
-    plain = {
-        "signals": signals,
-        "threads": threads,
-        "numbers": numbers,
-        "copies": copies,
-        "digits": digits,
-    }
-    if name in plain:
-        return plain[name].main(seed, seconds)
-    modules = {"soak": soak, "lines": lines, "dask": chunks, "injection": injection}
-    modules |= {"requests": requests, "heavy": heavy}
-    if name == "replicas":
-        return replicas.main(seed, seconds, asked, report=report)
-    return modules[name].main(seed, seconds, report=report)
-
-
-def _attack_store(name, seed, seconds, report):
-    if name in ("store-reopened", "store-disk"):
-        return {"store-reopened": reopened, "store-disk": disk}[name].main(seed, seconds)
-    if name == "store-kills":
-        return store.kills(seed, 10_000, seconds=seconds)
-    if name == "store-erasure":
-        rows = ATTACKS[name].asked // 3 if seconds >= ATTACKS[name].seconds else 100
-        ways = ({}, {"reader": True}, {"table": True})
-        found = [store.erasure(seed + i, rows, **way) for i, way in enumerate(ways)]
-        return sum(tried for tried, _ in found), [fault for _, faults in found for fault in faults]
-    if name == "store-copies":
-        rows = ATTACKS[name].asked if seconds >= ATTACKS[name].seconds else 100
-        return sealed.copies(seed, rows)
-    tried, failures, report[name] = store.flips(seed, seconds=seconds)
-    dropped, more = store.drops()
-    return tried + dropped, failures + more
-
-
-def work(name, part, seed, seconds):
-    """Run one part of an attack and print what came of it as JSON."""
-    report, began = {}, time.monotonic()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tried, failures = run(name, part, seed, seconds, report)
-    took = time.monotonic() - began
-    found = {"tried": tried, "failures": failures, "took": took, "note": report.get(name, "")}
-    print(f"\n{json.dumps(found)}", flush=True)
 
 
 # -- all attacks, in two processes --------------------------------------------------------------
 
 
 def attack(name, part, seed, seconds):
-    """One part of an attack in a process of its own; a process that dies is a failure."""
-    words = ["--work", name, part, str(seed), str(seconds)]
-    single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.torture", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, **single},
-    )
-    if done.returncode:
-        why = f"{name} {part}: exit {done.returncode} {done.stderr[-1000:]}"
-        return Result(name, 0, [why], seconds, "")
-    found = json.loads(done.stdout.splitlines()[-1])
-    return Result(name, **found)
+    """One part of an attack in a process of its own; a process that dies is a failure.
+
+    It is forked from one that has imported everything.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        found, said = Path(folder) / "found.json", Path(folder) / "said.txt"
+        words = (name, part, seed, seconds, found, said)
+        process = SERVER.Process(target=work, args=words)
+        process.start()
+        process.join()
+        if process.exitcode:
+            why = said.read_text(errors="replace")[-1000:] if said.exists() else ""
+            return Result(name, 0, [f"{name} {part}: exit {process.exitcode} {why}"], seconds, "")
+        return Result(name, **json.loads(found.read_text(encoding="utf-8")))
 
 
 def attack_all(names, seed, scale, processes):
@@ -358,6 +90,8 @@ def main(argv=None):
             parser.error(f"there is no attack {name!r}; there are {', '.join(ATTACKS)}.")
     total = sum(ATTACKS[name].seconds for name in names)
     scale = 60.0 * options.processes * options.minutes / total
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    SERVER.set_forkserver_preload(["tests.torture.attacks"])
     results = []
     for result in attack_all(names, options.seed, scale, options.processes):
         results.append(result)
@@ -373,6 +107,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--work"]:
-        sys.exit(work(*sys.argv[2:4], int(sys.argv[4]), float(sys.argv[5])))
     sys.exit(main())

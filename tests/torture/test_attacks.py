@@ -22,7 +22,8 @@ from tests.torture import (
     threads,
     trace,
 )
-from tests.torture.__main__ import ATTACKS, PAGE, command_of
+from tests.torture.__main__ import PAGE, command_of
+from tests.torture.attacks import ATTACKS
 from tests.torture.common import bad_error
 from tests.torture.page import BEGIN, END, Result, described, put, record, table
 

@@ -55,9 +55,8 @@ def run(
         if estimator == "auto":
             one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
             size = 4 if float32 else 8
-            estimator, reason = choose_estimator(
-                cells, written.number, size, one=one, classes=named or None
-            )
+            choice = choose_estimator(cells, written.number, size, one=one, classes=named or None)
+            estimator, reason, kernel = choice.name, choice.why, kernel or choice.kernel
             _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
             estimator = stack_for(named or are_classes(cells, written.number))

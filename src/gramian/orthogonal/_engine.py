@@ -123,7 +123,7 @@ class BasisEngine(Engine):
             if not self.holds_all(before):
                 raise
             try:
-                return self._chosen_anew(after, error)
+                return self._chosen_anew(after, str(error))
             except np.linalg.LinAlgError:
                 raise error from None
 
@@ -143,22 +143,26 @@ class BasisEngine(Engine):
         """O(m²) for each sample, O(m³) for a centre, which leaves its basis.
 
         Where the samples that stay do not determine the weights of the centres that stay, as after
-        outliers, the bases are chosen anew on them: what was asked to leave leaves.
+        outliers, or where the last centre of a basis leaves, the bases are chosen anew on them.
         """
         try:
-            return self._without(before, after, positions)
+            engine = self._without(before, after, positions)
         except np.linalg.LinAlgError as error:
             if not self.holds_all(before):
                 raise
-            return self._chosen_anew(after, error)
+            return self._chosen_anew(after, str(error))
+        pairs = zip(engine.bases, self._bases_for(after), strict=True)
+        if self.holds_all(before) and any(len(now) == 0 < len(was) for now, was in pairs):
+            return self._chosen_anew(after, "the last centre was forgotten.")
+        return engine
 
-    def _chosen_anew(self, holdings: Holdings, error: np.linalg.LinAlgError) -> Engine:
+    def _chosen_anew(self, holdings: Holdings, why: str) -> Engine:
         """Other bases, chosen on these holdings, since those so far do not serve them."""
-        spec, reason = self.spec, f"the bases were chosen anew: {error}"
+        spec, reason = self.spec, f"the bases were chosen anew: {why}"
         bases = spec.bases(holdings, spec.tuned_ridge(holdings))
         return BasisEngine(spec, bases, holdings, self.past).recorded(reason, len(holdings))
 
-    def _without(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
+    def _without(self, before: Holdings, after: Holdings, positions: Array) -> BasisEngine:
         X, y, weight = before.rows.take(positions), before.y[positions], before.weight[positions]
         bases = []
         for basis in self._bases_for(after):

@@ -16,6 +16,7 @@ from gramian.files import (
 )
 from gramian.files._receipt import now, versions
 from gramian.files.parts import (
+    Held,
     Parts,
     following,
     follows_from_rows,
@@ -104,14 +105,15 @@ class Writer:
             for row in kept:
                 self._put(row._replace(due=edit.due))
         stayed = n - sum(row.due is None for row in kept)
-        came = [self._put(row) for row in rows_from(rows_of(model), stayed, index.arrival)]
+        holdings = rows_of(model)
+        came = [self._put(row) for row in rows_from(holdings, stayed, index.arrival)]
         if edit.numbered:
             facts["next_id"] = int(ids[-1]) + 1
         if edit.action == "reselect" or columns != self._columns or not follows_from_rows(model):
             settings = new_settings(model)
             index.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
             backend.set_settings(*settings)
-        self._rehearse(model, facts.get("next_id", index.last.next_id))
+        self._rehearse(model, holdings, facts.get("next_id", index.last.next_id))
         receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
         self.attempted = receipt
         backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
@@ -153,10 +155,10 @@ class Writer:
         self.index.commitment.add(content)
         return row.id
 
-    def _rehearse(self, model: Any, next_id: Any) -> None:
+    def _rehearse(self, model: Any, holdings: Held, next_id: Any) -> None:
         """Raise StoreError unless what the edit leaves could be opened again."""
         try:
-            self._parts.rehearse(model, int(next_id))
+            self._parts.rehearse(model, holdings, int(next_id))
         except ModelFileError as error:
             raise StoreError(
                 f"the edit was refused: what it leaves could not be opened again, as it {error}"
