@@ -34,7 +34,7 @@ SIZES = ((50, 20), (100, 50), (100, 200), (200, 500), (100, 2000))
 SLOW = ("OrthogonalKernelClassifier", "OrthogonalKernelRegressor")
 FUZZY = "EllipsoidalFuzzyClassifier"
 METRICS = (METRIC_OF_CLASSES, METRIC_OF_NUMBERS)
-DRAWS = (2, 2, 2, 1, 0)
+DRAWS = (3, 3, 2, 1, 0)
 FEWER_DRAWS = {
     **dict.fromkeys(METRICS, (0, 0, 0, 0, 0)),
     **dict.fromkeys(SLOW, (0, 0, 0, 0, 0)),
