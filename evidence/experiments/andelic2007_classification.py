@@ -78,7 +78,7 @@ def report(records: list[Record]) -> list[Part]:
     ]
     columns = [
         "set",
-        "machine",
+        "model",
         "test error (%)",
         "centres or support vectors",
         "share (%)",

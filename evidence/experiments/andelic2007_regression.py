@@ -79,7 +79,7 @@ def report(records: list[Record]) -> list[Part]:
         ]
         for (data, machine), found in by_machine.items()
     ]
-    columns = ["set", "machine", "mean squared error", "more than KernelRidge's", "centres (%)"]
+    columns = ["set", "model", "mean squared error", "more than KernelRidge's", "centres (%)"]
     return [
         Text(
             f"Mean squared error over random partitions, with {N_TRAIN['boston']} (Boston) and "

@@ -109,7 +109,7 @@ def _table(records: list[Record], caption: str) -> Table:
         ]
         for machine, found in grouped(records, "machine").items()
     ]
-    return Table(["machine", "RMSE", "largest RMSE", "centres", "fit (ms)", "runs"], rows, caption)
+    return Table(["model", "RMSE", "largest RMSE", "centres", "fit (ms)", "runs"], rows, caption)
 
 
 def _figure_of_fits(records: list[Record]) -> list[Figure]:

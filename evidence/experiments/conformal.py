@@ -130,7 +130,7 @@ def simulated_report(records: list[Record]) -> list[Part]:
             "0.9. `OrthogonalKernel…` chooses its centres on 20 further samples "
             "(`tuning_fraction`)."
         ),
-        Table(["machine", "draws", *names], rows),
+        Table(["model", "draws", *names], rows),
     ]
 
 

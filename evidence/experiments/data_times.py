@@ -104,7 +104,7 @@ def report(records: list[Record]) -> list[Part]:
             "largest value."
         ),
         Table(
-            ["task", "machine", "n", "closed form (ms)", "refits (s)", "refits / closed form",
+            ["task", "model", "n", "closed form (ms)", "refits (s)", "refits / closed form",
              "difference"],
             rows,
         ),

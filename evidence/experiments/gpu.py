@@ -202,7 +202,7 @@ def agreement_report(records: list[Record]) -> list[Part]:
             "The largest differences between a model on the GPU and one on the CPU, after the same "
             "fit and the same 100 edits: decision values of 100 queries, leave-one-out of all."
         ),
-        Table(["machine", "n", "decision values", "leave-one-out"], rows),
+        Table(["model", "n", "decision values", "leave-one-out"], rows),
     ]
 
 
@@ -329,7 +329,7 @@ EXPERIMENTS = (
     benchmark("gpu_agreement", "GPU against CPU", agreement_cases, agreement, agreement_report),
     benchmark(
         "gpu_orthogonal",
-        "Orthogonal machines on one GPU",
+        "Orthogonal estimators on one GPU",
         orthogonal_cases,
         orthogonal,
         orthogonal_report,

@@ -232,7 +232,7 @@ def _seconds(records: list[Record], machines: Sequence[str]) -> Table:
         ).items():
             slowest = round(max(r["seconds"] for r in some), 1)
             rows.append([machine, len(some), mean_of(some, "seconds"), slowest, processor])
-    return Table(["machine", "tables", "mean (s)", "largest (s)", "processor"], rows)
+    return Table(["model", "tables", "mean (s)", "largest (s)", "processor"], rows)
 
 
 EXPERIMENTS = (

@@ -47,7 +47,7 @@ def report(records: list[Record]) -> list[Part]:
             "ridge by exact leave-one-out within `fit`; peers are tuned by folds, by their "
             "evidence, or not at all. One process per core, one thread each."
         ),
-        Table(["set", "machine", "test error (%)", "fit, all tuning included (s)"], rows),
+        Table(["set", "model", "test error (%)", "fit, all tuning included (s)"], rows),
     ]
 
 

@@ -270,7 +270,7 @@ def report_machines(records: list[Record]) -> list[Part]:
             "mean square for numbers; below zero the ladder is better. At most 1,000 samples, one "
             "partition, CPU seconds of one thread without the fit."
         ),
-        Table(["set", "machine", *columns], rows),
+        Table(["set", "model", *columns], rows),
     ]
 
 
@@ -328,7 +328,7 @@ EXPERIMENTS = (
     benchmark("tuning_search", "The ladder, the path and a grid search", cases, run, report),
     benchmark("tuning_seeds", "The ladder on other subsamples",
               seed_cases, run_seed, report_seeds, timed=False),
-    benchmark("tuning_machines", "The ladder and the path on other machines",
+    benchmark("tuning_machines", "The ladder and the path on other estimators",
               machine_cases, run_machine, report_machines),
     benchmark("tuned_fits", "A fit with all tuning", fit_cases, run_fit, report_fits),
 )  # fmt: skip

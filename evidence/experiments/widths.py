@@ -156,7 +156,7 @@ def real_report(records: list[Record]) -> list[Part]:
             "√(2/n) or more on average over samples and queries, whatever the data are; the rest "
             "is measured. " + " ".join(_summary(every, who) for who in OURS)
         ),
-        Table(["set", "machine", *names, "change of the width"], rows),
+        Table(["set", "model", *names, "change of the width"], rows),
         Text(
             "Mean widths in deviations of the target. MAPIE's conformalized quantile regression "
             "has LightGBM, crepes' normalised regressor a forest with the errors of neighbours; "
@@ -237,7 +237,7 @@ def times_report(records: list[Record]) -> list[Part]:
             "after an edit computes the residuals without all pairs; those of more than 2,896 "
             "samples are not kept, and computed again for the next one."
         ),
-        Table(["machine", "n", "first batch, ms a query", "later batches, ms a query"], rows),
+        Table(["model", "n", "first batch, ms a query", "later batches, ms a query"], rows),
     ]
 
 

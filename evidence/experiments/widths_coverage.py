@@ -56,7 +56,7 @@ def exact_report(records: list[Record]) -> list[Part]:
         [r["machine"], r["n"], r["n"] ** 2, f"{r['difference']:.0e}", r["refits"], r["seconds"]]
         for r in records
     ]
-    names = ["machine", "n", "pairs", "largest difference", "seconds of refits", "of closed form"]
+    names = ["model", "n", "pairs", "largest difference", "seconds of refits", "of closed form"]
     return [
         Text(
             "`gramian.data.leave_two_out` next to a refit without each pair. The difference is in "
@@ -146,7 +146,7 @@ def coverage_report(records: list[Record]) -> list[Part]:
             "confidence in standard errors. Quiet and noisy: coverage at 0.9 in the left and in "
             "the right half; width: the mean at 0.9."
         ),
-        Table(["machine", "method", "draws", *names, "quiet", "noisy", "width"], rows),
+        Table(["model", "method", "draws", *names, "quiet", "noisy", "width"], rows),
     ]
 
 

@@ -54,7 +54,7 @@ def report(records: list[Record]) -> list[Part]:
             "that is the price of its guarantee, not of the widths. Sets that are off by more than "
             f"a point, and by more than two standard errors: {counted}."
         ),
-        Table(["set", "machine", *names, "constant", "each fold's model, constant"],
+        Table(["set", "model", *names, "constant", "each fold's model, constant"],
               [*rows, *mean]),
     ]  # fmt: skip
 

@@ -19,7 +19,7 @@ def against(
     records: list[Record], machines: Sequence[str], other: str, classes: bool, where: str = ""
 ) -> Table:
     """Each model next to another one, on the partitions that both have."""
-    columns = ["machine", "sets", "won", "lost", "error (points)" if classes else "error"]
+    columns = ["model", "sets", "won", "lost", "error (points)" if classes else "error"]
     names = ("error", "log_loss") if classes else ("error",)
     rows = []
     for machine in machines:
