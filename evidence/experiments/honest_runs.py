@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from evidence.experiments.mixed_tables import texts_like_numbers
 from evidence.shared import mixed
 from evidence.shared.data import SEED
 from evidence.shared.tables import fold
@@ -84,7 +85,9 @@ def run_mixed(model: str, table: str) -> dict[str, Any]:
     part, test = mixed.split(table, 0, N_TRAIN)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TableWarning)
-        fitted = TableModel(MODELS[model](), target="y").fit({**part.values, "y": part.target})
+        like_numbers = texts_like_numbers(part)
+        table_model = TableModel(MODELS[model](), target="y", categorical=like_numbers)
+        fitted = table_model.fit({**part.values, "y": part.target})
         X, y = fitted.transform(test.values), fitted.read_targets({"y": test.target})
     return judged(fitted.estimator_, X, y)
 

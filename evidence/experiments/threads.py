@@ -25,6 +25,8 @@ from evidence.experiments.service import MODEL, infer, served
 from gramian import LeastSquaresSVC, StackedKernelClassifier
 
 SIZES, EDITS, REQUESTS = (300, 1000, 3000), 20, 50
+REPEATS, ENOUGH = 3, 10.0
+"""Repetitions, and seconds after which there are no more of them."""
 LIMITS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 TASKS = {"fit": "fit (s)", "stack": "stack (s)", "edit": "edit (ms)", "infer": "infer (ms)"}
 MOST = {"idle": 1.2, "busy": 1.5}
@@ -35,7 +37,7 @@ def cases(quick: bool) -> list[Parameters]:
     sizes = (60,) if quick else SIZES
     counts = sorted({str(k) for k in (1, 2, 4, cpu_count()) if k <= cpu_count()}, key=int)
     return [
-        {"n": n, "load": load, "threads": threads, "repeats": 1 if quick else 5}
+        {"n": n, "load": load, "threads": threads, "repeats": 1 if quick else REPEATS}
         for n in sizes
         for load in MOST
         for threads in (*counts, "default")
@@ -84,7 +86,7 @@ def measure(n: int, repeats: int) -> dict[str, float | None]:
             start = perf_counter()
             task()
             took.append(perf_counter() - start)
-            if sum(took) > 20.0:  # long enough for what comes and goes
+            if sum(took) > ENOUGH:
                 break
         return min(took)
 
@@ -115,21 +117,35 @@ def _infer(n: int, repeats: int) -> float:
 
 def report(records: list[Record]) -> list[Part]:
     rows: list[list[Any]] = []
+    gains: list[list[Any]] = []
     for (n, load), some in grouped(records, "n", "load").items():
         for record in some:
             cells = [_cell(record, some, task) for task in TASKS]
             rows.append([n, load, record["threads"], *cells, record["before"]])
+        if load == "idle":
+            gains.append([n, *_gains(some)])
     return [
         Text(
             "A tuned fit of `LeastSquaresSVC` and of `StackedKernelClassifier` with their default "
             "parameters on n samples with 20 features, one sample learned and forgotten again, and "
-            "one row predicted over HTTP. The least of some repetitions, each number of threads in "
-            "a process of its own, set by `OPENBLAS_NUM_THREADS`; by default nothing is set. Busy: "
+            f"one row predicted over HTTP. The least of {REPEATS} repetitions of a fit, and of "
+            f"{3 * REPEATS} of the others, fewer once they have taken {ENOUGH:g} s: a stack of "
+            "3,000 samples is fitted once. Each number of threads in a process of its own, set by "
+            "`OPENBLAS_NUM_THREADS`; by default nothing is set. Busy: "
             "with a process beside it for each core that spins. Under the default stands its time "
             "over the best number of threads."
         ),
         Table(["n", "load", "threads", *TASKS.values(), "load before"], rows),
+        Text("Idle: the time with one thread over that with as many as there are cores."),
+        Table(["n", *TASKS], gains),
     ]
+
+
+def _gains(some: list[Record]) -> list[float | None]:
+    """Seconds of each task with one thread over those with most threads."""
+    counted = [record for record in some if record["threads"] != "default"]
+    one, most = (pick(counted, key=lambda r: int(r["threads"]))["seconds"] for pick in (min, max))
+    return [None if one[task] is None else one[task] / most[task] for task in TASKS]
 
 
 def _cell(record: Record, some: list[Record], task: str) -> Any:

@@ -1,4 +1,4 @@
-"""A stack of orthogonal estimators, put together outside the library to see what it is worth."""
+"""Orthogonal estimators with choices, put together outside the library to see their worth."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from sklearn.model_selection import train_test_split
 
 from evidence.shared.data import SEED
 from gramian import (
+    KernelDiscriminant,
+    LeastSquaresSVR,
     OrthogonalKernelClassifier,
     OrthogonalKernelRegressor,
     StackedKernelClassifier,
@@ -20,6 +22,24 @@ from gramian.stack._weights import class_weights, response_weights
 PARTS = (("rbf", False), ("laplacian", False), ("exponential", True), ("rbf", True))
 """Kernels, and whether features are multiplied by factors."""
 LEFT_OUT, METRIC_ON = 0.2, 2000
+
+
+class ChosenKernel:
+    """An orthogonal estimator with the best of three kernels, by leave-one-out on 2,000 rows."""
+
+    def __init__(self, classes: bool) -> None:
+        self.classes = classes
+
+    def fit(self, X: Any, y: Any) -> ChosenKernel:
+        some = np.random.default_rng(SEED).permutation(len(y))[:METRIC_ON]
+        one = KernelDiscriminant if self.classes else LeastSquaresSVR
+        self.kernel = one("loo", random_state=SEED).fit(X[some], y[some]).kernel_.name
+        kind = OrthogonalKernelClassifier if self.classes else OrthogonalKernelRegressor
+        self.model = kind(self.kernel, random_state=SEED).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.model.predict(X)
 
 
 class OrthogonalStack:

@@ -72,12 +72,10 @@ SOURCES = (
 )
 MANY = (
     Source("modeldata", "mlc_churn", "churn", True),
-    Source("modeldata", "wa_churn", "churn", True),
     Source("modeldata", "deliveries", "time_to_delivery", False),
     Source("ggplot2", "diamonds", "price", False),
-    Source("ggplot2", "diamonds", "cut", True, (), "diamonds_cut"),
 )
-"""Tables with thousands of rows; three of them are among the others, with 3,000 rows."""
+"""Tables with thousands of rows; two of them are among the others, with 3,000 rows."""
 
 
 def read(copy: Path, source: Source, most: int | None = LARGEST) -> Any:

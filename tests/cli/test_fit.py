@@ -188,16 +188,20 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     assert chosen(["a", "b"] * 500) == (
         "stack-classifier",
         "classes, and no more than 1,000 rows (1,000): several kernels at once",
+        None,
     )
     assert chosen([0.5 * i for i in range(200)])[0] == "stack-regressor"
     assert chosen(["a", "b"] * 100, one=True)[0] == "discriminant"
-    assert chosen(["a", "b"] * 501)[0] == "discriminant"
-    assert chosen([0.5 * i for i in range(1001)])[0] == "ls-svr"
+    more = chosen(["a", "b"] * 501)
+    assert (more.name, more.kernel) == ("discriminant", "loo")
+    assert more.why.endswith("with room to tune: the best of three kernels")
+    assert chosen(["a", "b"] * 501, one=True).kernel is None
+    assert chosen([0.5 * i for i in range(1001)])[::2] == ("ls-svr", "loo")
     assert chosen(["a", "b"] * 3000) == (
-        "orthogonal", "classes, and more than 5,000 rows (6,000): a basis of some rows"
+        "orthogonal", "classes, and more than 5,000 rows (6,000): a basis of some rows", None
     )  # fmt: skip
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
-    name, reason = chosen([0.5 * i for i in range(4000)])
+    name, reason, _ = chosen([0.5 * i for i in range(4000)])
     assert name == "orthogonal-regressor"
     assert "takes 0.36 GiB with room to tune, of which 1 MiB are free" in reason
     monkeypatch.setattr(_machine, "available_memory", lambda: None)
@@ -232,7 +236,21 @@ def test_numbers_of_many_values_or_few_rows_are_no_codes():
     from gramian.cli._estimators import choose_estimator
 
     for cells in ([i % 60 for i in range(6000)], [i % 26 for i in range(500)], [0.5, 1.5] * 600):
-        assert choose_estimator(cells, number, 8)[1].startswith("numbers, and")
+        assert choose_estimator(cells, number, 8).why.startswith("numbers, and")
+
+
+def test_more_rows_get_the_best_of_three_kernels(as_json, monkeypatch):
+    """A step is no place for the smooth kernel; a width of its own is still possible."""
+    monkeypatch.setattr("gramian.cli._estimators.STACK_UP_TO", 50)
+    rows = [[0.1 * i, float(i > 40) + 0.001 * (i % 7)] for i in range(70)]
+    write_csv("step.csv", rows, ["x", "y"])
+    words = ("fit", "step.csv", "--target", "y", "-o", "m.gram")
+    assert as_json(*words)["estimator_reason"].endswith(": the best of three kernels")
+    model = package.load("m.gram").estimator_
+    assert model.kernel == "loo"
+    assert model.kernel_.name in ("laplacian", "exponential")
+    as_json(*words, "--gamma", "1")
+    assert package.load("m.gram").estimator_.kernel == "rbf"
 
 
 def test_float32(as_json):

@@ -130,7 +130,12 @@ def test_sets_and_intervals(equations):
     queries = X[:5] + 0.1
     if hasattr(here, "p_values"):
         np.testing.assert_allclose(there.p_values(queries), here.p_values(queries))
+        options = {"method": "full", "score": "adaptive", "mondrian": True, "random_state": 0}
+        found = there.p_values(queries, **options)
+        np.testing.assert_allclose(found, here.p_values(queries, **options))
     else:
+        found = there.predict_interval(queries, width="local")
+        np.testing.assert_allclose(found, here.predict_interval(queries, width="local"), atol=1e-7)
         for method in ("full", "jackknife+"):
             found = there.predict_interval(queries, method=method)
             np.testing.assert_allclose(

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import gramian
-from gramian import LeastSquaresSVC, StackedKernelClassifier
+from gramian import LeastSquaresSVC, StackedKernelClassifier, StackedKernelRegressor
 from gramian.core.arrays import _tiles
 from gramian.estimators import ESTIMATORS
 
@@ -65,6 +65,26 @@ def test_random_numbers_do_not_depend_on_threads(model):
     one, three = (trained(clone(model).set_params(n_jobs=jobs), 150) for jobs in (1, 3))
     for a, b in zip(one, three, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "jackknife+", "width": "local"},
+        {"method": "jackknife+", "width": "constant"},
+        {"method": "full", "width": "density"},
+    ],
+)
+def test_intervals_of_parts_do_not_depend_on_threads(options):
+    X, y = samples(StackedKernelRegressor(), 120)
+    given = {"gamma": 0.5, "C": 10.0, "weights": [0.3, 0.7]}
+    one, three = (
+        StackedKernelRegressor(("rbf", "laplacian"), n_jobs=jobs, **given).fit(X, y)
+        for jobs in (1, 3)
+    )
+    found = three.predict_interval(X[:40] + 0.1, 0.9, **options)
+    np.testing.assert_array_equal(found, one.predict_interval(X[:40] + 0.1, 0.9, **options))
 
 
 def test_callbacks_of_all_parts_come_one_at_a_time():

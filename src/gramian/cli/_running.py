@@ -12,7 +12,7 @@ from gramian.cli import _work
 from gramian.core.text import without_controls
 
 
-class Manner(NamedTuple):
+class RunOptions(NamedTuple):
     """How commands run."""
 
     traceback: bool
@@ -27,7 +27,7 @@ class Commands(click.Group):
         return list(self.commands)
 
 
-_SERVERS = ("play", "serve")  # they hear signals by themselves, and end in their own time
+_SERVERS = ("play", "serve")  # they handle signals by themselves, and end in their own time
 
 
 def run_command(command: str, options: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
-from gramian.cli._assess import noted
+from gramian.cli._assess import collected_warnings
 from gramian.core.arrays import Array
 from gramian.tables import TableModel, estimator_of
 
@@ -42,10 +42,10 @@ def baselines(model: Any) -> Rows:
     if estimator.kernel not in ("linear", "precomputed"):
         linear = LeastSquaresSVC if is_classifier(estimator) else LeastSquaresSVR
         twin = linear(kernel="linear")
-        with noted():  # those of the model itself were shown by its fit
+        with collected_warnings():  # those of the model itself were shown by its fit
             twin.fit(estimator.X_fit_, estimator.y_fit_, groups=estimator.groups_)
             rows.append(["linear model, tuned too", _on_new_rows(twin)])
-    with noted():
+    with collected_warnings():
         return [*rows, ["this model", _on_new_rows(estimator)]]
 
 

@@ -6,7 +6,7 @@ import json
 import platform
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, Self
@@ -154,7 +154,7 @@ class Receipt:
     public_key: str | None = None
     signature: str | None = None
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of everything but the signature, in hexadecimal digits."""
         body = {name: value for name, value in self._facts().items() if name != "signature"}

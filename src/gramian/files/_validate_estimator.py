@@ -40,10 +40,11 @@ def check_estimator(model: Any, state: Any) -> None:
     missing = isinstance(state, dict) and not any(name in state for name in own)
     if missing and spec.state_type.follows_from_rows:
         own = []  # built anew from the rows
-    declared = ["declared"] if is_classifier(model) else []
+    classifies = bool(is_classifier(model))
+    declared = ["declared"] if classifies else []
     check_keys(state, "the state", ("held", "X", "public", *own, *declared), ("without folds",))
-    stored = _check_held(model, spec, state)
-    _check_public(model, spec, state["public"], stored)
+    stored = _check_held(model, spec, state, classifies=classifies)
+    _check_public(spec, state["public"], stored)
     if "declared" in state:
         _check_classes(state["declared"], stored, all_held=spec.state_type.holds_all_rows)
     if "without folds" in state:
@@ -52,7 +53,7 @@ def check_estimator(model: Any, state: Any) -> None:
         spec.validate_state(state, stored)
 
 
-def _check_held(model: Any, spec: Any, state: Any) -> Stored:
+def _check_held(model: Any, spec: Any, state: Any, *, classifies: bool) -> Stored:
     """Ids, targets and weights, as many as samples."""
     holdings = check_keys(state["held"], "held", HELD, MAY_HOLD)
     X = check_samples(state["X"], "X", (None, None))
@@ -66,7 +67,7 @@ def _check_held(model: Any, spec: Any, state: Any) -> Stored:
     if not (weight > 0).all():
         refuse("the weights of samples", "are not all positive")
     y, classes = holdings["_y"], None
-    if is_classifier(model):
+    if classifies:
         check_labels(y, "y", (n,))
         classes = check_labels(state["public"].get("classes_"), "classes_", (None,))
         outputs = 1 if len(classes) == 2 else len(classes)
@@ -99,9 +100,9 @@ def _check_pairwise(model: Any, X: Any) -> None:
         refuse("X", "is no symmetric kernel matrix")
 
 
-def _check_public(model: Any, spec: Any, public: Any, stored: Stored) -> None:
+def _check_public(spec: Any, public: Any, stored: Stored) -> None:
     chosen = [f"{name}_" for name in spec.chosen()]
-    classes = ["classes_"] if is_classifier(model) else []
+    classes = [] if stored.classes is None else ["classes_"]
     required = ["n_features_in_", *chosen, *classes]
     check_keys(public, "public", required, ["feature_names_in_"])
     if check_whole(public["n_features_in_"], "n_features_in_") != stored.d:

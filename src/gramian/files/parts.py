@@ -9,6 +9,7 @@ slopes of a fuzzy classifier, is among the settings. These functions are for `gr
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cached_property
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -86,7 +87,9 @@ def follows_from_rows(model: Any) -> bool:
 
 
 def _follows(estimator: Any) -> bool:
-    return bool(estimator._spec().state_type.follows_from_rows)
+    """The same, of an estimator; that of a fitted one has read its parameters already."""
+    spec = estimator._now.spec if "_now" in vars(estimator) else estimator._spec()
+    return bool(spec.state_type.follows_from_rows)
 
 
 def following(model: Any) -> dict[str, Any]:
@@ -125,6 +128,15 @@ class Parts:
         self.samples, self.targets = self._state["X"], self._state["held"]["_y"]
         self.columns = self._rest.get("columns_")
 
+    @cached_property
+    def _follows(self) -> bool:
+        """Whether all that edits change follows from the rows."""
+        return _follows(self._estimator)
+
+    @cached_property
+    def _classifies(self) -> bool:
+        return bool(is_classifier(self._estimator))
+
     def model(self, holdings: Held, next_id: int, known: dict[str, Any] | None = None) -> Any:
         """The model of these rows; without ``known`` its engine is built now, O(n³).
 
@@ -137,7 +149,7 @@ class Parts:
         estimator = clone(self._estimator)
         state = self._state_of(holdings, X, next_id, known)
         estimator._set_state(state)
-        if known is None and _follows(estimator):
+        if known is None and self._follows:
             now = estimator._fitted()
             estimator._now = now.moved(now.holdings, now.engine.fresh(now.holdings))
         return self._whole(estimator, holdings, next_id)
@@ -166,14 +178,15 @@ class Parts:
         estimator = clone(self._estimator)
         estimator._set_state(self._filled(holdings, X, next_id, {**kept, "public": public}))
         model = self._whole(estimator, holdings, next_id)
-        if not _follows(estimator):
+        if not self._follows:
             model.reselect(fresh=True)
         return model
 
-    def rehearse(self, model: Any, next_id: int) -> None:
+    def rehearse(self, model: Any, holdings: Held, next_id: int) -> None:
         """Raise ModelFileError if these settings and the model's rows could not be read again."""
-        estimator, holdings = estimator_of(model), rows_of(model)
-        self._state_of(holdings, estimator.X_fit_, next_id, None)
+        estimator = estimator_of(model)
+        X = holdings.X if holdings.table is None else estimator.X_fit_
+        self._state_of(holdings, X, next_id, None)
         if self._table is not None:
             rest = {"estimator_": estimator, "table_": holdings.table, "next_id": next_id}
             check_state(self._table, {**self._rest, **rest})
@@ -181,7 +194,7 @@ class Parts:
     def _state_of(self, holdings: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
         """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
         state = self._filled(holdings, X, next_id, self._state)
-        if _follows(self._estimator):
+        if self._follows:
             state |= known or {}
         try:
             check_state(self._estimator, state)
@@ -211,7 +224,7 @@ class Parts:
         if holdings.groups is not None:
             own["_groups"] = holdings.groups
         state = {**bare, "held": own, "X": X}
-        if is_classifier(self._estimator) and "classes_" not in state["public"]:
+        if self._classifies and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present
             state["public"] = {**state["public"], "classes_": classes}

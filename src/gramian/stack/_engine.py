@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from gramian.core.validation import check_keys, check_sequence
 if TYPE_CHECKING:
     from gramian.stack._spec import StackSpec
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MANY = 1000
@@ -164,18 +166,18 @@ class StackEngine(Engine):
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out outputs of all samples if one joined."""
-        for blocks in zip(*(part.added(holdings, X) for part in self.parts), strict=True):
+        for blocks in _in_step([part.added(holdings, X) for part in self.parts], holdings):
             yield blocks[0][0], AddedStack(tuple(block for _, block in blocks), self.spec)
 
     def without_each(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of queries with their outputs (m, n, t) without each held sample."""
-        for blocks in zip(*(part.without_each(holdings, X) for part in self.parts), strict=True):
+        for blocks in _in_step([part.without_each(holdings, X) for part in self.parts], holdings):
             outputs = [values for _, values in blocks]
             yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
         """Yield samples i with outputs (k, n, t) at all samples j without both: sums over parts."""
-        for blocks in zip(*(part.without_pairs(holdings) for part in self.parts), strict=True):
+        for blocks in _in_step([part.without_pairs(holdings) for part in self.parts], holdings):
             outputs = [values for _, values in blocks]
             yield blocks[0][0], weighted_sum(outputs, self.spec.shares, self.spec.offset)
 
@@ -228,7 +230,7 @@ class AddedStack(AddedBlock):
 
 
 def _each(
-    function: Callable[[Engine], Result], parts: tuple[Engine, ...], holdings: Holdings
+    function: Callable[[Item], Result], parts: Sequence[Item], holdings: Holdings
 ) -> list[Result]:
     """``function(part)`` for each part; side by side where samples are many."""
     if len(holdings) < MANY:
@@ -236,10 +238,20 @@ def _each(
     return map_side_by_side(function, parts, holdings)
 
 
+def _in_step(parts: list[Iterator[Item]], holdings: Holdings) -> Iterator[list[Item]]:
+    """Yield the next block of every part, all of the same queries or samples, until the last."""
+    while True:
+        blocks = _each(lambda part: next(part, None), parts, holdings)
+        found = [block for block in blocks if block is not None]
+        if not found:
+            return
+        yield found
+
+
 def weighted_sum(outputs: Sequence[Array], weights: Array, offset: Any) -> Array:
     """Σ_s a_s F_s + b, in the precision of the outputs."""
     terms = [a * F for a, F in zip(weights.tolist(), outputs, strict=True)]
-    total = reduce(np.add, terms)
+    total = reduce(add, terms)
     return np.asarray(offset + total if np.any(offset) else total, dtype=outputs[0].dtype)
 
 

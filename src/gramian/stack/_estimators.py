@@ -1,4 +1,4 @@
-"""Several kernel estimators in one, weighted by their leave-one-out values."""
+"""Several kernel estimators in one, weighted by what they say of samples out of fold."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
 
         f(x) = Σ_s a_s f_s(x),    a_s ≥ 0,
 
-    where the weights minimise the log-loss of softmax(f) on the exact *leave-one-out* values of the
-    parts, so that no samples are set aside. Weights are hyper-parameters: they stay until
+    where the weights minimise the log-loss of softmax(f) on values of the parts *out of fold*: each
+    part is tuned again without each of 5 folds, on 400 samples at most, so that no samples are set
+    aside and `nested_score` is known from the fit. Weights are hyper-parameters: they stay until
     `reselect`, and with them leave-one-out values of the stack are the same sum of those of its
     parts. Each part follows every edit exactly, and so does the stack.
 
@@ -75,7 +76,7 @@ class StackedKernelClassifier(StackAttributes, LiveClassifier):
     C : {"loo"}, float or list, default="loo"
         Weight of the errors; a list has one for each part.
     weights : {"loo"}, float or list of float, default="loo"
-        Weight of each part. ``"loo"`` fits them to the leave-one-out values.
+        Weight of each part. ``"loo"`` fits them to values out of fold.
     criterion : {"log", "squared", "hinge", "error"}, optional
         Leave-one-out loss that the search of each part minimises; the log-loss by default.
     random_state : int, RandomState or None
@@ -163,7 +164,7 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
     """Several least squares SVMs for regression with different kernels, learning as one.
 
     The regression of `StackedKernelClassifier`: predictions are ``Σ_s a_s f_s(x) + b`` with
-    non-negative least-squares weights on the exact leave-one-out predictions of the parts, and
+    non-negative least-squares weights on predictions of the parts out of fold, and
     ``b = ȳ (1 − Σ_s a_s)``.
 
     Parameters
@@ -183,8 +184,8 @@ class StackedKernelRegressor(StackAttributes, LiveRegressor):
     C : {"loo"}, float or list, default="loo"
         Weight of the errors; a list has one for each part.
     weights : {"loo"}, float or list of float, default="loo"
-        Weight of each part. ``"loo"`` fits them to the leave-one-out predictions; with given ones,
-        b is 0.
+        Weight of each part. ``"loo"`` fits them to predictions out of fold; with given ones, b is
+        0.
     criterion : {"squared"}, optional
         Leave-one-out loss that the search of each part minimises: the squared error.
     random_state : int, RandomState or None

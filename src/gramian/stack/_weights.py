@@ -1,8 +1,8 @@
-"""Weights of several estimators, from their leave-one-out values.
+"""Weights of several estimators, from their values out of fold.
 
 A stack predicts ``Σ_s a_s F_s + b`` from the outputs F_s of its parts. What a part says of a sample
-that it was trained on is no measure of its worth, so the weights are fitted to the left-out values,
-which each estimator here has in closed form (no folds):
+that it was trained on is no measure of its worth, nor is its leave-one-out value where much was
+tuned on the sample, so the weights are fitted to values of parts tuned and trained without it:
 
     classes      min over a ≥ 0 of the log-loss of softmax(Σ_s a_s z_s) against smoothed labels,
     responses    min over a ≥ 0 of ‖(Y − ȳ) − Σ_s a_s (F_s − ȳ)‖²,    b = ȳ (1 − Σ a_s).
@@ -24,15 +24,15 @@ _NEXT_TO_NOTHING = 1e-6  # all classes are equally probable, and one is still th
 
 
 def class_weights(F: Array, targets: ClassTargets, plain: Array | None = None) -> Array:
-    """Weights of the parts of a classifier, by L-BFGS on centred and scaled left-out values.
+    """Weights of the parts of a classifier, by L-BFGS on centred and scaled values out of fold.
 
     Where none of them is any better than a guess, all parts weigh the same and next to nothing, or
-    all that are ``plain``: the leave-one-out values of the others may look better than they are.
+    all that are ``plain``, to which little was fitted.
 
     Parameters
     ----------
     F : ndarray of shape (S, n, t)
-        Left-out decision values of each part.
+        Decision values of each part, out of fold.
     targets : ClassTargets
 
     Returns
@@ -72,7 +72,7 @@ def response_weights(F: Array, Y: Array, weight: Array) -> tuple[Array, Array]:
     Parameters
     ----------
     F : ndarray of shape (S, n, t)
-        Left-out predictions of each part.
+        Predictions of each part, out of fold.
     Y : ndarray of shape (n, t)
     weight : ndarray of shape (n,)
     """

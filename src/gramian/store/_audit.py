@@ -13,7 +13,8 @@ from gramian.files._chain import check_chain
 from gramian.files._forget import decision_values
 from gramian.store._anchor import Anchor
 from gramian.store._backend import Backend, Contents
-from gramian.store._book import (
+from gramian.store._errors import StoreError
+from gramian.store._index import (
     hashed_id,
     key_digest,
     open_contents,
@@ -22,7 +23,6 @@ from gramian.store._book import (
     settings_digest,
     snapshot_checksum,
 )
-from gramian.store._errors import StoreError
 from gramian.store._keys import is_signed, public_key
 from gramian.store._open import backend_of
 from gramian.tables import estimator_of
@@ -145,13 +145,13 @@ def _state(contents: Contents, receipts: list[Receipt], address: str) -> Iterato
     """Rows, ids, settings, key, snapshot and model against the receipts."""
     last = receipts[-1]
     try:
-        book, rows = read_rows(contents, receipts)
+        index, rows = read_rows(contents, receipts)
     except (ValueError, TypeError, KeyError) as error:
         yield Check("rows", False, f"a row is not as it was written: {error}")
         return
-    free, waiting = sum(map(len, book.free.values())), len(book.withheld)
-    good = book.commitment.digest() == last.commitment and len(rows) == last.n_after
-    good = good and contents.sums == book.commitment.sums()
+    free, waiting = sum(map(len, index.free.values())), len(index.withheld)
+    good = index.commitment.digest() == last.commitment and len(rows) == last.n_after
+    good = good and contents.sums == index.commitment.sums()
     detail = f"{len(rows)} rows and {waiting} withheld make the last commitment; {free} places free"
     wrong = f"{len(rows)} rows do not make the commitment to {last.n_after} of the last receipt"
     yield Check("rows", good, detail if good else wrong)

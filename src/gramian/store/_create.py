@@ -16,9 +16,9 @@ from gramian.files.parts import (
     write_values,
 )
 from gramian.store._backend import Contents, Settings
-from gramian.store._book import key_digest, settings_digest, snapshot_checksum
 from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreError
+from gramian.store._index import key_digest, settings_digest, snapshot_checksum
 from gramian.store._keys import Signer, signed
 from gramian.store._rows import pack, rows_from
 from gramian.tables import estimator_of

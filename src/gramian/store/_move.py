@@ -12,9 +12,9 @@ from gramian.files._receipt import now, versions
 from gramian.files.parts import Parts
 from gramian.store._anchor import Anchor, OldCopyError
 from gramian.store._backend import Backend, Contents, Settings
-from gramian.store._book import Book, open_contents, read_receipts, read_rows, settings_digest
 from gramian.store._create import new_settings
 from gramian.store._errors import StoreError
+from gramian.store._index import RowIndex, open_contents, read_receipts, read_rows, settings_digest
 from gramian.store._keys import Signer, signed
 from gramian.store._open import backend_of
 from gramian.store._open import new_keyring as make_keyring
@@ -98,13 +98,13 @@ def restore(
         contents, _ = backend.read()
     try:
         receipts = read_receipts(contents)
-        book, rows = read_rows(contents, receipts)
+        index, rows = read_rows(contents, receipts)
     except (ValueError, TypeError, KeyError) as error:
         raise StoreError(f"{backend.address} is damaged: {error}.") from error
     _check_signer(receipts[-1], signer)
     ring = make_keyring(new_keyring)
     assert ring is not None
-    restored = _without_erased(contents, book, rows, signer, max(ring.keys()))
+    restored = _without_erased(contents, index, rows, signer, max(ring.keys()))
     _write(target, restored, ring)
     last = Receipt.read(restored.receipts[-1])
     if anchor is not None:
@@ -113,12 +113,12 @@ def restore(
 
 
 def _without_erased(
-    contents: Contents, book: Book, rows: list[Row], signer: Signer | None, epoch: int
+    contents: Contents, index: RowIndex, rows: list[Row], signer: Signer | None, epoch: int
 ) -> Contents:
     """The contents with a receipt of what has gone; StoreError if no model is left."""
     taken = [content for content in contents.rows.values() if not is_free(content)]
-    settings, chosen = _left(contents, rows, book.last)
-    receipt = replace(_receipt(book, len(rows), epoch), settings=settings_digest(*settings))
+    settings, chosen = _left(contents, rows, index.last)
+    receipt = replace(_receipt(index, len(rows), epoch), settings=settings_digest(*settings))
     receipt = signed(replace(receipt, chosen_on_data=chosen), signer)
     found = replace(
         contents,
@@ -126,7 +126,7 @@ def _without_erased(
         rows=dict(enumerate(taken)),
         receipts=[*contents.receipts, receipt.content()],
         snapshot=None,
-        sums=book.commitment.sums(),
+        sums=index.commitment.sums(),
         erased=None,
     )
     with _making_a_model(len(rows)):
@@ -154,9 +154,9 @@ def _making_a_model(n: int) -> Iterator[None]:
         ) from error
 
 
-def _receipt(book: Book, rows: int, epoch: int) -> Receipt:
+def _receipt(index: RowIndex, rows: int, epoch: int) -> Receipt:
     """The receipt of a restoration, without what is said of settings and not signed yet."""
-    last = book.last
+    last = index.last
     return replace(
         last,
         action="restore",
@@ -171,10 +171,10 @@ def _receipt(book: Book, rows: int, epoch: int) -> Receipt:
         difference=None,
         tolerance=None,
         verified=None,
-        commitment=book.commitment.digest(),
+        commitment=index.commitment.digest(),
         epoch=epoch,
         previous=last.hash,
-        tree=book.tree.root(),
+        tree=index.tree.root(),
         versions=versions(),
     )
 

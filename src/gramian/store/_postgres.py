@@ -139,8 +139,8 @@ class Postgres(Backend):
             raise StoreError(f"{self.address} is damaged: a table lacks entries.")
         if not receipts:
             raise StoreError(f"{self.address} is damaged: receipts are missing.")
-        told = list(receipts.values())
-        return Contents(meta[0], settings, rows, told, snapshot, meta[1], keys), []
+        contents = list(receipts.values())
+        return Contents(meta[0], settings, rows, contents, snapshot, meta[1], keys), []
 
     def receipts(self) -> list[bytes]:
         return list(

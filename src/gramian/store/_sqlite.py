@@ -171,8 +171,8 @@ class SQLiteFile(Backend):
         with _translated(self.path), closing(_reader(self.path)) as connection:
             connection.execute("BEGIN")
             _check_kind(connection, self.path)
-            told = "SELECT content FROM receipts WHERE number > ? ORDER BY number"
-            receipts = [content for (content,) in connection.execute(told, (since,))]
+            query = "SELECT content FROM receipts WHERE number > ? ORDER BY number"
+            receipts = [content for (content,) in connection.execute(query, (since,))]
             moved = "SELECT place, content FROM rows WHERE version > ?"
             rows = dict(connection.execute(moved, (_as_blob(since),)))
             ((sums,),) = connection.execute("SELECT sums FROM meta")

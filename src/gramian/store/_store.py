@@ -16,10 +16,10 @@ from gramian.files._receipt import now
 from gramian.store import _edits
 from gramian.store._anchor import Anchor
 from gramian.store._audit import AuditReport, Check, audit_backend
-from gramian.store._book import hashed_id
 from gramian.store._create import first_contents
 from gramian.store._errors import StoreReplacedError
 from gramian.store._following import LEASE, Following
+from gramian.store._index import hashed_id
 from gramian.store._keys import Signer
 from gramian.store._open import backend_of, is_address, new_keyring
 from gramian.store._rows import held_from, unpack
@@ -216,10 +216,10 @@ class Store(SyncedModel):
         def change(model: Any) -> Edit:
             _edits.learn(model, X, y, ids, self._last.next_id or 0, groups)
             came = model.ids_[self._last.n_after :].tolist()
-            waiting = [name for name in came if name in self._book.withheld]
+            waiting = [name for name in came if name in self._index.withheld]
             if waiting:
                 raise ValueError(
-                    f"id {waiting[0]!s} is withheld until {self._book.withheld[waiting[0]]}: take "
+                    f"id {waiting[0]!s} is withheld until {self._index.withheld[waiting[0]]}: take "
                     f"it back, erase it now, or give the new row another id."
                 )
             return Edit("learn", numbered=_edits.numbers(model, ids), user=user)
@@ -291,7 +291,7 @@ class Store(SyncedModel):
     def withheld(self) -> dict[int | str, str]:
         """The rows that are out of the model and not erased yet, with the time when they will."""
         with self._lock:
-            return dict(self._book.withheld)
+            return dict(self._index.withheld)
 
     def take_back(self, ids: Any, *, user: str | None = None) -> Receipt:
         """Learn rows again that are withheld."""
@@ -310,7 +310,7 @@ class Store(SyncedModel):
         """Erase the withheld rows whose time has come, or these; None if there are none."""
         with self._lock:
             present = now()
-            due = [name for name, time in self._book.withheld.items() if time <= present]
+            due = [name for name, time in self._index.withheld.items() if time <= present]
             names = due if ids is None else _edits.as_ids(ids)
             if not names:
                 return None
@@ -409,7 +409,7 @@ class Store(SyncedModel):
 
     def find(self, id: int | str) -> list[Receipt]:
         """The receipts that are about the row with this id."""
-        wanted = hashed_id(self._book.id_key, id)
+        wanted = hashed_id(self._index.id_key, id)
         return [receipt for receipt in self.receipts() if wanted in receipt.ids]
 
     def proof(self, number: int) -> Proof:
@@ -422,7 +422,7 @@ class Store(SyncedModel):
             raise ValueError(f"there is no receipt {number}; the last is {len(receipts) - 1}.")
         head = receipts[-1]
         with self._lock:
-            path = self._book.tree.path(number, len(receipts) - 1) if number < self.version else ()
+            path = self._index.tree.path(number, len(receipts) - 1) if number < self.version else ()
         return Proof(receipts[number], path, head)
 
     def open_receipts(self) -> set[int]:

@@ -11,9 +11,9 @@ from gramian.files.parts import follows_from_rows
 from gramian.store import _edits
 from gramian.store._anchor import Anchor, OldCopyError
 from gramian.store._backend import Backend, Changes
-from gramian.store._book import Opened, open_contents
 from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreError, StoreReplacedError
+from gramian.store._index import Opened, open_contents
 from gramian.store._keys import Signer
 from gramian.store._rows import held_from
 from gramian.store._seal import Sealed
@@ -80,8 +80,8 @@ class SyncedModel:
             )
 
     def _take(self, model: Any, opened: Opened) -> None:
-        self._book, self._parts = opened.book, opened.parts
-        self._last, self._ids, self._model, self._view = self._book.last, model.ids_, model, None
+        self._index, self._parts = opened.index, opened.parts
+        self._last, self._ids, self._model, self._view = self._index.last, model.ids_, model, None
         self._lost = False
 
     def _present(self) -> Any:
@@ -103,9 +103,9 @@ class SyncedModel:
 
     def _waiting(self, name: Any) -> int:
         """The place of a row that is withheld."""
-        if name not in self._book.withheld:
+        if name not in self._index.withheld:
             raise ValueError(f"id {name!s} is not withheld.")
-        return self._book.places[name].number
+        return self._index.places[name].number
 
     def _note(self, receipt: Receipt) -> None:
         if self._anchor is not None:
@@ -200,27 +200,27 @@ class SyncedModel:
 
     def _apply(self, found: Changes) -> bool:
         """Make the same edits; False if the store has to be read anew."""
-        receipts, model, book = [Receipt.read(c) for c in found.receipts], self._model, self._book
+        receipts, model, index = [Receipt.read(c) for c in found.receipts], self._model, self._index
         last, previous = receipts[-1], self._last.hash
         for receipt in receipts:
             if receipt.previous != previous:
                 raise OldCopyError(f"{self.path} has another history than before.")
             previous = receipt.hash
-        if last.settings != book.settings_digest or not follows_from_rows(model):
+        if last.settings != index.settings_digest or not follows_from_rows(model):
             return False
-        gone = book.leave(found.rows)
-        came = [row for row in book.arrive(found.rows) if row.due is None]
+        gone = index.leave(found.rows)
+        came = [row for row in index.arrive(found.rows) if row.due is None]
         if gone:
             model.forget(gone)
             model.settle()
         if came and not _edits.learn_again(model, came, held_from(came, self._parts)):
             return False
-        book.commitment = Commitment.from_sums(found.sums)
-        if len(model.ids_) != last.n_after or book.commitment.digest() != last.commitment:
+        index.commitment = Commitment.from_sums(found.sums)
+        if len(model.ids_) != last.n_after or index.commitment.digest() != last.commitment:
             return False
         for receipt in receipts:
-            book.tree.add(receipt.hash)
-        book.last = self._last = last
+            index.tree.add(receipt.hash)
+        index.last = self._last = last
         self._ids, self._view = model.ids_, None
         return True
 

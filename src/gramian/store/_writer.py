@@ -16,6 +16,7 @@ from gramian.files import (
 )
 from gramian.files._receipt import now, versions
 from gramian.files.parts import (
+    Held,
     Parts,
     following,
     follows_from_rows,
@@ -23,10 +24,10 @@ from gramian.files.parts import (
     write_values,
 )
 from gramian.store._backend import Backend
-from gramian.store._book import Book, Id, Opened, hashed_id, settings_digest, snapshot_checksum
 from gramian.store._create import new_settings
 from gramian.store._edits import columns_of
 from gramian.store._errors import StoreError
+from gramian.store._index import Id, Opened, RowIndex, hashed_id, settings_digest, snapshot_checksum
 from gramian.store._keys import Signer, signed
 from gramian.store._rows import Row, pack, rows_from, unpack
 from gramian.tables import estimator_of
@@ -66,7 +67,7 @@ class Edit:
 class Writer:
     """The side of a store that writes; `start` tells it what is there."""
 
-    book: Book
+    index: RowIndex
 
     def __init__(self, backend: Backend, signer: Signer | None, epoch: Any) -> None:
         self._backend, self._signer, self._user = backend, signer, user_name()
@@ -81,7 +82,7 @@ class Writer:
         StoreError
             If the store is signed with another key, or cannot be written to.
         """
-        self.book, self._columns, self._parts = opened.book, columns_of(model), opened.parts
+        self.index, self._columns, self._parts = opened.index, columns_of(model), opened.parts
         self._has_snapshot = opened.known is not None
         self._check_signer()
         self._backend.begin()
@@ -95,8 +96,8 @@ class Writer:
 
     def write(self, model: Any, edit: Edit) -> Receipt:
         """Write the edit that the model has made, within a transaction."""
-        backend, book = self._backend, self.book
-        ids, columns, n = model.ids_, columns_of(model), book.last.n_after
+        backend, index = self._backend, self.index
+        ids, columns, n = model.ids_, columns_of(model), index.last.n_after
         facts = {"action": edit.action, "n_before": n, "n_after": len(ids)}
         facts |= self._measured(model, edit.verify)
         kept = [self._drop(name) for name in edit.gone]
@@ -104,59 +105,60 @@ class Writer:
             for row in kept:
                 self._put(row._replace(due=edit.due))
         stayed = n - sum(row.due is None for row in kept)
-        came = [self._put(row) for row in rows_from(rows_of(model), stayed, book.arrival)]
+        holdings = rows_of(model)
+        came = [self._put(row) for row in rows_from(holdings, stayed, index.arrival)]
         if edit.numbered:
             facts["next_id"] = int(ids[-1]) + 1
         if edit.action == "reselect" or columns != self._columns or not follows_from_rows(model):
             settings = new_settings(model)
-            book.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
+            index.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
             backend.set_settings(*settings)
-        self._rehearse(model, facts.get("next_id", book.last.next_id))
+        self._rehearse(model, holdings, facts.get("next_id", index.last.next_id))
         receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
         self.attempted = receipt
-        backend.add_receipt(int(receipt.number or 0), receipt.content(), book.commitment.sums())
+        backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
         self._columns, self._has_snapshot = columns, False
         return receipt
 
     def done(self, receipt: Receipt) -> None:
         """The edit is on disk."""
-        self.book.last = receipt
-        self.book.tree.add(receipt.hash)
+        self.index.last = receipt
+        self.index.tree.add(receipt.hash)
 
     def close(self, model: Any) -> None:
         """Keep what follows from the rows, for the next process that opens the store."""
-        lacking = self.book.last.snapshots and not self._has_snapshot
+        lacking = self.index.last.snapshots and not self._has_snapshot
         known = following(model) if lacking and model is not None else {}
         if not known:
             return
         content = write_values(known)
         with self._backend.transaction() as version:
-            if version == self.book.last.number:
-                self._backend.set_snapshot(snapshot_checksum(content, self.book.last), content)
+            if version == self.index.last.number:
+                self._backend.set_snapshot(snapshot_checksum(content, self.index.last), content)
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _drop(self, name: Id) -> Row:
         """Overwrite a row; returns it."""
-        content = self._backend.row(self.book.places[name].number)
-        place = self.book.drop(name)
-        self.book.commitment.remove(content)
+        content = self._backend.row(self.index.places[name].number)
+        place = self.index.drop(name)
+        self.index.commitment.remove(content)
         self._backend.wipe(place.number, place.size)
         return unpack(content)
 
     def _put(self, row: Row) -> Id:
         """Write a row; returns its id."""
         content = pack(row)
-        place, is_new = self.book.take(len(content))
+        place, is_new = self.index.take(len(content))
         self._backend.put(place, content, new=is_new)
-        self.book.add(place, content, row)
-        self.book.commitment.add(content)
+        self.index.add(place, content, row)
+        self.index.commitment.add(content)
         return row.id
 
-    def _rehearse(self, model: Any, next_id: Any) -> None:
+    def _rehearse(self, model: Any, holdings: Held, next_id: Any) -> None:
         """Raise StoreError unless what the edit leaves could be opened again."""
         try:
-            self._parts.rehearse(model, int(next_id))
+            self._parts.rehearse(model, holdings, int(next_id))
         except ModelFileError as error:
             raise StoreError(
                 f"the edit was refused: what it leaves could not be opened again, as it {error}"
@@ -164,7 +166,7 @@ class Writer:
 
     def _measured(self, model: Any, verify: bool) -> dict[str, Any]:
         """Drift and difference to a refit, where they are asked for or cheap."""
-        last, difference, tolerance, verified = self.book.last, None, None, None
+        last, difference, tolerance, verified = self.index.last, None, None, None
         if verify:
             difference, tolerance = difference_to_refit(model), default_tolerance(model)
             verified = bool(difference <= tolerance)
@@ -180,24 +182,24 @@ class Writer:
 
     def _receipt(self, edit: Edit, names: list[Id], facts: dict[str, Any]) -> Receipt:
         """The next receipt of the chain, for rows of these ids."""
-        book, last = self.book, self.book.last
+        index, last = self.index, self.index.last
         changes: dict[str, Any] = {
             "number": int(last.number or 0) + 1,
             "time": max(now(), last.time),  # where the clock went back, time stands still
             "user": edit.user or self._user,
-            "ids": tuple(hashed_id(book.id_key, name) for name in names),
+            "ids": tuple(hashed_id(index.id_key, name) for name in names),
             "count": len(names),
-            "commitment": book.commitment.digest(),
-            "settings": book.settings_digest,
+            "commitment": index.commitment.digest(),
+            "settings": index.settings_digest,
             "epoch": self._epoch(edit.erases),
             "previous": last.hash,
-            "tree": book.tree.root(),
+            "tree": index.tree.root(),
             "versions": versions(),
         }
         return signed(replace(last, **changes, **facts), self._signer)
 
     def _check_signer(self) -> None:
-        public, ours = self.book.last.public_key, self._signer and self._signer.public
+        public, ours = self.index.last.public_key, self._signer and self._signer.public
         address = self._backend.address
         if public is None and ours is not None:
             raise StoreError(f"the store {address} does not sign its receipts; give no key.")

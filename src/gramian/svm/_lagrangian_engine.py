@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _FEW = 400
 # Slacks, which are of the order of one, are lost in rounding errors of this size.
 _BLURRED = 1e-4
-# A solution is sound if it violates its conditions by less than so many rounding errors.
+# A solution is reliable if it violates its conditions by less than so many rounding errors.
 _ROOM = 16.0
 # Number of left-out solutions that are compared with A at once.
 _AT_ONCE = 128
@@ -63,7 +63,7 @@ class LeftOut(NamedTuple):
     """Coefficients (n, b)."""
     values: Array
     """f₋ᵢ(x_i), NaN where pivoting did not end."""
-    sound: Array
+    reliable: Array
     """Whether the true A confirms the solution."""
 
 
@@ -198,9 +198,9 @@ class LagrangianEngine(Engine):
         F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
         doubtful: set[int] = set()
         for j, parts in enumerate(self._left_out(holdings)):
-            for members, _, values, sound in parts:
+            for members, _, values, reliable in parts:
                 F[members, j] = values
-                doubtful.update(members[~sound].tolist())
+                doubtful.update(members[~reliable].tolist())
         found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.spec, holdings)
         if np.isnan(found).any():
             raise np.linalg.LinAlgError(
@@ -260,8 +260,10 @@ class LagrangianEngine(Engine):
         outputs, left = self.predictor(holdings).outputs, []
         doubtful: set[int] = set()
         for parts in self._left_out(holdings):
-            kept = [(members[sound], Z[:, sound]) for members, Z, _, sound in parts]
-            doubtful.update(i for members, _, _, sound in parts for i in members[~sound].tolist())
+            kept = [(members[reliable], Z[:, reliable]) for members, Z, _, reliable in parts]
+            doubtful.update(
+                i for members, _, _, reliable in parts for i in members[~reliable].tolist()
+            )
             members, Z = (np.concatenate(part, axis=-1) for part in zip(*kept, strict=True))
             left.append((members, self._space.project(Z) if self.sums else Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
@@ -386,8 +388,8 @@ class LagrangianEngine(Engine):
         own = members, np.arange(len(members))
         wrong[own] = 0.0
         rounding = [slack_tolerance(z, self._space.largest) for z in Z.T]
-        sound = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
-        return LeftOut(members, Z, y[members] - rho[own], sound)
+        reliable = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
+        return LeftOut(members, Z, y[members] - rho[own], reliable)
 
     def _tableau(self, support: Array, y: Array) -> tuple[Tableau, Array, Array, Array, float]:
         """Return the arguments of `left_out_solutions` for one output."""

@@ -69,9 +69,11 @@ def test_bad_pivot_is_counted_in_the_whole_matrix():
         assert factor_cholesky(buffer) == bad + 1
 
 
+@pytest.mark.parametrize("long", [1, 10_000])  # without Python's lock, and with it
 @pytest.mark.parametrize("columns", [2, 9])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_with_vectors(dtype, columns):
+def test_products_with_vectors(dtype, columns, long, monkeypatch):
+    monkeypatch.setattr("gramian.core.arrays._blas._LONG", long)
     buffer = make_buffer(dtype)
     X = np.random.default_rng(2).standard_normal((N, 2 * columns)).astype(dtype)[:, ::2]
     lower = np.tril(buffer) + np.tril(buffer, -1).T

@@ -24,6 +24,9 @@ from gramian.core.arrays._types import Array
 # product, which packs the matrix first. A complex one needs two triangular products.
 _FEW_COLUMNS = 6
 _FEW_COMPLEX_COLUMNS = 3
+# Rows from which on a product with one vector lets other threads of Python run meanwhile; with
+# fewer it is done in a millisecond, and faster without.
+_LONG = 2048
 _UNBLOCKED = 32
 _MIRRORED = 128
 _SQUARE = 1024  # rows of a triangle that are copied at once
@@ -69,7 +72,7 @@ def symmetric_product(buffer: Array, X: Array, *, lower: bool = False) -> Array:
 
 def _symv(buffer: Array, x: Array, lower: bool) -> Array:
     """``S x`` for one vector."""
-    if is_large(buffer):
+    if len(buffer) >= _LONG and _native.is_native(buffer):
         return _native.symv(b"L" if lower else b"U", buffer, x)
     symv = _complex_symv if buffer.dtype.kind == "c" else _blas("symv", buffer.dtype)
     return symv(1.0, buffer, x, lower=lower)

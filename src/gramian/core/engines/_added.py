@@ -51,12 +51,12 @@ class AddedBlock(ABC):
 
 @dataclass(frozen=True, eq=False)
 class AddedQueries(AddedBlock):
-    """A `AddedBlock` of an estimator that is linear in its target columns.
+    """An `AddedBlock` of an estimator that is linear in its target columns.
 
     Parameters
     ----------
     left_out : callable
-        Returns `Joined` for the target columns, given the weight of a query.
+        Returns `Added` for the target columns, given the weight of a query.
     targets : Targets
         Those of the held samples.
     weights : ndarray of shape (n_classes,), optional
@@ -144,7 +144,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, eq=False)
 class AddedByEdits(AddedBlock):
-    """A `AddedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
+    """An `AddedBlock` of any classifier: learns each query, leaves each sample out, forgets it.
 
     Parameters
     ----------

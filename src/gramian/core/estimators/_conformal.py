@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from gramian.core.arrays import Array, one_blas_thread
+from gramian.core.arrays import Array, one_blas_thread, using_jobs
 from gramian.core.engines import check_choice, is_number
 from gramian.core.equations import conformal_regions, jackknife_plus, p_values
 from gramian.core.estimators._cross_conformal import (
@@ -40,7 +40,7 @@ def label_p_values(
     check_choice("method", method, SET_METHODS)
     check_choice("score", score, SCORES)
     random = check_random_state(random_state)
-    with model._lock, one_blas_thread():
+    with model._lock, one_blas_thread(), using_jobs(model.n_jobs):
         now = model._serving()
         holdings = now.holdings
         if method == "cv+" or (method == "auto" and judged_by_folds(now)):
@@ -97,7 +97,7 @@ def answer_p_values(
     check_choice("width", width, ("constant", "density", "local"))
     random = check_random_state(random_state)
     if is_classifier(model):
-        with model._lock, one_blas_thread():
+        with model._lock, one_blas_thread(), using_jobs(model.n_jobs):
             P = label_p_values(model, X, mondrian, smoothed, random, score=score)
             classes = model.classes_
             total = 1.0 if mondrian else 1.0 + model.sample_weight_.sum()
@@ -105,7 +105,7 @@ def answer_p_values(
         known = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         least = (random.uniform(size=len(y)) if smoothed else 1.0) / total
         return np.where(classes[known] == y, P[np.arange(len(y)), known], least)
-    with model._lock, one_blas_thread():
+    with model._lock, one_blas_thread(), using_jobs(model.n_jobs):
         now = model._serving()
         holdings = now.holdings
         read = now.samples.queries if width == "local" else now.samples.adding
@@ -141,7 +141,7 @@ def regions(model: Any, X: Any, confidence_level: Any, width: str = "auto") -> l
     With width "density", residuals are divided by the deviations of left-out targets.
     """
     confidence_level, width = check_confidence(confidence_level), width_for("full", width)
-    with model._lock, one_blas_thread():
+    with model._lock, one_blas_thread(), using_jobs(model.n_jobs):
         now = model._serving()
         holdings, out = now.holdings, []
         X = now.samples.adding(model, holdings, X)
@@ -180,7 +180,7 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str
         found = regions(model, X, confidence_level, width)
         return np.array([[(part[0, 0], part[-1, 1]) for part in parts] for parts in found])
     confidence_level = check_confidence(confidence_level)
-    with model._lock, one_blas_thread():
+    with model._lock, one_blas_thread(), using_jobs(model.n_jobs):
         return _jackknife_ends(model, X, confidence_level, width == "local")
 
 

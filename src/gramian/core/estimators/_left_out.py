@@ -162,7 +162,7 @@ def output_pair_effects(model: Any, X: Any) -> Array:
 def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of queries with the left-out outputs of all samples if one of them were added.
 
-    See ``Engine.joined``. The model must not be edited until the last block.
+    See ``Engine.added``. The model must not be edited until the last block.
     """
     now = model._serving()
     result: Iterator[tuple[slice, Any]] = now.engine.added(

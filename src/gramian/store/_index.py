@@ -27,10 +27,10 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Book:
+class RowIndex:
     """Places of rows by id, free places by size, and the last receipt that is on disk.
 
-    An edit changes the book as it goes. If it fails, the book is made anew from the file.
+    An edit changes the index as it goes. If it fails, the index is made anew from the file.
     """
 
     id_key: bytes
@@ -99,7 +99,7 @@ class Book:
 class Opened:
     """A store as it was read, checked against its last receipt."""
 
-    book: Book
+    index: RowIndex
     parts: Parts
     held: Held
     known: dict[str, Any] | None
@@ -107,7 +107,7 @@ class Opened:
 
     def model(self) -> Any:
         """The model that the rows and settings are, with what the snapshot has if that fits."""
-        next_id = self.book.last.next_id or 0
+        next_id = self.index.last.next_id or 0
         if self.known is not None:
             try:
                 return self.parts.model(self.held, next_id, self.known)
@@ -120,17 +120,17 @@ def open_contents(contents: Contents, address: str) -> Opened:
     """Everything in its form; raises StoreError at whatever the last receipt does not say."""
     try:
         receipts = read_receipts(contents)
-        book, rows = read_rows(contents, receipts)
-        if book.commitment.digest() != book.last.commitment:
+        index, rows = read_rows(contents, receipts)
+        if index.commitment.digest() != index.last.commitment:
             raise ValueError("its rows are not those of the last receipt")
-        if book.settings_digest != book.last.settings:
+        if index.settings_digest != index.last.settings:
             raise ValueError("its settings are not those of the last receipt")
         parts = Parts(contents.settings[1])
         held = held_from(rows, parts)
-        known = read_snapshot(contents, book.last)
+        known = read_snapshot(contents, index.last)
     except (ValueError, TypeError, KeyError) as error:
         raise StoreError(f"{address} is damaged: {error}. `gramian audit` says more.") from error
-    return Opened(book, parts, held, known)
+    return Opened(index, parts, held, known)
 
 
 def read_receipts(contents: Contents) -> list[Receipt]:
@@ -138,24 +138,24 @@ def read_receipts(contents: Contents) -> list[Receipt]:
     return [Receipt.read(content) for content in contents.receipts]
 
 
-def read_rows(contents: Contents, receipts: list[Receipt]) -> tuple[Book, list[Row]]:
+def read_rows(contents: Contents, receipts: list[Receipt]) -> tuple[RowIndex, list[Row]]:
     """Where rows are, and those of the model in order of arrival."""
     tree = Tree(receipt.hash for receipt in receipts)
     digest = settings_digest(*contents.settings)
-    book, rows = Book(contents.id_key, digest, receipts[-1], tree), []
+    index, rows = RowIndex(contents.id_key, digest, receipts[-1], tree), []
     for place, content in contents.rows.items():
-        book.end = max(book.end, place + 1)
+        index.end = max(index.end, place + 1)
         if is_free(content):
-            book.free.setdefault(len(content), set()).add(place)
+            index.free.setdefault(len(content), set()).add(place)
             continue
         row = unpack(content)
-        if row.id in book.places:
+        if row.id in index.places:
             raise ValueError("two rows have one id")
-        book.add(place, content, row)
-        book.commitment.add(content)
+        index.add(place, content, row)
+        index.commitment.add(content)
         rows.append(row)
     held = (row for row in rows if row.due is None)
-    return book, sorted(held, key=lambda row: row.arrival)
+    return index, sorted(held, key=lambda row: row.arrival)
 
 
 def read_snapshot(contents: Contents, last: Receipt) -> dict[str, Any] | None:
