@@ -146,8 +146,7 @@ def report(records: list[Record]) -> list[Part]:
             "as a stack of the library does. The default parts, and these with one part more. Less "
             "than zero is less error with that part; ± is one standard error over tables. Numbers "
             "are compared by ratios of squared errors. All candidates were measured on the tables "
-            "of `mixed`. On the others, the linear part was measured on all, and the rest on those "
-            "of numbers, since all together had looked best there."
+            f"of `mixed`. {_on_others(records)}"
         ),
         *(_compared(records, new) for new in (False, True) if _some(records, new)),
         *_each_table(records),
@@ -161,6 +160,15 @@ def report(records: list[Record]) -> list[Part]:
             'kernel; thresholds, ranks and levels with `metric="diagonal"`.'
         ),
     ]
+
+
+def _on_others(records: list[Record]) -> str:
+    if not _some(records, True):
+        return "None of them was measured on other tables."
+    return (
+        "On the others, the linear part was measured on all, and the rest on those of numbers, "
+        "since all together had looked best there."
+    )
 
 
 def _some(records: list[Record], new: bool) -> list[Record]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from time import process_time
 from typing import Any
@@ -32,7 +31,7 @@ STACK, ALONE = "stack", "least squares SVM"
 OURS = {STACK: StackedKernelRegressor, ALONE: LeastSquaresSVR}
 PEERS = {"MAPIE, CQR": "mapie", "crepes, normalised": "crepes"}
 N_TRAIN, CALIBRATE = 400, 3
-PARTITIONS = int(os.environ.get("GRAMIAN_DRAWS", "5"))
+PARTITIONS = 3
 
 
 def real_cases(quick: bool) -> list[Parameters]:

@@ -6,7 +6,6 @@ import pytest
 from evidence.shared import candidates
 from evidence.shared.candidates import Part, Rows, encoded, encoding, fit_part
 from evidence.shared.mixed import Columns
-from evidence.shared.orthogonal_stack import ChosenKernel, OrthogonalStack
 from gramian import LeastSquaresSVR
 
 RNG = np.random.default_rng(0)
@@ -90,19 +89,3 @@ def test_a_class_that_the_rows_lack_has_an_output(rows):
     assert outputs.shape == (40, 3)
     assert (outputs[:, 1] == -1).all()
     assert np.mean(outputs.argmax(axis=1) == y) > 0.5
-
-
-@pytest.mark.parametrize("classes", [0, 2, 3])
-def test_orthogonal_stack_learns(classes):
-    X = np.random.default_rng(1).uniform(-1, 1, size=(100, 2))
-    y = np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.3, 0.3]) if classes else X[:, 0] ** 2
-    model = OrthogonalStack(classes > 0, 20).fit(X, y)
-    found = model.predict(X)
-    assert np.mean(found == y) > 0.9 if classes else np.mean((found - y) ** 2) < 0.1 * y.var()
-
-
-def test_a_basis_takes_the_kernel_that_is_best_for_one_estimator():
-    X = np.random.default_rng(2).uniform(-1, 1, size=(120, 2))
-    model = ChosenKernel(False).fit(X, np.abs(X[:, 0]))
-    assert model.kernel in ("rbf", "laplacian", "exponential")
-    assert np.mean((model.predict(X) - np.abs(X[:, 0])) ** 2) < 0.01

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian import StackedKernelClassifier, StackedKernelRegressor
+import gramian
+from gramian import LeastSquaresSVR, StackedKernelClassifier, StackedKernelRegressor
 from gramian.stack._folds import fold_starts, outputs_without_folds, readable
 
 PARTS = ("rbf", "laplacian+diagonal", "linear", "exponential+thresholds")
@@ -65,3 +66,13 @@ def test_widths_from_widths_begin_afresh_without_a_fold():
     (part,) = model._now.spec.parts
     assert part.selection.common is None
     assert fold_starts({"ard": part}) == {}
+
+
+def test_a_file_holds_where_widths_began(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 3))
+    model = LeastSquaresSVR(metric="ard", random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    gramian.save(model, tmp_path / "model.gram")
+    found = gramian.load(tmp_path / "model.gram").selection_.common
+    assert found == model.selection_.common
+    assert min(found) > 0

@@ -181,7 +181,7 @@ class MovingModel:
         if code is None:
             return None
         system = self._system
-        leaving = int(system.B[system.places()[0], 2])
+        leaving = int(system.B.item(system.places()[0], 2))
         if leaving != code and system.B[:, 1 + leaving].sum() == 1.0:
             return None
         return self._rows[code]

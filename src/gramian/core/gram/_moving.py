@@ -101,16 +101,16 @@ class MovingSystem:
         root = sqrt(c)
         w *= 1.0 / root
         w[j] = -1.0 / root
-        v = self._column(i)
-        v += w[i] * w
-        own = float(v[i])
+        v, met = self._column(i), w.item(i)
+        v += met * w
+        own = v.item(i)
         if not own > 0.0:
             return False
         if self.start % LOOKED == 0:
             self._look(i, j, k, v)
         v *= 1.0 / sqrt(own)
         C, S = (kS - b) / root, self.S
-        E = (S[i] + w[i] * C) / sqrt(own)
+        E = (S[i] + met * C) / sqrt(own)
         self.whole = False
         self._add(w, v)
         dger(1.0, w, C, a=S, overwrite_a=1)
