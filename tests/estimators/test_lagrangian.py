@@ -522,6 +522,14 @@ def test_a_query_that_an_update_refuses_is_learned_from_scratch(monkeypatch):
 
     monkeypatch.setattr(type(model._now.engine), "append", refuse)
     np.testing.assert_array_equal(model.p_values(X[:2] + 0.1), expected)
+    fresh = type(model._now.engine).fresh
+    monkeypatch.setattr(
+        type(model._now.engine),
+        "fresh",
+        lambda engine, held, *why: refuse() if len(held) == 13 else fresh(engine, held, *why),
+    )
+    with pytest.raises(NotPositiveDefiniteError, match="learning a query failed at new sample 0"):
+        model.p_values(X[:2] + 0.1)
 
 
 def without_each(model, at):

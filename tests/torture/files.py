@@ -225,11 +225,13 @@ def mutated(content, other, rng):
 
 
 def mutation(seed, originals, path):
-    """What became of one blindly altered file; "used" if it is the original model still."""
+    """What became of one blindly altered file; "used" if it is the original model still.
+
+    So much may have come from another file that it is that one.
+    """
     rng = random.Random(seed)
     name, other = rng.choice(sorted(originals)), rng.choice(sorted(originals))
-    content, mark = originals[name]
-    changed = mutated(content, originals[other][0], rng)
+    changed = mutated(originals[name][0], originals[other][0], rng)
     path.write_bytes(changed)
     try:
         model = gramian.load(path)
@@ -237,10 +239,12 @@ def mutation(seed, originals, path):
         return _of_message(name, str(error), path)
     except Exception as error:
         return f"{name}: load raised {error!r:.300}"
-    same = gramian.files.fingerprint(model) == mark  # times and attributes of zip may differ
-    if not same or len(changed) != len(content):
-        return f"{name}: {'bytes more or less' if same else 'another model'} went unnoticed"
-    return "used"
+    found = gramian.files.fingerprint(model)  # times and attributes of zip may differ
+    for content, mark in (originals[name], originals[other]):
+        if found == mark:
+            same = len(changed) == len(content)
+            return "used" if same else f"{name}: bytes more or less went unnoticed"
+    return f"{name}: another model went unnoticed"
 
 
 def _of_message(name, text, path):

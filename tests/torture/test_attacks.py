@@ -38,6 +38,14 @@ def test_edits():
     assert not failures, failures[0]
 
 
+@pytest.mark.parametrize(("name", "seed"), [("oks", 3_000_041), ("okr", 22_000_030)])
+def test_edits_of_a_basis_in_single_precision(name, seed):
+    """Of a linear kernel more centres than features, which rounding alone tells apart."""
+    tried, failures = edits.run_script(name, seed)
+    assert tried == edits.EDITS
+    assert not failures, failures[0]
+
+
 def test_copies():
     names = ("kda", "lsvc", "oks", "fuzzy", "lssvr-linear", "stack-r", "precomputed")
     tried, failures = copies.main(1, n=1, names=names)

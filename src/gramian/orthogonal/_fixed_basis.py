@@ -63,12 +63,18 @@ class Centres:
             yield block, self.rows(X[block], None if positions is None else positions[block])
 
     def rows(self, X: Any, positions: Array | None = None) -> Array:
-        """Kernel values with the centres, of shape (len(X), m), plus ε where X is a centre."""
-        rows = np.empty((X.shape[0], len(self)), like=device_like(X))
+        """Kernel values with the centres, of shape (len(X), m), plus ε where X is a centre.
+
+        In host memory they are computed in double precision: U⁻ᵀ enlarges rounding errors, and a
+        sample must leave as it came.
+        """
+        rows, points = np.empty((X.shape[0], len(self)), like=device_like(X)), self.points
+        if device_like(X) is None:
+            X, points = X.astype(float, copy=False), points.astype(float, copy=False)
         single = len(self.kernels) == 1
         for number, kernel in enumerate(self.kernels):
             own = slice(None) if single else np.flatnonzero(self.which == number)
-            rows[:, own] = kernel(X, self.points[own])
+            rows[:, own] = kernel(X, points[own])
         if positions is not None and self.epsilon:
             holdings = self.samples >= 0
             rows[(positions[:, None] == self.samples) & holdings] += self.epsilon

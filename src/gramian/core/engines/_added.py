@@ -131,7 +131,11 @@ class Rehearsal:
         try:
             engine = self.engine.append(self.holdings, after)
         except NotPositiveDefiniteError:  # what an update refuses may be learned from scratch
-            return np.asarray(self.engine.fresh(after).loo(after))
+            try:
+                return np.asarray(self.engine.fresh(after).loo(after))
+            except NotPositiveDefiniteError as error:
+                error.asked = "learning a query"
+                raise
         found = np.asarray(engine.loo(after))
         with suppress(np.linalg.LinAlgError):  # then the next call builds it
             self.engine = engine.remove(after, self.holdings, np.array([len(self.holdings)]))
