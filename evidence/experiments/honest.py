@@ -34,16 +34,17 @@ SIZES = ((50, 20), (100, 50), (100, 200), (200, 500), (100, 2000))
 SLOW = ("OrthogonalKernelClassifier", "OrthogonalKernelRegressor")
 FUZZY = "EllipsoidalFuzzyClassifier"
 METRICS = (METRIC_OF_CLASSES, METRIC_OF_NUMBERS)
-DRAWS = (3, 3, 2, 1, 0)
+DRAWS = (20, 20, 20, 4, 1)
 FEWER_DRAWS = {
-    **dict.fromkeys(METRICS, (0, 0, 0, 0, 0)),
-    **dict.fromkeys(SLOW, (0, 0, 0, 0, 0)),
+    **dict.fromkeys(METRICS, (8, 8, 4, 2, 1)),
+    **dict.fromkeys(SLOW, (2, 1, 0, 0, 0)),
+    FUZZY: (6, 6, 3, 1, 0),
 }
 """Draws for each of the sizes: fewer, or none, where a case takes minutes."""
-GROUP_DRAWS, SUBJECT_DRAWS = {2: 2, 8: 2, 20: 1}, 2
+GROUP_DRAWS, SUBJECT_DRAWS = {2: 20, 8: 8, 20: 3}, 3
 LEAST = ("LeastSquaresSVC", "LeastSquaresSVR")
 STACKS = ("StackedKernelClassifier", "StackedKernelRegressor")
-TABLES_OF = STACKS
+TABLES_OF = ("KernelDiscriminant", *LEAST, *STACKS)
 
 
 # --- noise --------------------------------------------------------------------------------------
