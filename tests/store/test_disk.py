@@ -50,7 +50,7 @@ def test_a_basis_without_vectors_is_opened_again(place):
 
 
 def test_an_edit_that_could_not_be_opened_again_is_refused(store, monkeypatch):
-    def refuse(self, model, next_id):
+    def refuse(self, model, holdings, next_id):
         raise ModelFileError("holds no valid model.")
 
     monkeypatch.setattr(Parts, "rehearse", refuse)

@@ -56,11 +56,12 @@ def _library(controller: Any) -> _Library:
     A recent threadpoolctl lets the first thread that asks set their number, and what others ask for
     is ignored, without a word. Here any thread may be the first to work, and any the last.
     """
+    functions = getattr(controller, "dynlib", None)  # an early threadpoolctl needs no help
     if getattr(controller, "threading_layer", None) == "pthreads":
         for first, last in _AFFIXES:
             names = [f"{first}openblas_{do}_num_threads{last}" for do in ("get", "set")]
-            if all(hasattr(controller.dynlib, name) for name in names):
-                return _Library(*(getattr(controller.dynlib, name) for name in names))
+            if all(hasattr(functions, name) for name in names):
+                return _Library(*(getattr(functions, name) for name in names))
     return _Library(controller.get_num_threads, controller.set_num_threads)
 
 
