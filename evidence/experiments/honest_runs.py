@@ -92,14 +92,19 @@ def run_mixed(model: str, table: str) -> dict[str, Any]:
     return judged(fitted.estimator_, X, y)
 
 
-def run_group(model: str, rows: int, seed: int) -> dict[str, Any]:
-    """Persons whose rows are alike, with a target of their own and a weak signal; new persons."""
+def run_group(model: str, rows: int, seed: int, shares: str) -> dict[str, Any]:
+    """Persons whose rows are alike, with a target of their own and a weak signal; new persons.
+
+    Of two classes, ``shares="equal"`` has as many persons of each: no model can learn which is the
+    larger. With "chance", the shares of the persons learned are those of their draw.
+    """
     rng = np.random.default_rng(SEED + seed)
     X, y, persons = drawn(rng, PERSONS, rows)
     X_new, y_new, _ = drawn(rng, 400, 1)
     one = ESTIMATORS[model]()
     if is_classifier(one):
-        y, y_new = (y > 0).astype(int), (y_new > 0).astype(int)
+        cut, cut_new = (np.median(y), np.median(y_new)) if shares == "equal" else (0.0, 0.0)
+        y, y_new = (y > cut).astype(int), (y_new > cut_new).astype(int)
     alone = ESTIMATORS[model]().fit(X, y)
     found = judged(one.fit(X, y, groups=persons), X_new, y_new)
     rest = {"alone": 100.0 * (1.0 - alone.loo_score())}
