@@ -87,10 +87,6 @@ class LiveEstimator(HeldSamples, StoredModel):
     tuning_fraction: float | None = None
     random_state: Any = None
 
-    @abstractmethod
-    def _spec(self) -> Spec[Any]:
-        """Return the parameters as one frozen object; raise ValueError if one is invalid."""
-
     # -- learning and forgetting ----------------------------------------------------------------
 
     @edits
