@@ -19,13 +19,16 @@ import numpy as np
 from joblib import cpu_count
 
 from evidence._compare import grouped
+from evidence._environment import machine as facts
 from evidence._experiment import Cell, Parameters, Part, Record, Table, Text, benchmark
 from evidence.experiments.default_times import samples
 from evidence.experiments.service import MODEL, infer, served
 from gramian import LeastSquaresSVC, StackedKernelClassifier
 
+CORES, COUNTS = (2, 4, 16), (1, 2, 4, 16)
+"""Cores that a process may use, and threads."""
 SIZES, EDITS, REQUESTS = (300, 1000, 3000), 20, 50
-REPEATS, ENOUGH = 3, 10.0
+REPEATS, ENOUGH = 3, 5.0
 """Repetitions, and seconds after which there are no more of them."""
 LIMITS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 TASKS = {"fit": "fit (s)", "stack": "stack (s)", "edit": "edit (ms)", "infer": "infer (ms)"}
@@ -34,27 +37,45 @@ MOST = {"idle": 1.2, "busy": 1.5}
 
 
 def cases(quick: bool) -> list[Parameters]:
-    sizes = (60,) if quick else SIZES
-    counts = sorted({str(k) for k in (1, 2, 4, cpu_count()) if k <= cpu_count()}, key=int)
     return [
-        {"n": n, "load": load, "threads": threads, "repeats": 1 if quick else REPEATS}
-        for n in sizes
+        {
+            "cores": cores,
+            "n": n,
+            "load": load,
+            "threads": threads,
+            "repeats": 1 if quick else REPEATS,
+        }
+        for cores in (CORES[:1] if quick else _available())
+        for n in ((60,) if quick else SIZES)
         for load in MOST
-        for threads in (*counts, "default")
+        for threads in (*(str(k) for k in COUNTS if k <= cores), "default")
     ]
 
 
-def run(n: int, load: str, threads: str, repeats: int) -> dict[str, Any]:
+def _available() -> list[int]:
+    """Numbers of cores that this machine has."""
+    return [cores for cores in CORES if cores <= cpu_count()] or [cpu_count()]
+
+
+def run(cores: int, n: int, load: str, threads: str, repeats: int) -> dict[str, Any]:
     """Seconds of each task, the least of some repetitions, in a process of its own."""
     limits = {} if threads == "default" else dict.fromkeys(LIMITS, threads)
     environment = {name: value for name, value in os.environ.items() if name not in LIMITS}
     words = [sys.executable, "-m", "evidence.experiments.threads", str(n), str(repeats)]
-    before = os.getloadavg()[0]
-    with _spinning(cpu_count() if load == "busy" else 0):
-        done = subprocess.run(
-            words, env={**environment, **limits}, capture_output=True, text=True, check=True
-        )
-    return {"seconds": json.loads(done.stdout), "before": before}
+    before, all_cores = os.getloadavg()[0], os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(all_cores)[:cores])  # processes that it starts have the same
+    try:
+        with _spinning(cores if load == "busy" else 0):
+            done = subprocess.run(
+                words, env={**environment, **limits}, capture_output=True, text=True, check=True
+            )
+    finally:
+        os.sched_setaffinity(0, all_cores)
+    return {
+        "seconds": json.loads(done.stdout),
+        "before": before,
+        "processor": facts()["processor"],
+    }
 
 
 @contextmanager
@@ -118,34 +139,40 @@ def _infer(n: int, repeats: int) -> float:
 def report(records: list[Record]) -> list[Part]:
     rows: list[list[Any]] = []
     gains: list[list[Any]] = []
-    for (n, load), some in grouped(records, "n", "load").items():
+    for (cores, n, load), some in grouped(records, "cores", "n", "load").items():
         for record in some:
             cells = [_cell(record, some, task) for task in TASKS]
-            rows.append([n, load, record["threads"], *cells, record["before"]])
+            rows.append([cores, n, load, record["threads"], *cells, record["before"]])
         if load == "idle":
-            gains.append([n, *_gains(some)])
+            gains.append([cores, n, *_gains(some)])
+    on = "; ".join(
+        f"{', '.join(str(cores) for cores in grouped(some, 'cores'))} cores: {processor}"
+        for processor, some in grouped(records, "processor").items()
+    )
     return [
         Text(
             "A tuned fit of `LeastSquaresSVC` and of `StackedKernelClassifier` with their default "
             "parameters on n samples with 20 features, one sample learned and forgotten again, and "
             f"one row predicted over HTTP. The least of {REPEATS} repetitions of a fit, and of "
-            f"{3 * REPEATS} of the others, fewer once they have taken {ENOUGH:g} s: a stack of "
-            "3,000 samples is fitted once. Each number of threads in a process of its own, set by "
-            "`OPENBLAS_NUM_THREADS`; by default nothing is set. Busy: "
-            "with a process beside it for each core that spins. Under the default stands its time "
-            "over the best number of threads."
+            f"{3 * REPEATS} of the others, fewer once they have taken {ENOUGH:g} s. Each number of "
+            "threads in a process of its own, set by `OPENBLAS_NUM_THREADS`; by default nothing is "
+            "set. The process may use so many cores of its machine. Busy: with a process beside it "
+            "for each of these cores that spins. Under the default stands its time over the best "
+            f"number of threads. Processors: {on}."
         ),
-        Table(["n", "load", "threads", *TASKS.values(), "load before"], rows),
-        Text("Idle: the time with one thread over that with as many as there are cores."),
-        Table(["n", *TASKS], gains),
+        Table(["cores", "n", "load", "threads", *TASKS.values(), "load before"], rows),
+        Text("Idle: the time with one thread over the default."),
+        Table(["cores", "n", *TASKS], gains),
     ]
 
 
 def _gains(some: list[Record]) -> list[float | None]:
-    """Seconds of each task with one thread over those with most threads."""
-    counted = [record for record in some if record["threads"] != "default"]
-    one, most = (pick(counted, key=lambda r: int(r["threads"]))["seconds"] for pick in (min, max))
-    return [None if one[task] is None else one[task] / most[task] for task in TASKS]
+    """Seconds of each task with one thread over those by default, where both are known."""
+    known = {record["threads"]: record["seconds"] for record in some}
+    one, default = (known.get(threads, {}) for threads in ("1", "default"))
+    return [
+        one[task] / default[task] if one.get(task) and default.get(task) else None for task in TASKS
+    ]
 
 
 def _cell(record: Record, some: list[Record], task: str) -> Any:

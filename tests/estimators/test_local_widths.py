@@ -214,7 +214,7 @@ def test_density_regions_are_those_of_refits_with_the_query(name, targets, weigh
         for c, part in enumerate(found[q] if targets else [found[q]]):
             assert hulls[q, c].tolist() == [part[0, 0], part[-1, 1]]
             finite = part[np.isfinite(part)]
-            nudge = 1e-6 * (1.0 + np.abs(finite))
+            nudge = 1e-8 * (1.0 + np.abs(finite))
             for value in np.concatenate([[-30.0, 30.0], finite - nudge, finite + nudge]):
                 Y = np.concatenate([y, np.full_like(y[:1], value)])
                 left = [
@@ -257,15 +257,17 @@ def variance(model, name, X, w, x, own):
         penalty[1:, 1:] = model.ridge_ * rbf_kernel(C, gamma=0.5)
         N = np.linalg.inv((psi[0].T * w) @ psi[0] + penalty)
         return 1.0 / own + (psi[1] @ N @ psi[1].T)[0, 0]
-    far = 1e9  # an intercept of which next to nothing is known beforehand
     kernel = {
         "rbf": lambda A, B: rbf_kernel(A, B, gamma=0.5),
         "laplacian": lambda A, B: np.exp(-0.5 * np.abs(A[:, None] - B).sum(axis=2)),
         "linear": lambda A, B: A @ B.T,
     }[name]
-    A = kernel(X, X) + far + np.diag(0.1 / w)
-    k = kernel(X, x[None]) + far
-    left = kernel(x[None], x[None])[0, 0] + far - (k.T @ np.linalg.solve(A, k))[0, 0]
+    # The best linear unbiased prediction Σ v_i y_i with Σ v_i = 1, as of an intercept nothing is
+    # known beforehand: its weights, and the variance of what it leaves.
+    n, one = len(X), np.ones((len(X), 1))
+    A, k = kernel(X, X) + np.diag(0.1 / w), kernel(X, x[None])
+    v = np.linalg.solve(np.block([[A, one], [one.T, np.zeros((1, 1))]]), np.vstack([k, [[1.0]]]))
+    left = (v[:n].T @ A @ v[:n] - 2.0 * v[:n].T @ k + kernel(x[None], x[None]))[0, 0]
     return 1.0 / own + left / 0.1
 
 

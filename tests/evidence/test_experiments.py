@@ -171,7 +171,11 @@ MADE_UP = {
     },
     "stream_exactness": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
     "stream_million": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
-    "threads": {"seconds": {"fit": 0.1, "stack": 0.4, "edit": 1e-3, "infer": None}, "before": 0.1},
+    "threads": {
+        "seconds": {"fit": 0.1, "stack": 0.4, "edit": 1e-3, "infer": None},
+        "before": 0.1,
+        "processor": "p",
+    },
     "ours-libraries": {"learn": 0.1, "forget": None, "error": 1e-15},
 }
 
