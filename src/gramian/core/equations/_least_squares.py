@@ -34,9 +34,9 @@ class LeastSquares(Equations):
         result: Array = R.sum(axis=0) / (self.penalty + s.sum())
         return result
 
-    def slot_intercepts(self, S: Array, held: Array, ridge: float) -> Array:
+    def slot_intercepts(self, S: Array, held: Array, D: Array, ridge: float) -> Array:
         """All sums by one product."""
-        sums = held @ S
+        sums = held.dot(S)
         result: Array = sums[1:] / (self.penalty + sums[0])
         return result
 
