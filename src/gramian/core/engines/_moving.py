@@ -112,7 +112,7 @@ class MovingModel:
             return None
         b = self._equations.slot_intercepts(system.S, system.held, targets.D, self._ridge)
         ks, *kR = row.kS.tolist()
-        values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b.tolist(), strict=True)]
+        values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b, strict=True)]
         if self.classes is None:
             return values
         return combine_one(values, targets.counts, self._kind)

@@ -208,8 +208,7 @@ class MovingSystem:
             column[:i] += self.P[:i, i]
             column[i:] += self.P[i, i:]
             return column
-        column = np.empty(len(self.P))
-        column[:i] = self.P[:i, i]
+        column = self.P[:, i].copy()
         column[i:] = self.P[i, i:]
         return column
 
