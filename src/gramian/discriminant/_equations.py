@@ -34,6 +34,11 @@ class MinimumNorm(Equations):
         result: Array = Ds @ R / (1.0 + Ds @ s)
         return result
 
+    def slot_intercepts(self, S: Array, held: Array, D: Array, ridge: float) -> list[float]:
+        """All sums by one product."""
+        s, *sums = (D * S[:, 0]).dot(S).tolist()
+        return [total / (1.0 + s) for total in sums]
+
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """Leave-one-out in O(n t) given P D P; kim2006, Alg. 7 downdates n times in O(n²) each.
 

@@ -208,7 +208,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         moving = self._moving()
         known = None if moving is None else moving.decide(X)
         if known is not None:
-            return np.array([known])
+            return known
         found: Array = self._model().decision_function(self._check_queries(X))
         return found
 
@@ -354,7 +354,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return None if state is None else state.moving
 
     def _step(self, X: Any, y: Any) -> bool:
-        """Learn one sample and forget the oldest the short way; False if nothing was done."""
+        """Learn one sample the short way, and forget one if need be; False if nothing was done."""
         state: _Window | None = vars(self).get("_state")
         if state is None or (state.moving is None and not self._begin_steps(state, X, y)):
             return False
@@ -364,12 +364,13 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return new_id + 1 < state.due and state.moving.step(X, y, new_id)
 
     def _begin_steps(self, state: _Window, X: Any, y: Any) -> bool:
-        """Let the model of a full window move, if it can and this sample is one to begin with."""
+        """Let the model of a window move, if it can and this sample is one to begin with."""
         holdings, due = state.holdings, self._due(state)
+        most = inf if self.max_samples is None else self.max_samples
         if (
             state.model is None
             or self.max_age is not None
-            or len(holdings) != self.max_samples
+            or len(holdings) > most
             or state.next_id + 1 >= due
             or _version(state.model) is not state.version
             or not (holdings.is_like(X) and len(X) == 1 and holdings.accepts_targets(y, 1))
@@ -377,7 +378,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             or not (state.model.ids_ == holdings.ids).all()
         ):
             return False
-        moving = state.model._start_moving()
+        moving = state.model._start_moving(most)
         if moving is not None:
             self._state = state._replace(moving=moving, due=due)
         return moving is not None
@@ -393,8 +394,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     # -- for River's wrappers -------------------------------------------------------------------
 
     def _count(self) -> int:
-        """Number of samples in the window; steps do not change it."""
-        return len(vars(self)["_state"].holdings)
+        """Number of samples in the window."""
+        state: _Window = vars(self)["_state"]
+        return len(state.holdings) if state.moving is None else state.moving.count
 
     def _used_features(self) -> Array:
         """Which features of the window's samples are not 0 in all of them."""

@@ -19,17 +19,21 @@ def make_system(n=30, *, ridge=0.5, factor="auto", columns=1):
     return LiveSystem(np.diagonal(A)[:n].copy(), block, B[:n], factor), A, B
 
 
-def move(moving, A, B, steps):
+def move(moving, A, B, steps, leaves=True):
     """Move on through the samples of A in their order; whether all steps were made."""
     for _ in range(steps):
-        first, new = moving.start, moving.start + moving.n
+        first, new = moving.span
         k = np.zeros(len(moving.held))
         k[moving.slots] = A[new, first:new]
         if moving.due and not moving.check():
             return False
-        if not moving.step(k, k @ moving.S, B[new]):
+        oldest, free = moving.places()
+        leaving = oldest if leaves else None
+        if not moving.step(leaving, free, k, k @ moving.S, B[new], A[new, new]):
             return False
-        moving.start += 1
+        moving.span = first + leaves, new + 1
+        if leaves:
+            moving.wipe(oldest)
         moving.whole = True
     return True
 
@@ -40,7 +44,7 @@ def assert_solved(system, A, B, first, n):
     part = A[some, some]
     np.testing.assert_array_equal(system.B, B[some])
     np.testing.assert_array_equal(system.factor.rows(np.arange(n)), part)
-    exact, atol = np.linalg.inv(part), inverse_tolerance(part, updates=2 * first)
+    exact, atol = np.linalg.inv(part), inverse_tolerance(part, updates=2 * (first + n))
     np.testing.assert_allclose(system.factor.apply_inverse(np.eye(n)), exact, atol=atol)
     np.testing.assert_allclose(system.factor.diagonal(), np.diagonal(exact), atol=atol)
     np.testing.assert_allclose(system.solution(), exact @ B[some], atol=10 * atol)
@@ -50,7 +54,7 @@ def assert_solved(system, A, B, first, n):
 @pytest.mark.parametrize("n", [2, 30, 200])  # updates of the last are deferred
 def test_steps_give_the_inverse_of_what_is_held(n, columns):
     system, A, B = make_system(n, columns=columns)
-    moving = MovingSystem(system)
+    moving = MovingSystem(system, system.n)
     assert move(moving, A, B, 3)
     assert moving.S[moving.slots].shape == (n, 1 + columns)
     assert move(moving, A, B, 97)
@@ -61,7 +65,7 @@ def test_steps_give_the_inverse_of_what_is_held(n, columns):
 
 def test_a_settled_system_learns_and_forgets():
     system, A, B = make_system(20)
-    moving = MovingSystem(system)
+    moving = MovingSystem(system, system.n)
     move(moving, A, B, 31)
     moving.settle()
     some = np.arange(31, 51)
@@ -76,12 +80,33 @@ def test_a_settled_system_learns_and_forgets():
 def test_nothing_is_left_of_samples_that_left():
     for n in (20, 200):
         system, A, B = make_system(n)
-        moving = MovingSystem(system)
+        moving = MovingSystem(system, system.n)
         move(moving, A, B, 30)
         held = np.zeros(len(moving.held), dtype=bool)
         held[moving.slots] = True
         for array in (moving.P, moving.P.T, moving.B, moving.S, moving._W):
             assert not array[~held].any()
+
+
+@pytest.mark.parametrize("n", [2, 30, 200])
+def test_samples_may_come_while_none_leaves(n):
+    system, A, B = make_system(n)
+    moving = MovingSystem(system, n + 10)
+    assert move(moving, A, B, 10, leaves=False)
+    assert moving.n == n + 10
+    assert move(moving, A, B, 30)
+    moving.settle()
+    assert_solved(system, A, B, 30, n + 10)
+    assert system.edits == 70
+
+
+def test_room_is_made_for_a_few_samples_at_once():
+    system, _, _ = make_system(30)
+    assert len(MovingSystem(system, 40.0).ring) == 41
+    system, _, _ = make_system(30)
+    assert len(MovingSystem(system, np.inf).ring) == 192
+    system, _, _ = make_system(300)
+    assert len(MovingSystem(system, np.inf).ring) == 300 + 300 // 16
 
 
 def test_a_full_buffer_grows_by_a_slot():
@@ -90,7 +115,7 @@ def test_a_full_buffer_grows_by_a_slot():
     for new in range(20, capacity):
         held = np.arange(new)
         system.append(A[np.ix_(held, [new])], A[np.ix_([new], [new])], B[[new]])
-    moving = MovingSystem(system)
+    moving = MovingSystem(system, system.n)
     assert move(moving, A, B, 5)
     moving.settle()
     assert_solved(system, A, B, 5, capacity)
@@ -99,7 +124,7 @@ def test_a_full_buffer_grows_by_a_slot():
 def test_checks_come_in_time(monkeypatch):
     monkeypatch.setattr(moving_module, "CHECKED", 10)
     system, A, B = make_system(30)
-    moving, found = MovingSystem(system), []
+    moving, found = MovingSystem(system, system.n), []
     monkeypatch.setattr(
         system, "moved", lambda *a: found.append(a[2]) or type(system).moved(system, *a)
     )
@@ -112,7 +137,7 @@ def test_checks_come_in_time(monkeypatch):
 @pytest.mark.parametrize("wrong", ["S", "P"])
 def test_what_has_drifted_is_found_and_mended(wrong):
     system, A, B = make_system(30)
-    moving = MovingSystem(system)
+    moving = MovingSystem(system, system.n)
     move(moving, A, B, 4)
     getattr(moving, wrong)[moving.slots[20], moving.slots[20] if wrong == "P" else 1] += 1e-3
     assert move(moving, A, B, 10)  # one in eight is looked at as it leaves
@@ -123,7 +148,7 @@ def test_what_has_drifted_is_found_and_mended(wrong):
 
 def test_steps_end_where_the_system_takes_another_factor(monkeypatch):
     system, A, B = make_system(30)
-    moving = MovingSystem(system)
+    moving = MovingSystem(system, system.n)
     move(moving, A, B, 4)
     moving.P[moving.slots[20], moving.slots[20]] += 1e-3
     solution = system.solution
@@ -137,16 +162,16 @@ def test_steps_end_where_the_system_takes_another_factor(monkeypatch):
 
 def test_a_refused_step_changes_nothing():
     system, A, B = make_system(30, ridge=1e-3)
-    moving = MovingSystem(system)
+    moving = MovingSystem(system, system.n)
     before = [array.copy() for array in (moving.P, moving.B, moving.S)]
     k = np.zeros(len(moving.held))
     k[moving.slots] = A[3, :30]  # a sample that is held, without its ridge
     k[moving.slots[3]] = A[3, 3]
-    assert not moving.step(k, k @ moving.S, B[3])
+    assert not moving.step(*moving.places(), k, k @ moving.S, B[3], A[3, 3])
     moving.P[moving.slots[0], moving.slots[0]] = -1e9
     before[0][moving.slots[0], moving.slots[0]] = -1e9
     k[moving.slots] = A[35, :30]
-    assert not moving.step(k, k @ moving.S, B[35])
+    assert not moving.step(*moving.places(), k, k @ moving.S, B[35], A[35, 35])
     for old, new in zip(before, (moving.P, moving.B, moving.S), strict=True):
         np.testing.assert_array_equal(new, old)
     assert moving.whole
@@ -166,7 +191,18 @@ def test_which_systems_move(parameters, moves):
     assert MovingSystem.moves(system) is moves
 
 
-def test_samples_with_other_weights_do_not_move():
-    A = gram(20) + np.diag(np.arange(20.0))
+def test_samples_may_have_other_weights():
+    A = gram(MANY) + np.diag(np.arange(MANY) % 7.0)
+    system = LiveSystem(np.diagonal(A)[:30].copy(), row_block(A), np.ones((30, 1)))
+    assert MovingSystem.moves(system)
+    moving = MovingSystem(system, 30)
+    assert move(moving, A, np.ones((MANY, 1)), 50)
+    moving.settle()
+    np.testing.assert_array_equal(system.factor.matrix_diagonal(), np.diagonal(A)[50:80])
+    assert_solved(system, A, np.ones((MANY, 1)), 50, 30)
+
+
+def test_a_sample_that_dominates_others_does_not_move():
+    A = gram(20) + np.diag(np.append(np.ones(19), 1e4))
     system = LiveSystem(np.diagonal(A).copy(), row_block(A), np.ones((20, 1)))
     assert not MovingSystem.moves(system)

@@ -85,15 +85,22 @@ class _OneBlasThread:
     gone then, and the next block that is left lifts the limit.
     """
 
+    thread: int | None = None  # of a block that limits
+
     def __enter__(self) -> None:
-        self.thread = get_ident()
         with _lock:
             if not _allowed:
-                _allowed[:] = [library.read() for library in _libraries()]
+                allowed = [library.read() for library in _libraries()]
+                if max(allowed, default=1) == 1:  # nothing to limit, and nothing to lift later
+                    return
+                _allowed[:] = allowed
                 _limit_threads(1)
+            self.thread = get_ident()
             _blocks.add(self)
 
     def __exit__(self, *error: object) -> None:
+        if self.thread is None:
+            return
         with _lock:
             _blocks.discard(self)
             if not _blocks and _allowed:

@@ -142,11 +142,7 @@ class DenseEngine(Engine):
             raise
         if order is not None:
             self.system.select_columns(np.append(0, 1 + order))
-        self._weight = weight
-        self._columns = after.classes
-        self._present.X = after.rows.samples() if self.spec.factor == SINGLE else None
-        self.serves = after.version
-        return self
+        return self.serving(after)
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
         """Remove samples, O(n) for one with the explicit inverse."""
@@ -157,10 +153,14 @@ class DenseEngine(Engine):
         if after.classes is not None and len(after.classes) < len(self._columns):
             kept = np.flatnonzero(np.isin(self._columns, after.classes))
             self.system.select_columns(np.append(0, 1 + kept))
-        self._weight = self.spec.weights(after).astype(self._weight.dtype, copy=False)
-        self._columns = after.classes
-        self._present.X = after.rows.samples() if self.spec.factor == SINGLE else None
-        self.serves = after.version
+        return self.serving(after)
+
+    def serving(self, holdings: Holdings) -> Self:
+        """Return this engine, whose system is that of these holdings by now."""
+        self._weight = self.spec.weights(holdings).astype(self._weight.dtype, copy=False)
+        self._columns = holdings.classes
+        self._present.X = holdings.rows.samples() if self.spec.factor == SINGLE else None
+        self.serves = holdings.version
         return self
 
     def rebuild(self, holdings: Holdings, reason: str) -> Engine:

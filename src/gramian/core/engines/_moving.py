@@ -7,8 +7,8 @@ in the slots of the Gram matrix, and become holdings when somebody wants to see 
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import Any
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,130 +17,150 @@ from gramian.core.engines._dense import DenseEngine
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import DenseRows, make_rows
+from gramian.core.engines._slot_targets import SlotTargets
+from gramian.core.equations import combine_one
 from gramian.core.gram._moving import MovingSystem
 
 
+class _Query(NamedTuple):
+    """The last row that was asked for, with its kernel values by slot and ``kᵀS``."""
+
+    row: bytes
+    k: Array
+    kS: Array
+
+
 class MovingModel:
-    """An engine and its samples by slot, for one number to predict or two classes.
+    """An engine and its samples by slot.
 
     Until `settled`, the engine serves no holdings. The samples are those of one version at any
-    time: `steps` of them have come, and nothing else says so. After an interrupt the engine is
-    built again from them.
+    time: the `span` of the system says which, and nothing else does. After an interrupt the engine
+    is built again from them.
 
     Parameters
     ----------
     engine : DenseEngine
     holdings : Holdings
         Which `moves` says are fit for it.
+    most : float
+        Samples that it is to hold at most: the oldest leaves when another one comes.
     """
 
-    def __init__(self, engine: DenseEngine, holdings: Holdings) -> None:
-        self._engine, self._spec = engine, engine.spec
+    def __init__(self, engine: DenseEngine, holdings: Holdings, most: float) -> None:
+        self._engine, self._most = engine, most
+        self._kernel, self._ridge = engine.spec.predicts_with, engine.spec.shift
+        self._equations, self._kind = engine.spec.equations, engine.spec.kind_of_targets
         # Of the holdings, what stays; they themselves have the samples that leave.
-        self._next_id, self.classes = holdings.next_id, holdings.classes
-        self._weight, self._declared = holdings.weight, holdings.declared
-        self._seen: tuple[bytes, Array, Array] | None = None  # the last query, k and kᵀS
+        self._next_id, self._declared = holdings.next_id, holdings.declared
+        self.classes, self._first = holdings.classes, len(holdings)
+        self._seen: _Query | None = None
         engine.serves = None
-        self._system = system = MovingSystem(engine.system)
-        slots, capacity = system.slots, len(system.held)
-        self._X = np.zeros((capacity, holdings.rows.width))
+        self._system = system = MovingSystem(engine.system, most)
+        slots, capacity = system.slots, len(system.ring)
+        self._targets = SlotTargets(engine.spec, holdings, slots, capacity)
+        # A free slot lies infinitely far away: its kernel values are 0.
+        self._X, self._shape = (
+            np.full((capacity, holdings.rows.width), inf),
+            (1, holdings.rows.width),
+        )
         self._X[slots] = holdings.rows.samples()
         self._ids = np.zeros(capacity, dtype=holdings.ids.dtype)
         self._ids[slots] = holdings.ids
-        self._y = np.zeros(capacity, dtype=holdings.y.dtype)
-        self._y[slots] = holdings.y
-        self._shape = (1, holdings.rows.width)
-        self._labels: dict[Any, int] | None = None
-        if holdings.classes is not None:
-            self._labels = {label: code for code, label in enumerate(holdings.classes.tolist())}
-        self._rows = [np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0])]  # of B, by class
 
     @staticmethod
     def moves(engine: Engine, holdings: Holdings) -> bool:
-        """Whether all is plain: a kernel with a width, weights of 1, one number or two classes."""
+        """Whether all is plain: a kernel with a width, weights of 1, every class with samples."""
         if type(engine) is not DenseEngine or engine.serves is not holdings.version:
             return False
-        y, classes = holdings.y, holdings.classes
-        if classes is None:
-            single = y.ndim == 1
-        else:
-            single = len(classes) == 2 and y.dtype.kind in "ibU" and len(np.unique(y)) == 2
+        y, classes, spec = holdings.y, holdings.classes, engine.spec
+        if classes is not None and (
+            y.dtype.kind not in "ibU"
+            or isinstance(spec.class_weight, str)
+            or len(np.unique(y)) < len(classes)
+        ):
+            return False
         return bool(
-            single
-            and type(holdings.rows) is DenseRows
+            type(holdings.rows) is DenseRows
             and holdings.rows.dtype == np.float64
             and holdings.ids.dtype.kind == "i"
             and holdings.groups is None
             and holdings.folds is None
-            and engine.spec.class_weight is None
-            and engine.spec.predicts_with.has_width
+            and spec.predicts_with.has_width
             and (holdings.weight == 1.0).all()
             and MovingSystem.moves(engine.checked())
         )
 
     @property
+    def count(self) -> int:
+        """Number of samples held."""
+        return self._system.n
+
+    @property
     def steps(self) -> int:
         """Samples that have come since the start."""
-        return self._system.start
+        return self._system.span[1] - self._first
 
     @property
     def size(self) -> int:
         """Numbers in the Gram matrix."""
         return int(self._system.P.size)
 
-    def output(self, X: Any) -> float | None:
-        """Prediction or decision value for one row; None if it must go the long way."""
-        system, row = self._system, self._row(X)
+    def outputs(self, X: Any) -> list[float] | None:
+        """Predictions or decision values for one row; None if it must go the long way."""
+        system, row, targets = self._system, self._query(X), self._targets
         if row is None or not system.whole:
             return None
-        b = self._spec.equations.slot_intercepts(system.S, system.held, self._spec.shift)
-        ks, *kR = row[2].tolist()
-        values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b.tolist(), strict=True)]
-        if self._labels is None:
-            return float(values[0])
-        if self._spec.kind_of_targets == "signs":
-            return float(values[1] - values[0])
-        second = float(system.B[:, 2].sum())
-        return float(system.n / second * values[1] - system.n / (system.n - second) * values[0])
+        b = self._equations.slot_intercepts(system.S, system.held, targets.D, self._ridge)
+        ks, *kR = row.kS.tolist()
+        values = [kr + (1.0 - ks) * bias for kr, bias in zip(kR, b, strict=True)]
+        if self.classes is None:
+            return values
+        return combine_one(values, targets.counts, self._kind)
 
     def step(self, X: Any, y: Any, new_id: int) -> bool:
-        """Learn one row, forget the oldest; False if they are not plain enough.
+        """Learn one row and, if there are too many, forget the oldest; False if they are not plain.
 
-        ``X`` and ``y`` are arrays of one row and of one target or label. After False nothing has
+        ``X`` and ``y`` are arrays of one row and of its targets or label. After False nothing has
         changed, and the model must be settled.
         """
-        b, system = self._targets(y), self._system
+        system, targets, (code, b) = self._system, self._targets, self._targets.read(y)
         if b is None or not (system.whole and self._checked()):
             return False
-        i, j = system.places()
-        seen, self._seen = self._row(X), None
-        if seen is None:
+        (gone, come), (i, j) = system.span, system.places()
+        leaves = come - gone == self._most
+        seen, self._seen = self._query(X), None
+        if seen is None or come - gone == len(system.ring) or (leaves and targets.ends(i, code)):
             return False
-        self._X[j], self._y[j], self._ids[j] = X[0], y[0], new_id
-        if not system.step(*seen[1:], b):
+        self._X[j], self._ids[j] = X[0], new_id
+        targets.write(j, code)
+        if not system.step(i if leaves else None, j, seen.k, seen.kS, b, targets.own[code]):
             return False
-        system.start += 1  # from here on the new sample is held, and the oldest is not
-        self._X[i], self._y[i], self._ids[i] = 0.0, y[0], 0  # a label that is held anyway
+        system.span = gone + leaves, come + 1  # from here on the new sample is held
+        targets.counts[code] += 1
+        if leaves:  # and the oldest is not
+            self._X[i], self._ids[i] = inf, 0
+            targets.wipe(i)
+            system.wipe(i)
         system.whole = True
         return True
 
     def samples(self) -> tuple[Array, Array, Array]:
         """X, y and ids of the held samples, in order of arrival, as new arrays."""
         slots = self._system.slots
-        return self._X[slots], self._y[slots], self._ids[slots]
+        return self._X[slots], self._targets.values(slots, self._system.B), self._ids[slots]
 
     def used(self) -> Array:
         """Which features of the held samples are not 0 in all of them."""
-        return np.asarray(self._X.any(axis=0))
+        return np.asarray(self._X[self._system.slots].any(axis=0))
 
     def settled(self) -> tuple[Holdings, Engine]:
         """The holdings of now, and the engine, which serves them unless a step was interrupted."""
         X, y, ids = self.samples()
         more = self._next_id, self.classes, self._declared
-        holdings = Holdings(make_rows(X), y, self._weight, ids, *more)
+        holdings = Holdings(make_rows(X), y, np.ones(len(ids)), ids, *more)
         if self._system.whole:
             self._system.settle()
-            self._engine.serves = holdings.version
+            self._engine.serving(holdings)
         return holdings, self._engine
 
     # -- inside ---------------------------------------------------------------------------------
@@ -152,36 +172,19 @@ class MovingModel:
         self._seen = None  # of which kᵀS changes
         return self._system.check()
 
-    def _row(self, X: Any) -> tuple[bytes, Array, Array] | None:
-        """A row with its kernel values by slot and ``kᵀS``, computed once; None if it is not plain.
+    def _query(self, X: Any) -> _Query | None:
+        """A row with its kernel values, computed once; None if it is not plain.
 
         One that was just predicted is mostly the one that is learned next.
         """
         if type(X) is not np.ndarray or X.shape != self._shape or X.dtype != np.float64:
             return None
         row, seen = X.tobytes(), self._seen
-        if seen is not None and seen[0] == row:
+        if seen is not None and seen.row == row:
             return seen
         x = X[0]
         if not isfinite(x.dot(x)):
             return None
-        k = self._spec.predicts_with(X, self._X)[0]
-        k *= self._system.held
-        self._seen = seen = row, k, k @ self._system.S
+        k = self._kernel(X, self._X)[0]
+        self._seen = seen = _Query(row, k, k.dot(self._system.S))
         return seen
-
-    def _targets(self, y: Any) -> Array | None:
-        """The row of B for a new target; None if it is of another kind, or if a class vanishes."""
-        if type(y) is not np.ndarray or y.shape != (1,) or y.dtype.kind != self._y.dtype.kind:
-            return None
-        target = y.item()
-        if self._labels is None:
-            return np.array([1.0, target]) if isfinite(target) else None
-        code = self._labels.get(target)
-        if code is None:
-            return None
-        system = self._system
-        leaving = int(system.B.item(system.places()[0], 2))
-        if leaving != code and system.B[:, 1 + leaving].sum() == 1.0:
-            return None
-        return self._rows[code]

@@ -38,7 +38,13 @@ from gramian.core.equations._pairs import (
     pair_residuals,
 )
 from gramian.core.equations._relevance import feature_scales
-from gramian.core.equations._targets import TARGETS, ClassTargets, Responses, Targets
+from gramian.core.equations._targets import (
+    TARGETS,
+    ClassTargets,
+    Responses,
+    Targets,
+    combine_one,
+)
 
 __all__ = [
     "CRITERIA",
@@ -66,6 +72,7 @@ __all__ = [
     "adaptive_scores",
     "added_rows",
     "class_scores",
+    "combine_one",
     "conformal_regions",
     "decision_changes",
     "differentiate",

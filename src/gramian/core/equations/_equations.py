@@ -87,9 +87,10 @@ class Equations(ABC):
         Rows of zeros in R and s change nothing. O(n t).
         """
 
-    def slot_intercepts(self, S: Array, held: Array, ridge: float) -> Array:
-        """The `intercepts` from ``S = [s, R]`` of samples of weight 1; ``held`` is 0 where S is."""
-        return self.intercepts(S[:, 1:], S[:, 0], held, ridge)
+    def slot_intercepts(self, S: Array, held: Array, D: Array, ridge: float) -> list[float]:
+        """The `intercepts` from ``S = [s, R]`` by slot; ``held`` is 1 where there is a sample."""
+        found: list[float] = self.intercepts(S[:, 1:], S[:, 0], D, ridge).tolist()
+        return found
 
     def coefficients(self, R: Array, s: Array, D: Array, ridge: float) -> tuple[Array, Array]:
         """The `intercepts` b (t,) and the coefficients ``Z = R − s b`` (n, t); O(n t)."""

@@ -34,11 +34,10 @@ class LeastSquares(Equations):
         result: Array = R.sum(axis=0) / (self.penalty + s.sum())
         return result
 
-    def slot_intercepts(self, S: Array, held: Array, ridge: float) -> Array:
+    def slot_intercepts(self, S: Array, held: Array, D: Array, ridge: float) -> list[float]:
         """All sums by one product."""
-        sums = held @ S
-        result: Array = sums[1:] / (self.penalty + sums[0])
-        return result
+        s, *sums = held.dot(S).tolist()
+        return [total / (self.penalty + s) for total in sums]
 
     def loo(self, Y: Array, moments: MomentsOf, ridge: float) -> Array:
         """``f₋ᵢ = y_i − (M Y)_i / M_ii``, see `loo_bordered`."""

@@ -500,13 +500,13 @@ class LiveEstimator(HeldSamples, StoredModel):
     def _now(self, now: Fitted) -> None:
         vars(self)["_now"] = now
 
-    def _start_moving(self) -> Moving | None:
+    def _start_moving(self, most: float) -> Moving | None:
         """Let samples move through the model, if all is plain; None if not. See `Moving`."""
         with self._lock, one_blas_thread():
             now = self._serving()
             if now.fold_specs is not None or not MovingModel.moves(now.engine, now.holdings):
                 return None
-            moving = Moving(now, self._lock)
+            moving = Moving(now, self._lock, most)
             vars(self)["_now"] = moving
         return moving
 

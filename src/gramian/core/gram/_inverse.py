@@ -36,6 +36,8 @@ from gramian.core.gram._slots import SlotMatrix, spare_capacity
 PENDING, DEVICE_PENDING = 32, 128
 SMALL = 192
 """Slots up to which nothing is deferred."""
+COMPACT = 1024
+"""Slots up to which free ones are worth being cut off from a buffer that a window moves through."""
 _EPS = {np.dtype(kind): float(np.finfo(kind).eps) for kind in "fdFD"}
 
 
@@ -168,10 +170,10 @@ class LiveInverse(SlotFactor):
 
     # -- for `MovingSystem` ---------------------------------------------------------------------
 
-    def make_free(self) -> None:
-        """Have a free slot."""
-        if self._matrix.n == self._matrix.capacity:
-            self._reserve(1)
+    def make_room(self, capacity: int) -> None:
+        """Have so many slots; a large buffer may have more."""
+        if self._matrix.capacity < capacity or capacity < self._matrix.capacity <= COMPACT:
+            self._resize(capacity)
 
     def lend(self) -> Array:
         """The buffer with P in its upper triangle, diagonal included, until `take_back`."""
@@ -180,11 +182,11 @@ class LiveInverse(SlotFactor):
         np.fill_diagonal(buffer, self._diagonal)
         return buffer
 
-    def take_back(self, slots: Array, own: float) -> None:
+    def take_back(self, slots: Array) -> None:
         """Go on with the buffer after edits by the borrower, who left samples in these slots."""
         self._diagonal = self._matrix.buffer.diagonal().copy()
         clear_diagonal(self._matrix.buffer)
-        self._matrix.hold(slots, own)
+        self._matrix.hold(slots)
 
     # -- the inverse ----------------------------------------------------------------------------
 

@@ -1,30 +1,31 @@
-"""A system through which samples move: one comes, the oldest leaves, in one short step.
+"""A system through which samples move: one comes and, if the window is full, the oldest leaves.
 
 A window of a stream makes the same edit over and over. By slot, and with ``S = P B`` beside P, the
 whole step is::
 
-    u = P k,  c = k(x,x) + λ − kᵀu,  w = (u, −1 in the free slot j) / √c       P ← P + w wᵀ
-    p = P e_i,  v = p / √p_i  for the slot i of the oldest                     P ← P − v vᵀ
-    S ← S + w C − v E,    C = (kᵀS − b) / √c,    E = (S_i + w_i C) / √p_i
+    u = P k,  c = k(x,x) + λ − kᵀu,  u_j = −1 in the free slot j      P ← P + u uᵀ / c
+    S ← S + u (kᵀS − b) / c
+    p = P e_i  for the slot i of the oldest                           P ← P − p pᵀ / p_i
+    S ← S − p S_i / p_i
 
 One product with P, two rank-one updates (deferred as `LiveInverse` does, if P is large), and O(n)
-besides. C is ``wᵀB`` written by S, so that A's new row holds for S to the last bit: what P has lost
-does not enter. Some samples are looked at once more as they leave: with the row a of the true A,
-``aᵀS`` must be the row of B, and ``aᵀp`` 1. Where rounding does not explain the difference, and
-every `CHECKED` steps, `LiveSystem` checks all rows as it does after other edits, and rebuilds P if
-need be. It has the last word: what is not plain is refused here.
+besides. ``b − kᵀS`` is ``−uᵀB`` written by S, so that A's new row holds for S to the last bit: what
+P has lost does not enter. Some samples are looked at once more as they leave: with the row a of the
+true A, ``aᵀS`` must be the row of B, and ``aᵀp`` 1. Where rounding does not explain the difference,
+and every `CHECKED` steps, `LiveSystem` checks all rows as it does after other edits, and rebuilds P
+if need be. It has the last word: what is not plain is refused here.
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dger, dsymv, dsyr, dsyrk
+from scipy.linalg.blas import daxpy, dger, dsymv, dsyr, dsyrk
 
 from gramian.core.arrays import Array
 from gramian.core.gram._inverse import SMALL, LiveInverse
+from gramian.core.gram._slots import spare_capacity
 from gramian.core.gram._system import LiveSystem
 
 CHECKED = 512
@@ -35,31 +36,37 @@ DEFERRED = 8
 """Steps whose updates a large P collects."""
 PLAIN = 1e5
 """Condition number up to which steps need no look at A in between; see `LiveSystem`."""
+EVEN = 1e3
+"""Ratio of the largest A_ii to the smallest up to which no sample dominates the others."""
 
 
 class MovingSystem:
-    """The arrays of a `LiveSystem` by slot, while one sample comes and the oldest leaves.
+    """The arrays of a `LiveSystem` by slot, while samples come and the oldest leave, one by one.
 
-    A ring of slots, one of them free, says which samples are held: those of the `n` slots from
-    `start` on. ``start += 1`` is all that a step changes of it. Until `settle`, the system must not
-    be used. `whole` is False while a step changes P; one that was interrupted leaves it so.
+    The slots are a ring. `span` says which of them hold a sample: so many have left and so many
+    have come, those of the start included, each in the slot that is next. One assignment to it is
+    all that a step changes of it. Until `settle`, the system must not be used. `whole` is False
+    while a step changes P; one that was interrupted leaves it so.
 
     Parameters
     ----------
     system : LiveSystem
         One that `moves`.
+    most : float
+        Samples that it is to hold at most; infinite if none is to leave. Room for a few is made at
+        once, for more as an edit does.
     """
 
-    def __init__(self, system: LiveSystem) -> None:
+    def __init__(self, system: LiveSystem, most: float) -> None:
         self.system = system
-        self.whole, self.start, self._since, self._suspect = True, 0, 0, False
+        self.whole, self._since, self._suspect = True, 0, False
         system.solution()
         inverse = self._inverse()
-        inverse.make_free()
+        inverse.make_room(int(min(most + 1, max(spare_capacity(inverse.n), SMALL))))
         matrix = inverse.matrix
-        self.n, self.own = matrix.n, float(matrix.diagonal[matrix.slots[0]])
-        self.ring = [*matrix.slots.tolist(), int(matrix.used.argmin())]
-        self._least, self._row = self.own / PLAIN, np.empty(matrix.capacity)
+        self.ring = [*matrix.slots.tolist(), *matrix.free_slots(matrix.capacity).tolist()]
+        self.span, self._settled = (0, matrix.n), matrix.n
+        self._row = np.empty(matrix.capacity)
         self._deferred = DEFERRED if matrix.capacity > SMALL else 0
         self._W = np.zeros((matrix.capacity, 2 * self._deferred), order="F")
         self._signs, self._pending = np.repeat([1.0, -1.0], self._deferred), 0
@@ -67,57 +74,78 @@ class MovingSystem:
 
     @staticmethod
     def moves(system: LiveSystem) -> bool:
-        """Whether a system has a well-conditioned P in host memory, and k(x, x) are all equal."""
+        """Whether a system has a well-conditioned P in host memory, and A_ii of like size."""
         inverse = system.factor
         if type(inverse) is not LiveInverse or not isinstance(inverse.matrix.buffer, np.ndarray):
             return False
         plain = inverse.dtype == np.float64 and inverse.n > 1 and system.condition <= PLAIN
-        return plain and bool(np.ptp(inverse.matrix_diagonal()) == 0.0)
+        diagonal = inverse.matrix_diagonal()
+        return plain and bool(diagonal.max() <= EVEN * diagonal.min())
+
+    @property
+    def n(self) -> int:
+        """Number of samples held."""
+        gone, come = self.span
+        return come - gone
 
     @property
     def slots(self) -> Array:
         """Slots of the held samples, in order of arrival."""
-        places = (self.start + np.arange(self.n)) % len(self.ring)
-        return np.array(self.ring)[places]
+        return np.array(self.ring)[np.arange(*self.span) % len(self.ring)]
 
     def places(self) -> tuple[int, int]:
-        """The slot of the oldest sample, and the free slot, which the next one takes."""
-        ring, start = self.ring, self.start % (self.n + 1)
-        return ring[start], ring[start - 1]
+        """The slot of the oldest sample and that of the next; they are one if none is free."""
+        ring, (gone, come) = self.ring, self.span
+        return ring[gone % len(ring)], ring[come % len(ring)]
 
-    def step(self, k: Array, kS: Array, b: Any) -> bool:
-        """Let a sample into the free slot and the oldest out, or refuse; `start` is the caller's.
+    def step(self, i: int | None, j: int, k: Array, kS: Array, b: Array, own: float) -> bool:
+        """Let a sample into the free slot j and the one of slot i out, if any; or refuse.
 
-        ``k`` are the kernel values by slot, 0 in free ones, ``kS = kᵀS``, and ``b`` the row of B.
-        A refusal, where a Schur complement is small, has changed nothing.
+        What follows is the caller's: to note it in `span`, and to `wipe` slot i. A refusal, where a
+        Schur complement is small, has changed nothing.
+
+        Parameters
+        ----------
+        k, kS : ndarray
+            The kernel values by slot, 0 in free ones, and ``kᵀS``.
+        b : ndarray
+            The new row of B.
+        own : float
+            ``k(x, x) + λ``.
         """
-        (i, j), W = self.places(), self._W
-        w = dsymv(1.0, self.P, k)
+        S = self.S
+        u = dsymv(1.0, self.P, k)
         if self._pending:
-            w += W @ (self._signs * (k @ W))
-        c = self.own - float(k.dot(w))
+            u += self._W.dot(self._signs * k.dot(self._W))
+        c = own - float(k.dot(u))
         if not c > self._least:
             return False
-        root = sqrt(c)
-        w *= 1.0 / root
-        w[j] = -1.0 / root
-        v, met = self._column(i), w.item(i)
-        v += met * w
-        own = v.item(i)
-        if not own > 0.0:
-            return False
-        if self.start % LOOKED == 0:
-            self._look(i, j, k, v)
-        v *= 1.0 / sqrt(own)
-        C, S = (kS - b) / root, self.S
-        E = (S[i] + met * C) / sqrt(own)
+        u[j] = -1.0
+        p, left = None, 0.0
+        if i is not None:
+            p = daxpy(u, self._column(i), a=u.item(i) / c)
+            left = p.item(i)
+            if not left > 0.0:
+                return False
+            if self._since % LOOKED == 0:
+                self._look(i, j, k, p)
         self.whole = False
-        self._add(w, v)
-        dger(1.0, w, C, a=S, overwrite_a=1)
-        dger(-1.0, v, E, a=S, overwrite_a=1)
-        self._write(i, j, k, b)
+        dger(1.0 / c, u, kS - b, a=S, overwrite_a=1)
+        self._add(u, c, p, left)
+        self._write(j, k, b, own)
+        if i is not None:
+            dger(-1.0 / left, p, S[i].copy(), a=S, overwrite_a=1)
         self._since += 1
         return True
+
+    def wipe(self, i: int) -> None:
+        """Wipe all that slot i has, whose sample has left."""
+        self.P[i] = 0.0
+        self.P[:, i] = 0.0
+        self._diagonal[i] = 0.0
+        self._both[i] = 0.0
+        if self._pending:
+            self._W[i] = 0.0
 
     @property
     def due(self) -> bool:
@@ -142,9 +170,9 @@ class MovingSystem:
         self.whole = False
         self._fold()
         slots = self.slots
-        self._inverse().take_back(slots, self.own)
-        self.system.moved(self.B[slots], self.S[slots], 2 * self._since)
-        self._since, self._suspect = 0, False
+        self._inverse().take_back(slots)
+        self.system.moved(self.B[slots], self.S[slots], sum(self.span) - self._settled)
+        self._settled, self._since, self._suspect = sum(self.span), 0, False
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -159,13 +187,14 @@ class MovingSystem:
         self._both = inverse.matrix.scatter(both)
         self.B, self.S = self._both[:, :t], self._both[:, t:]
         self.held = self.B[:, 0]  # the column of ones: 0 in free slots
-        self.P = inverse.lend()
+        self._least = inverse.largest() / PLAIN
+        self.P, self._diagonal = inverse.lend(), inverse.matrix.diagonal
 
     def _look(self, i: int, j: int, k: Array, p: Array) -> None:
         """Look at S, and at the column p of P, with the row of A that leaves; j has come."""
         row, P = self._row, self.P
-        row[:i], row[i:], row[i] = P[i, :i], P[i:, i], self.own
-        residual = self.B[i] - row @ self.S
+        row[:i], row[i:], row[i] = P[i, :i], P[i:, i], self._diagonal[i]
+        residual = self.B[i] - row.dot(self.S)
         row[j] = k[i]
         off = float(row.dot(p)) - 1.0
         if not self.system.looks_good(off, residual):
@@ -175,24 +204,26 @@ class MovingSystem:
         """Column i of P."""
         column: Array
         if self._pending:
-            column = self._W @ (self._signs * self._W[i])
+            column = self._W.dot(self._signs * self._W[i])
             column[:i] += self.P[:i, i]
             column[i:] += self.P[i, i:]
             return column
-        column = self.P[i].copy()
-        column[:i] = self.P[:i, i]
+        column = self.P[:, i].copy()
+        column[i:] = self.P[i, i:]
         return column
 
-    def _add(self, w: Array, v: Array) -> None:
-        """``P += w wᵀ − v vᵀ``, later if P is large."""
+    def _add(self, u: Array, c: float, p: Array | None, left: float) -> None:
+        """``P += u uᵀ / c − p pᵀ / left``, later if P is large."""
         if self._deferred == 0:
-            dsyr(1.0, w, a=self.P, overwrite_a=1)
-            dsyr(-1.0, v, a=self.P, overwrite_a=1)
+            dsyr(1.0 / c, u, a=self.P, overwrite_a=1)
+            if p is not None:
+                dsyr(-1.0 / left, p, a=self.P, overwrite_a=1)
             return
         if self._pending == self._deferred:
             self._fold()
-        self._W[:, self._pending] = w
-        self._W[:, self._deferred + self._pending] = v
+        np.multiply(u, 1.0 / sqrt(c), out=self._W[:, self._pending])
+        if p is not None:
+            np.multiply(p, 1.0 / sqrt(left), out=self._W[:, self._deferred + self._pending])
         self._pending += 1
 
     def _fold(self) -> None:
@@ -203,14 +234,10 @@ class MovingSystem:
             self._W[:] = 0.0
             self._pending = 0
 
-    def _write(self, i: int, j: int, k: Array, b: Any) -> None:
-        """Write the row of A and of B for slot j, and wipe all that slot i has."""
+    def _write(self, j: int, k: Array, b: Array, own: float) -> None:
+        """Write the row of A and of B for slot j."""
         P = self.P
         P[j, :j] = k[:j]
         P[j + 1 :, j] = k[j + 1 :]
-        P[i] = 0.0
-        P[:, i] = 0.0
+        self._diagonal[j] = own
         self.B[j] = b
-        self._both[i] = 0.0
-        if self._pending:
-            self._W[i] = 0.0

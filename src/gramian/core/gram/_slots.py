@@ -167,12 +167,11 @@ class SlotMatrix:
         on_host = isinstance(self.buffer, np.ndarray)
         self.index = self.slots if on_host else np.concatenate([self.index, slots])
 
-    def hold(self, slots: Array, own: float) -> None:
-        """Hold the samples that were written into these slots, in host memory, with equal A_ii."""
+    def hold(self, slots: Array) -> None:
+        """Hold the samples that were written into these slots, in host memory."""
         self.slots = self.index = slots
         self.used = np.zeros(len(self.diagonal), dtype=bool)
         self.used[slots] = True
-        self.diagonal = np.where(self.used, own, 0.0)
 
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""

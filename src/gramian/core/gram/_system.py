@@ -243,6 +243,7 @@ class LiveSystem:
     def moved(self, B: Array, X: Array, k: int) -> None:
         """Go on with B and X after k edits that left the factor in order; see `MovingSystem`."""
         self.B, self._X = np.asfortranarray(B), np.asfortranarray(X)
+        self._largest = self.factor.largest()
         self.edits += k
         self._unchecked += k
         self._unseen += k

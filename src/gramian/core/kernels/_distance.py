@@ -54,6 +54,8 @@ class DistanceKernel(Kernel):
         if few and type(X) is np.ndarray and type(Y) is np.ndarray:
             with np.errstate(all="ignore"):  # a distance that overflows gives the right value, 0
                 values = self._direct(X, Y)
+                if values.dtype == dtype:
+                    return np.exp(values, out=values)
                 return np.exp(values, dtype=dtype, casting="same_kind")
         return self._values(X, Y)
 

@@ -35,11 +35,10 @@ class EuclideanKernel(DistanceKernel):
         gamma = self.gamma
         if not isinstance(gamma, float) or not 1e-100 < gamma < 1e100:
             return self._exponents(X, Y)(slice(None), slice(None))
-        if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
-            result: Array = cdist(Y, X, self.metric).T * -gamma
-            return result
-        result = cdist(X, Y, self.metric) * -gamma
-        return result
+        swapped = X.shape[0] > Y.shape[0]  # cdist is faster with its longer loop inside
+        values: Array = cdist(Y, X, self.metric).T if swapped else cdist(X, Y, self.metric)
+        values *= -gamma
+        return values
 
 
 @dataclass(frozen=True, eq=False)
