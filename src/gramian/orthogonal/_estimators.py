@@ -103,8 +103,8 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         1 prints what `fit` and `reselect` have chosen.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
-        as many as cores that may be used, unless a joblib context or a limit on BLAS says
-        otherwise; -1 means all. Results are the same to the bit.
+        one for each 250 samples, two at least and as many as cores at most, unless a joblib context
+        or a limit on BLAS says otherwise; -1 means all cores. Results are the same to the bit.
     device : str or torch.device, optional
         Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
         X is: samples that are tensors stay on their device, and answers are tensors there.

@@ -166,3 +166,11 @@ def test_number_of_threads_is_what_was_allowed(monkeypatch):
         assert inside == [1, 1]
         with using_jobs(None):
             assert n_threads() == 2
+
+
+def test_few_samples_have_few_threads_unless_more_are_asked_for(monkeypatch):
+    monkeypatch.setattr("gramian.core.arrays._threads._cores", lambda: 16)
+    monkeypatch.setattr("gramian.core.arrays._threads._libraries", list)
+    assert [n_threads(n) for n in (10, 300, 1_000, 100_000)] == [2, 2, 4, 16]
+    with using_jobs(8):
+        assert n_threads(10) == 8

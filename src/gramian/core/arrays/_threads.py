@@ -8,7 +8,9 @@ when they are done with one. Pieces do not depend on how many threads there are,
 results, to the last bit.
 
 By default there are as many threads as BLAS would have: as many as cores that this process may use
-(a quota or an affinity counts), or what ``OPENBLAS_NUM_THREADS`` or `threadpool_limits` allow.
+(a quota or an affinity counts), or what ``OPENBLAS_NUM_THREADS`` or `threadpool_limits` allow. Few
+samples have fewer: between their small products threads wait for Python's lock, the more the
+more of them there are.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ Result = TypeVar("Result")
 
 FEW = 9_000
 """A matrix of fewer numbers is left to BLAS, which takes one thread for it by itself."""
+SAMPLES_PER_THREAD = 250
+"""By default there is a thread for each so many samples, and two at least."""
 
 _lock = RLock()  # an interrupt must not lock out the thread that it comes to
 _allowed: list[int] = []  # threads of each BLAS before it was limited; empty while it is not
@@ -144,15 +148,19 @@ class using_jobs:
         _jobs.reset(self._token)
 
 
-def n_threads() -> int:
-    """Threads that may work side by side: as asked for, as joblib says, or all that are allowed."""
+def n_threads(samples: int | None = None) -> int:
+    """Threads that may work side by side: as asked for, as joblib says, or all that are allowed.
+
+    The last is limited by the number of samples that each works on, where it is given.
+    """
     asked = _jobs.get()
     backend, in_context = get_active_backend()
     if asked is not None or in_context is not None or backend.nesting_level:
         return int(effective_n_jobs(asked))
     with _lock:
         known = _allowed or [library.read() for library in _libraries()]
-        return min([_cores(), *known])
+    worthwhile = [] if samples is None else [max(2, samples // SAMPLES_PER_THREAD)]
+    return min([_cores(), *known, *worthwhile])
 
 
 class _Team:
@@ -178,10 +186,13 @@ _jobs: ContextVar[int | None] = ContextVar("_jobs", default=None)
 _team: ContextVar[_Team | None] = ContextVar("_team", default=None)
 
 
-def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def side_by_side(
+    function: Callable[[Item], Result], items: Iterable[Item], samples: int | None = None
+) -> list[Result]:
     """``[function(item) for item in items]``, by several threads; calls must be independent.
 
-    This thread works too, and others help that are free, so that calls may be nested. If one call
+    Each works on so many ``samples``, which limits the threads that are taken by default. This
+    thread works too, and others help that are free, so that calls may be nested. If one call
     fails, no other begins, and the error of the first one that failed is raised when all that had
     begun are done.
     """
@@ -189,7 +200,7 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> l
     count = len(waiting)
     if count < 2:
         return [function(item) for _, item in waiting]
-    team = _team.get() or _Team(n_threads() - 1)
+    team = _team.get() or _Team(n_threads(samples) - 1)
     others = team.take(count - 1)
     if others == 0:
         return [function(item) for _, item in waiting]

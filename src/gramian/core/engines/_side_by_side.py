@@ -18,4 +18,4 @@ def map_side_by_side(
     """``function(item)`` for each item, side by side; on a device one after the other."""
     if device_memory(holdings.rows.samples()) is not None:  # on a device
         return [function(item) for item in items]
-    return side_by_side(function, items)
+    return side_by_side(function, items, len(holdings))

@@ -101,7 +101,7 @@ def _starts(part: Objective, start: tuple[Any, float] | None) -> list[Place]:
 
 def _grid(part: Objective, widths: list[float]) -> tuple[Array, Array]:
     """Falling ridges, the same for every width, and the objective in nats for all pairs."""
-    spectra = side_by_side(part.problem.spectrum, widths)
+    spectra = side_by_side(part.problem.spectrum, widths, part.problem.n)
     if part.ridge is not None:
         ridges = np.array([part.ridge])
     else:

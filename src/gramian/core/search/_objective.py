@@ -180,7 +180,7 @@ def each_setting(
     if objective.problem.like is not None:  # on a device
         return [function(objective, item) for item in items]
     pairs = [(replace(objective, trace=Trace()), item) for item in items]
-    results = side_by_side(lambda pair: function(*pair), pairs)
+    results = side_by_side(lambda pair: function(*pair), pairs, objective.problem.n)
     for one, _ in pairs:
         for path in one.trace.paths:
             objective.trace.add(*path)
