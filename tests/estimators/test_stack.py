@@ -333,7 +333,7 @@ def test_weights_need_two_samples():
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_folds_are_tuned_on_some_samples_and_trained_on_all(name, monkeypatch):
-    monkeypatch.setattr("gramian.stack._spec.TUNED_ON", 15)
+    monkeypatch.setattr("gramian.stack._folds.TUNED_ON", 15)
     model = clone(CHOSEN[name]).set_params(kernel=("rbf", "laplacian"))
     X, y = make_samples(model, 40)
     found = model.fit(X, y).nested_score().values

@@ -5,7 +5,7 @@ import pytest
 
 import gramian
 from gramian import LeastSquaresSVR, StackedKernelClassifier, StackedKernelRegressor
-from gramian.stack._folds import fold_starts, outputs_without_folds, readable
+from gramian.stack._folds import fold_start, outputs_without_folds, readable
 
 PARTS = ("rbf", "laplacian+diagonal", "linear", "exponential+thresholds")
 GIVEN = {"gamma": [0.3, 0.2, "scale", 0.5], "C": [10.0, 3.0, 2.0, 5.0]}
@@ -54,7 +54,7 @@ def test_widths_of_features_are_found_without_a_fold_too():
     assert model.weights_[0] > 0.9
     assert model.nested_score().score > 0.9 * model.loo_score()
     (part, *_) = model._now.spec.parts
-    (start,) = fold_starts({"ard": part}).values()
+    start = fold_start(part)
     width, ridge = part.selection.common
     assert (start.gamma, start.ridge) == (width, ridge)
     assert not np.isclose(width, np.exp(np.mean(np.log(part.gamma))), rtol=0.5)
@@ -65,7 +65,7 @@ def test_widths_from_widths_begin_afresh_without_a_fold():
     model.set_params(kernel="rbf+ard", gamma="loo", C="loo").reselect(fresh=True).reselect()
     (part,) = model._now.spec.parts
     assert part.selection.common is None
-    assert fold_starts({"ard": part}) == {}
+    assert fold_start(part) is None
 
 
 def test_a_file_holds_where_widths_began(tmp_path):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines import DenseSpec, Engine, Holdings
+from gramian.core.engines import DenseSpec, Engine, Holdings, held_folds, held_queries
+from gramian.core.engines._crossfit import FOLDS, some_of
 
 TUNED_ON = 400
 """The most samples on which the parts are tuned without a fold."""
@@ -17,20 +18,68 @@ JUDGED = 600
 """Samples up to which the weights without a fold come from parts that never saw it."""
 
 
-def fold_starts(tuned: Mapping[Any, DenseSpec]) -> dict[Any, DenseSpec]:
-    """Where the parts without a fold are tuned from, given those of all samples.
+@dataclass(frozen=True, eq=False)
+class WithoutFold:
+    """Some parts without one fold.
+
+    Parameters
+    ----------
+    specs : list of DenseSpec
+    outputs : ndarray of shape (S, m, t)
+        At the samples of the fold.
+    without_two : dict
+        The same without another fold, too, by the number of that fold; empty with many samples.
+    """
+
+    specs: list[DenseSpec]
+    outputs: Array
+    without_two: dict[int, Array]
+
+
+Tune = Callable[[Holdings], list[tuple[DenseSpec, Engine]]]
+
+
+class Folds:
+    """Folds of the samples, or of some of them, and parts without each.
+
+    Up to 600 samples, the weights without a fold come from outputs of parts that were trained
+    without it, too: a part that has learned fold k is right at fold j where it is right at k
+    without j, as the two errors share the products of their targets. With more samples, a few
+    weights tell next to nothing of a fold.
+    """
+
+    def __init__(self, holdings: Holdings, random_state: Any) -> None:
+        self.samples = some_of(holdings)
+        self.fold = held_folds(self.samples, FOLDS, random_state)
+        self.numbers = range(int(self.fold.max()) + 1)
+        self.pairs = len(self.numbers) > 2 and len(self.samples) <= JUDGED
+
+    def without(self, k: int, tune: Tune) -> WithoutFold:
+        """Return parts without fold k, which are tuned on 400 samples at most."""
+        left = np.flatnonzero(self.fold == k)
+        rest, queries = self.samples.without(left), held_queries(self.samples, left)
+        few = some_of(rest, TUNED_ON)
+        specs, engines = map(list, zip(*tune(few), strict=True))
+        if few is not rest:
+            build = DenseSpec.build if self.pairs else readable
+            engines = [build(part, rest) for part in specs]
+        fold = self.fold[self.fold != k]
+        twice = outputs_without_folds(engines, rest, fold, queries) if self.pairs else {}
+        return WithoutFold(specs, outputs_of(engines, rest, queries), twice)
+
+
+def fold_start(part: DenseSpec) -> DenseSpec | None:
+    """Where a part without a fold is tuned from, given that of all samples.
 
     Widths of features begin alike, at the width where their search with all samples began, as the
     ones that it found would tell of the fold; where that is not known, they begin afresh.
     """
-    found = {}
-    for key, part in tuned.items():
-        if not np.ndim(part.gamma):
-            found[key] = part
-        elif part.selection is not None and part.selection.common is not None:
-            width, ridge = part.selection.common
-            found[key] = replace(part, kernel=part.kernel.with_gamma(width), ridge=ridge)
-    return found
+    if not np.ndim(part.gamma):
+        return part
+    if part.selection is None or part.selection.common is None:
+        return None
+    width, ridge = part.selection.common
+    return replace(part, kernel=part.kernel.with_gamma(width), ridge=ridge)
 
 
 def readable(part: DenseSpec, holdings: Holdings) -> Engine:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any, ClassVar, Literal, Self
 
@@ -23,30 +24,16 @@ from gramian.core.engines import (
     State,
     Stored,
     check_positive,
-    held_folds,
-    held_queries,
     map_side_by_side,
 )
-from gramian.core.engines._crossfit import (
-    FOLDS,
-    FoldChoices,
-    some_of,
-    spread_folds,
-)
+from gramian.core.engines._crossfit import FoldChoices, spread_folds
 from gramian.core.equations import LS_SVM, ClassTargets, Targets
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import Kernel
 from gramian.core.progress import counted
 from gramian.core.validation import check_array, check_keys, check_sequence, refuse
 from gramian.stack._engine import StackEngine, StackPredictor, StackState, require_stack
-from gramian.stack._folds import (
-    JUDGED,
-    TUNED_ON,
-    fold_starts,
-    outputs_of,
-    outputs_without_folds,
-    readable,
-)
+from gramian.stack._folds import Folds, WithoutFold, fold_start
 from gramian.stack._thresholds import ThresholdSpec
 from gramian.stack._weights import class_weights, response_weights
 
@@ -111,93 +98,89 @@ class StackSpec(Spec[StackState]):
         if start is not None and len(start.parts) == len(self.parts):
             for part, before in zip(self.parts, start.parts, strict=True):
                 starts.setdefault(_key(part), before)
-        parts, engines, tuned = self._tuned(holdings, starts)
-        if isinstance(self.weights, str):
-            found = self._crossfit(holdings, parts, tuned)
+        folds = self._folds(holdings) if isinstance(self.weights, str) else None
+        pairs, without = self._tuned(holdings, starts, folds)
+        parts, engines = map(list, zip(*pairs, strict=True))
+        if folds is not None:
+            found = self._crossfit(holdings, tuple(parts), folds, without)
         else:
             targets = parts[0].targets(holdings)
             t = 1 if isinstance(targets, ClassTargets) else targets.columns.shape[1]
-            found = self._with(parts, self.weights, np.zeros(t))
+            found = self._with(tuple(parts), self.shares, np.zeros(t))
         return replace(found, ready=engines)
 
-    def _tuned(
-        self, holdings: Holdings, starts: Mapping[Any, DenseSpec]
-    ) -> tuple[tuple[DenseSpec, ...], list[Engine], dict[Any, DenseSpec]]:
-        """The tuned parts, their engines, and what was tuned without a metric.
-
-        Parts that differ by their metric alone share the search without it, and the slopes of a
-        part without one are those of its engine. Others are tuned side by side.
-        """
-        alike: dict[Any, list[int]] = {}
-        for i, part in enumerate(self.parts):
-            alike.setdefault(_key(part), []).append(i)
-        lock, sets = Lock(), list(alike.items())
-
-        def tune(item: tuple[Any, list[int]]) -> tuple[DenseSpec, list[tuple[DenseSpec, Engine]]]:
-            key, numbers = item
-            specs = [self.parts[i].with_locked_callback(lock) for i in numbers]
-            return _tuned(specs, holdings, starts.get(key))
-
-        tuned: dict[Any, DenseSpec] = {}
-        found: dict[int, tuple[DenseSpec, Engine]] = {}
-        for (key, numbers), one in zip(sets, map_side_by_side(tune, sets, holdings), strict=True):
-            tuned[key] = one[0]
-            found.update(zip(numbers, one[1], strict=True))
-        parts, engines = map(list, zip(*(found[i] for i in sorted(found)), strict=True))
-        return tuple(parts), engines, tuned
-
-    def _crossfit(
-        self, holdings: Holdings, parts: tuple[DenseSpec, ...], tuned: Mapping[Any, DenseSpec]
-    ) -> Self:
-        """The spec with weights from outputs out of fold, and one spec without each fold.
-
-        Each fold is tuned from where the search with all samples ended, on 400 samples at most. Up
-        to 600 samples, the weights without a fold come from outputs of parts that were trained
-        without it, too: a part that has learned fold k is right at fold j where it is right at k
-        without j, as the two errors share the products of their targets. With more samples, a few
-        weights tell next to nothing of a fold.
-        """
+    def _folds(self, holdings: Holdings) -> Folds:
         if len(holdings) < 2:
             raise ValueError(
                 "choosing weights by leave-one-out needs at least 2 samples, got 1 sample. Give "
                 "`weights` as numbers."
             )
-        some, starts = some_of(holdings), fold_starts(tuned)
-        fold = held_folds(some, FOLDS, self.parts[0].random_state)
-        folds = range(int(fold.max()) + 1)
-        pairs = len(folds) > 2 and len(some) <= JUDGED
-        silent = replace(self, parts=tuple(replace(part, callback=None) for part in self.parts))
+        return Folds(holdings, self.parts[0].random_state)
 
-        def without(k: int) -> tuple[tuple[DenseSpec, ...], Array, Any]:
-            left = np.flatnonzero(fold == k)
-            rest, queries = some.without(left), held_queries(some, left)
-            few = some_of(rest, TUNED_ON)
-            found, engines, _ = silent._tuned(few, starts)
-            if few is not rest:
-                engines = [part.build(rest) if pairs else readable(part, rest) for part in found]
-            outputs = outputs_of(engines, rest, queries)
-            if not pairs:
-                return found, outputs, None
-            return found, outputs, outputs_without_folds(engines, rest, fold[fold != k], queries)
+    def _tuned(
+        self, holdings: Holdings, starts: Mapping[Any, DenseSpec], folds: Folds | None
+    ) -> tuple[list[tuple[DenseSpec, Engine]], list[WithoutFold]]:
+        """The tuned parts with their engines, and all parts without each fold.
 
-        each_without = counted(without, len(folds), "folds")
-        specs, outputs, twice = zip(*map_side_by_side(each_without, folds, some), strict=True)
-        F = np.empty((len(parts), len(some), outputs[0].shape[2]))
-        for k, values in enumerate(outputs):
-            F[:, fold == k] = values
-        targets = parts[0].targets(some)
+        Parts that differ by their metric alone share the search without it, and the slopes of a
+        part without one are those of its engine. Others are tuned side by side, and each of them
+        without the folds as soon as it is tuned, from where the search with all samples ended.
+        """
+        alike: dict[Any, list[int]] = {}
+        for i, part in enumerate(self.parts):
+            alike.setdefault(_key(part), []).append(i)
+        lock, count = Lock(), len(alike) * (0 if folds is None else len(folds.numbers))
+        call = counted(_call, count, "folds of parts")
+
+        def tune(numbers: list[int]) -> tuple[list[tuple[DenseSpec, Engine]], list[WithoutFold]]:
+            specs = [self.parts[i] for i in numbers]
+            first = [spec.with_locked_callback(lock) for spec in specs]
+            plain, found = _tuned(first, holdings, starts.get(_key(specs[0])))
+            if folds is None:
+                return found, []
+            silent, before = [replace(spec, callback=None) for spec in specs], fold_start(plain)
+
+            def retune(few: Holdings) -> list[tuple[DenseSpec, Engine]]:
+                return _tuned(silent, few, before)[1]
+
+            work = [partial(folds.without, k, retune) for k in folds.numbers]
+            return found, map_side_by_side(call, work, folds.samples)
+
+        sets = list(alike.values())
+        found = map_side_by_side(tune, sets, holdings)
+        order = np.argsort(np.concatenate(sets))
+        parts = [pair for tuned, _ in found for pair in tuned]
+        each = [_joined(some, order) for some in zip(*(each for _, each in found), strict=True)]
+        return [parts[i] for i in order], each
+
+    def _crossfit(
+        self,
+        holdings: Holdings,
+        parts: tuple[DenseSpec, ...],
+        folds: Folds,
+        without: list[WithoutFold],
+    ) -> Self:
+        """The spec with weights from outputs out of fold, and one spec without each fold."""
+        fold, samples = folds.fold, folds.samples
+        F = np.empty((len(parts), len(samples), without[0].outputs.shape[2]))
+        for k, found in enumerate(without):
+            F[:, fold == k] = found.outputs
+        targets = parts[0].targets(samples)
         each, judged = [], np.empty(F.shape[1:])
-        for k, found in enumerate(specs):
+        for k, found in enumerate(without):
             known = F.copy()
-            for j, values in enumerate(twice if pairs else ()):
-                if j != k:
-                    known[:, fold == j] = values[k]
+            for j, other in enumerate(without):
+                if k in other.without_two:
+                    known[:, fold == j] = other.without_two[k]
             stay = np.flatnonzero(fold != k)
-            spec = self._with(found, *self._weighted(known[:, stay], targets.take(stay)))
+            weighted = self._weighted(known[:, stay], targets.take(stay))
+            spec = self._with(tuple(found.specs), *weighted)
             each.append(spec)
             judged[fold == k] = np.tensordot(spec.shares, F[:, fold == k], 1) + spec.offset
         choices = FoldChoices(
-            tuple(each), spread_folds(fold, some, holdings), judged if some is holdings else None
+            tuple(each),
+            spread_folds(fold, samples, holdings),
+            judged if samples is holdings else None,
         )
         return replace(self._with(parts, *self._weighted(F, targets)), folds=choices)
 
@@ -317,6 +300,20 @@ def _tuned(
         built = built if part.has_factors else engine
         found.append((spec, engine))
     return plain, found
+
+
+def _call(work: Callable[[], WithoutFold]) -> WithoutFold:
+    return work()
+
+
+def _joined(sets: Sequence[WithoutFold], order: Array) -> WithoutFold:
+    """Sets of parts without one fold as one, in the order of the stack."""
+    specs = [spec for one in sets for spec in one.specs]
+    twice = {
+        k: np.concatenate([one.without_two[k] for one in sets])[order] for k in sets[0].without_two
+    }
+    outputs = np.concatenate([one.outputs for one in sets])[order]
+    return WithoutFold([specs[i] for i in order], outputs, twice)
 
 
 def stack_spec(model: Any) -> StackSpec:
