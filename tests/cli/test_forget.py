@@ -96,6 +96,7 @@ def test_another_file(gramian, model, folder):
     assert "pet 8" not in ids("less.gram")
 
 
+@pytest.mark.slow
 def test_reselect_is_the_fit_to_the_other_rows(gramian, as_json, folder):
     fit = ("--target", "animal", "--id", "name")
     gramian("fit", "train.csv", *fit, "-o", "model.gram")

@@ -9,5 +9,6 @@ from tests.torture import commands
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes by fork")
 
 
+@pytest.mark.slow
 def test_killed_commands():
     assert commands.kills(seed=1, n=12) == (12, [])

@@ -37,6 +37,7 @@ def read(path):
     return Page(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_page_stands_alone(gramian, folder):
     fit = ("fit", "train.csv", "--target", "animal", "--id", "name", "-o", "model.gram")
     gramian(*fit, "--estimator", "discriminant")
@@ -62,6 +63,7 @@ def test_page_stands_alone(gramian, folder):
         assert words in text
 
 
+@pytest.mark.slow
 def test_same_model_same_page(gramian, model, folder):
     pages = []
     for _ in range(2):
@@ -91,6 +93,7 @@ def test_text_of_the_table_is_escaped(gramian, folder):
     assert "said <b>cat</b>" in page.words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "expected"),
     [

@@ -178,5 +178,7 @@ def test_a_fit_shows_settings_folds_and_centres(monkeypatch):
             if "callback" in model.get_params():
                 model.set_params(callback=progress.trial)
             model.fit(X, np.sin(X[:, 0]))
-    assert any("settings tried, the last on 60 rows, 2 of 5 folds" in detail for detail in shown)
+    assert any(
+        "settings tried, the last on 60 rows, 2 of 15 folds of parts" in detail for detail in shown
+    )
     assert shown[-1] == "7 of 7 centres at most, on 60 rows"

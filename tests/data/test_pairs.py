@@ -46,6 +46,7 @@ def test_numbers_are_those_of_refits(name, targets):
     np.testing.assert_array_equal(pairs.residuals, sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two", [True, False])
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes_are_those_of_refits(name, two):
@@ -55,6 +56,7 @@ def test_classes_are_those_of_refits(name, two):
     check(model, model.classes_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_groups_leave_together(name):
     X, y, w = samples(seed=4, n=13, targets=2, weights=True)

@@ -51,6 +51,7 @@ def ends(values, reach, w, most):
     return out
 
 
+@pytest.mark.slow
 @shapes
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("name", REGRESSORS)

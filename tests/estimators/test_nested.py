@@ -49,6 +49,7 @@ def repeated(model, X, y, fold):
     return np.array([found[i] for i in range(len(y))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TUNED)
 def test_it_is_the_whole_procedure_without_each_fold(name):
     model = clone(TUNED[name])
@@ -119,6 +120,7 @@ def test_a_stack_knows_it_from_its_fit():
     assert abs(found.score - model.loo_score()) < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", [StackedKernelClassifier, StackedKernelRegressor])
 def test_noise_is_called_noise(one):
     """Coin flips and many features: leave-one-out promises what metrics have bought."""

@@ -398,6 +398,7 @@ def test_kernel_penalty_is_the_norm_of_the_function(name):
         np.testing.assert_allclose(U[0], np.eye(len(U))[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["kernel", "orthogonal"])
 @pytest.mark.parametrize("name", ["shared", "regressor"])
 def test_ridge_by_cross_validation(name, penalty):

@@ -49,6 +49,7 @@ def seen(model):
     return model.ids_.tolist(), model.n_rows_, *(part.tobytes() for part in parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_interrupt_leaves_the_model_before_or_after(name, edit):

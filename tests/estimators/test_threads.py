@@ -11,6 +11,7 @@ from tests.estimators.conftest import ONE_OF_EACH, make_samples, values
 ROUNDS = 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_every_answer_is_that_of_one_version(name):
     model = clone(ONE_OF_EACH[name])

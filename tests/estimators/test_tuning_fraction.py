@@ -32,6 +32,7 @@ def samples(model, n=40):
     return (np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)) if square else X), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model))
 def test_what_was_tuned_on_is_not_held_and_what_is_held_was_not_seen(model):
     X, y = samples(model)

@@ -35,6 +35,7 @@ def test_others_print_the_choice(name, capsys):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHING)
 def test_a_line_for_each_stage_and_the_choice(name, capsys):
     quiet, X = fitted(name)

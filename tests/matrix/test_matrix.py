@@ -10,14 +10,18 @@ from tests.matrix.page import PAGE, page
 from tests.matrix.pairs import all_pairs, pairwise, runs_here
 from tests.matrix.refusals import REFUSALS
 
-PAIRS = [
-    pytest.param(pair, marks=[pytest.mark.slow] if pair.capability.slow else [], id=str(pair))
-    for pair in pairwise()
-    if runs_here(pair)
-]
+
+def parameters():
+    """The pairs; of each capability with each estimator, the first alone is quick."""
+    met = set()
+    for pair in filter(runs_here, pairwise()):
+        both = pair.capability.name, pair.case.estimator
+        slow = pair.capability.slow or both in met
+        met.add(both)
+        yield pytest.param(pair, marks=[pytest.mark.slow] if slow else [], id=str(pair))
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", list(parameters()))
 def test_pair(pair, tmp_path):
     try:
         pair.check(tmp_path)

@@ -123,6 +123,7 @@ def test_any_script_of_edits_equals_a_fresh_solve(script):
 DATA = Data()
 
 
+@pytest.mark.slow
 def test_thousands_of_edits_leave_rounding_error_only():
     data = Data()
     live = data.live()

@@ -320,6 +320,7 @@ def health(port):
         return link.recv(2**16)
 
 
+@pytest.mark.slow
 def test_slow_clients_make_room_and_do_not_keep_the_service_from_ending(tmp_path):
     store = Store.create(tmp_path / "a.store", classifier())
     limits = Limits(connections=8, head=0.5, receive=1.5, shutdown=20.0)

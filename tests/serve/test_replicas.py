@@ -118,6 +118,7 @@ def test_a_receipt_is_open_until_every_replica_has_confirmed(pair, monkeypatch):
     until(lambda: open_receipts(one) == [])
 
 
+@pytest.mark.slow
 def test_a_replica_that_is_cut_off_answers_nothing_and_comes_back(place):
     link = Link(place.server.port)
     with ExitStack() as stack:

@@ -45,6 +45,7 @@ def test_what_is_only_read_predicts_the_same():
         assert other.factor in ("cholesky", one.factor)
 
 
+@pytest.mark.slow
 def test_widths_of_features_are_found_without_a_fold_too():
     """From the geometric mean of those of all samples the search led to a poor minimum."""
     rng = np.random.default_rng(0)

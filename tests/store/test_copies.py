@@ -182,6 +182,7 @@ def _twice(store):
     store.reselect()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "erase"),
     [

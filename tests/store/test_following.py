@@ -234,6 +234,7 @@ def test_a_server_that_stops_and_comes_back(tmp_path):
         own.remove()
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_back_in_time_is_noticed(pair, place):
     one, two = pair
     with two.follow() as following:

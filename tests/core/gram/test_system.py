@@ -117,6 +117,7 @@ def test_single_edits_with_reads_between(factor, dtype):
 
 
 # Decision values, relative to the largest, that the project promises after any number of edits.
+@pytest.mark.slow
 @pytest.mark.parametrize(("ridge", "promised"), [(1e-2, 1e-10), (1e-6, 1e-7)])
 @pytest.mark.parametrize("read_every", [1, 200])
 def test_hundreds_of_edits_meet_the_promise(factor, ridge, promised, read_every):

@@ -177,6 +177,7 @@ def test_products_are_as_good_as_their_two_samples_allow(kernel, layout, far):
     assert np.all(np.abs(kernel(X, Y) - values) <= bound)
 
 
+@pytest.mark.slow
 def test_many_features_and_several_blocks_of_rows():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((300, 64))

@@ -100,6 +100,7 @@ def test_single_precision_has_a_larger_least_ridge():
     assert ridge_path(values.astype(np.float32))[-1] > 1e2 * ridge_path(values)[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [LeastSquaresSVC, KernelDiscriminant, KernelFisherDiscriminant])
 @pytest.mark.parametrize("n", [60, 300])
 def test_what_is_chosen_is_the_same_for_rows_in_another_order(cls, n):

@@ -125,6 +125,7 @@ def responses(n):
     return Problem(LS_SVM, Responses(Y + 0.3 * np.cos(9.0 * X)), X, rbf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
 @pytest.mark.parametrize("ridge", ["loo", 0.1])
 def test_the_ladder_is_as_good_as_the_path(equations, ridge):

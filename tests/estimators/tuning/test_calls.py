@@ -167,6 +167,7 @@ def test_reselect_solves_with_what_it_chose(model):
     np.testing.assert_allclose(values(model, model.X_fit_), values(fixed, fixed.X_fit_), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 420])
 def test_a_fresh_reselect_is_a_fit(plain, n):
     """Nothing of what was forgotten has a say, not even in where the search begins."""
@@ -222,6 +223,7 @@ def test_reselect_after_a_class_came_and_one_went(classifier):
 # -- inside scikit-learn ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [KernelDiscriminant()],
     expected_failed_checks=lambda estimator: {
