@@ -29,7 +29,8 @@ _FEW_COMPLEX_COLUMNS = 3
 _LONG = 2048
 _UNBLOCKED = 32
 _MIRRORED = 128
-_SQUARE = 1024  # rows of a triangle that are copied at once
+_SQUARE = 256  # rows and columns of a triangle that are copied at once
+_LOWER = np.tri(_SQUARE, dtype=bool)
 
 
 @cache
@@ -93,14 +94,17 @@ def triangle_rows(buffer: Array, rows: Array, *, lower: bool = False) -> Array:
 def _copy_band(stored: Array, first: int, out: Array) -> Array:
     """Rows (k, n) of a lower triangle from ``first`` on, in squares that stay in the cache."""
     after, n = first + len(out), len(stored)
-    for start in range(0, first, _SQUARE):
-        stop = min(first, start + _SQUARE)
-        out[:, start:stop] = stored[first:after, start:stop]
-    for start in range(after, n, _SQUARE):
-        stop = min(n, start + _SQUARE)
-        out[:, start:stop] = stored[start:stop, first:after].T
-    corner = np.tril(stored[first:after, first:after])
-    out[:, first:after] = corner + np.tril(corner, -1).T
+    for a in range(first, after, _SQUARE):
+        b = min(after, a + _SQUARE)
+        rows = out[a - first : b - first]
+        for start in range(0, a, _SQUARE):
+            stop = min(a, start + _SQUARE)
+            rows[:, start:stop] = stored[a:b, start:stop]
+        for start in range(b, n, _SQUARE):
+            stop = min(n, start + _SQUARE)
+            rows[:, start:stop] = stored[start:stop, a:b].T
+        corner = stored[a:b, a:b]
+        rows[:, a:b] = np.where(_LOWER[: b - a, : b - a], corner, corner.T)
     return out
 
 
