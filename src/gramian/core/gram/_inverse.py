@@ -137,9 +137,9 @@ class LiveInverse(SlotFactor):
 
     def remove_one(self, position: int) -> Array:
         """Remove one of several samples, given by vectors: `remove` without the cost of blocks."""
-        slot = int(self._matrix.slots[position])
+        slot = self._matrix.slots.item(position)
         column = self._slot_column(slot)
-        own = float(column[slot])
+        own = column.item(slot)
         if not own > 0.0:
             raise NotPositiveDefiniteError(position, own, 0.0)
         return self._take_out(column / own**0.5, slice(slot, slot + 1), [position])
@@ -206,9 +206,10 @@ class LiveInverse(SlotFactor):
 
     def square_diagonal(self, weights: Array) -> Array:
         out = np.empty(self.n, dtype=self.dtype, like=self._diagonal)
+        by_slot = self._matrix.scatter(weights)
         for block in row_blocks(self.n, self._matrix.capacity, self.dtype.itemsize):
-            columns = self._slot_columns(self._matrix.slots[block])[self._matrix.index]
-            out[block] = np.einsum("ij,ij,i->j", columns, columns, weights)
+            rows = self._slot_columns(self._matrix.slots[block]).T
+            out[block] = np.square(rows) @ by_slot
         return out
 
     # -- inside ---------------------------------------------------------------------------------
@@ -348,18 +349,16 @@ class LiveInverse(SlotFactor):
             rows += (W[slots] * signs) @ W.T
         return rows.T
 
-    def _slot_column(self, slot: int) -> Array:
+    def _slot_column(self, j: int) -> Array:
         """One column of P by slot, in host memory."""
-        W, signs = self._updates()
-        out: Array = W @ (signs * W[slot])
-        self._add_column(out, slot)
-        return out
-
-    def _add_column(self, out: Array, j: int) -> None:
-        """Add column j of the upper triangle and of its diagonal."""
-        out[:j] += self._matrix.buffer[:j, j]
-        out[j:] += self._matrix.buffer[j, j:]
-        out[j] += self._diagonal[j]
+        buffer = self._matrix.buffer
+        column: Array = buffer[:, j].copy()
+        column[j:] = buffer[j, j:]
+        column[j] = self._diagonal[j]
+        if self._deferred:
+            W, signs = self._updates()
+            column += W.dot(signs * W[j])
+        return column
 
 
 def _is_low(S: Any, corner: Any) -> bool:

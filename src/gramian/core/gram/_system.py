@@ -176,9 +176,10 @@ class LiveSystem:
             If A would not stay positive definite, even after a rebuild of the factor.
         """
         dtype, (held_rows, holdings) = self.B.dtype, self.B.shape
-        cross = np.asarray(cross, dtype=dtype, like=self.B)
-        corner = np.asarray(corner, dtype=dtype, like=self.B)
-        B = np.asarray(B, dtype=dtype, like=self.B)
+        like = None if self._home else self.B  # which NumPy need not be told of itself
+        cross = np.asarray(cross, dtype=dtype, like=like)
+        corner = np.asarray(corner, dtype=dtype, like=like)
+        B = np.asarray(B, dtype=dtype, like=like)
         if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < holdings:
             raise ValueError(
                 f"B must have a row for each of {len(corner)} samples and at least {holdings} "
