@@ -31,10 +31,11 @@ class Field:
         self._kernel, self._xs, self._ys = kernel, xs, ys
         self._slots: dict[int, int] = {}
         self._block = np.zeros((64, len(xs) + len(ys)))
+        self._free = [*reversed(range(64))]
 
     def values(self, ids: Any, X: Array, Z: Array, intercept: Array) -> Array:
         """Outputs of shape (t, h, w) of samples X with coefficients Z (n, t)."""
-        names = [int(name) for name in ids]
+        names = np.asarray(ids).tolist()
         self._follow(names, X)
         slots = [self._slots[name] for name in names]
         coefficients = np.zeros((max(slots, default=-1) + 1, Z.shape[1]))
@@ -46,15 +47,17 @@ class Field:
     def _follow(self, names: list[int], X: Array) -> None:
         """Hold the rows of these samples and of no others."""
         for name in self._slots.keys() - set(names):
-            self._block[self._slots.pop(name)] = 0.0
+            self._free.append(self._slots.pop(name))
+            self._block[self._free[-1]] = 0.0
         new = [place for place, name in enumerate(names) if name not in self._slots]
         if not new:
             return
         if len(names) > len(self._block):
-            more = max(len(names), 2 * len(self._block)) - len(self._block)
+            size = len(self._block)
+            more = max(len(names), 2 * size) - size
             self._block = np.pad(self._block, ((0, more), (0, 0)))
-        taken = set(self._slots.values())
-        free = [slot for slot in range(len(self._block)) if slot not in taken][: len(new)]
+            self._free[:0] = reversed(range(size, size + more))
+        free = [self._free.pop() for _ in new]
         self._slots.update((names[place], slot) for place, slot in zip(new, free, strict=True))
         parts = (X[new, :1], self._xs), (X[new, 1:], self._ys)
         self._block[free] = np.hstack([self._kernel(x, edge[:, None]) for x, edge in parts])

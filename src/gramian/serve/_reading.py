@@ -90,7 +90,7 @@ class Reader:
             return {"error": error}, {"own": residual, "margin": 3 * typical - np.abs(residual)}
         classes = model.classes_
         F, labels = outputs(model.loo_decision_function()), np.searchsorted(classes, y)
-        self._scale = fit_calibration(F, labels, len(classes))
+        self._scale = fit_calibration(F, labels, len(classes), start=self._scale)
         P = probabilities(F, self._scale)
         mine = np.eye(len(classes), dtype=bool)[labels]
         own, other = P[mine], np.where(mine, 0.0, P).max(axis=1)

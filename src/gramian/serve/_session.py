@@ -81,8 +81,9 @@ class Session:
             raise ValueError(f"forget got id {missing[0]}, which is not held.")
         if repeated := learn.keys() & self.rows.keys():
             raise ValueError(f"learn got id {min(repeated)}, which is held already.")
-        gone = set(forget)
-        after = {name: row for name, row in self.rows.items() if name not in gone} | learn
+        after = self.rows | learn
+        for name in forget:
+            after.pop(name, None)  # the model refuses an id that is given twice
         if len(after) > MOST:
             raise ValueError(
                 f"a page holds {MOST} samples at most, and these would be {len(after)}."
@@ -219,9 +220,10 @@ def _classes(choice: Choice) -> bool:
 
 
 def _enough(choice: Choice, rows: dict[int, Row]) -> bool:
-    if _classes(choice):
-        return len({row.label for row in rows.values()}) > 1
-    return len(rows) > 0
+    if not _classes(choice) or not rows:
+        return len(rows) > 0
+    first = next(iter(rows.values())).label
+    return any(row.label != first for row in rows.values())
 
 
 def _arrays(choice: Choice, rows: dict[int, Row]) -> tuple[Array, Array]:

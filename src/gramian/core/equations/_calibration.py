@@ -44,7 +44,9 @@ def smoothed_labels(labels: Array, n_classes: int, weight: Array | None = None) 
     return np.where(np.eye(n_classes, dtype=bool)[labels], 1.0 - rest, rest / (n_classes - 1))
 
 
-def fit_calibration(F: Array, labels: Array, n_classes: int, weight: Array | None = None) -> float:
+def fit_calibration(
+    F: Array, labels: Array, n_classes: int, weight: Array | None = None, start: float | None = None
+) -> float:
     """The scale a ≥ 0 that minimises the log-loss against the smoothed labels.
 
     The scale is 0 if the left-out decision values point away from the labels: all classes are
@@ -56,13 +58,18 @@ def fit_calibration(F: Array, labels: Array, n_classes: int, weight: Array | Non
         Leave-one-out decision values.
     labels : ndarray of shape (n,)
         Class indices.
+    weight : ndarray of shape (n,), optional
+    start : float, optional
+        A scale > 0 that is near, from which fewer steps lead to the same one.
     """
     Z, q = class_scores(without_rounding(F)), smoothed_labels(labels, n_classes, weight)
     w = np.full(len(labels), 1.0 / len(labels)) if weight is None else weight / weight.sum()
-    return float(fit_scale(Z, q, w, tol=1e-12))
+    return float(fit_scale(Z, q, w, tol=1e-12, start=start))
 
 
-def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
+def fit_scale(
+    Z: Array, q: Array, weight: Array, tol: float = 1e-5, start: float | None = None
+) -> Array:
     """The scale a ≥ 0 for each entry of a stack of class scores (..., n, c).
 
     Minimises ``Σ w_i (logsumexp(a z_i) − a q_i·z_i)`` by Newton's method within a bracket. The
@@ -75,20 +82,24 @@ def fit_scale(Z: Array, q: Array, weight: Array, tol: float = 1e-5) -> Array:
     rises = Z.mean(axis=-1) @ weight >= linear
     two = Z.shape[-1] == 2
     Z = np.ascontiguousarray(np.moveaxis(Z, -1, 0))  # sums over few classes are fast this way
-    apart = Z[1] - Z[0] if two else Z  # of two scores their difference is enough
-    a = np.where(rises, 0.0, 2.0 / unit)
+    if two:  # of two scores their difference is enough
+        apart, rest = Z[1] - Z[0], Z[0] @ weight - linear
+        first = weight * apart
+        second = first * apart
+    a = np.where(rises, 0.0, start or 2.0 / unit)
     low, high = np.zeros_like(a), np.full_like(a, np.inf)
     for _ in range(_MAX_STEPS):
         # Mean and variance of the scores under softmax(a z) are the first and second derivative of
         # Σ w_i logsumexp(a z_i).
         if two:
             p = expit(a[..., None] * apart)
-            mean, variance = Z[0] + p * apart, p * (1.0 - p) * apart**2
+            slope = np.einsum("...i,...i->...", p, first) + rest
+            curvature = np.einsum("...i,...i->...", p - p * p, second)
         else:
             pZ = softmax(a[..., None] * Z, axis=0) * Z
             mean = pZ.sum(axis=0)
             variance = np.sum(pZ * Z, axis=0) - mean**2
-        slope, curvature = mean @ weight - linear, variance @ weight
+            slope, curvature = mean @ weight - linear, variance @ weight
         low, high = np.where(slope < 0, a, low), np.where(slope >= 0, a, high)
         newton = a - slope / np.maximum(curvature, np.finfo(a.dtype).tiny)
         halfway = np.where(np.isinf(high), 4.0 * a, 0.5 * (low + high))
