@@ -56,11 +56,12 @@ class FeatureOrder:
 
     def vector(self, x: Mapping[Any, Any]) -> Array:
         """Features as an array of shape (1, width); absent ones are 0, unknown ones left out."""
-        values = np.zeros((1, self.width))
-        for name in x.keys() & self.places.keys():
-            if x[name] is not None:
-                values[0, self.places[name]] = _number(name, x[name])
-        return values
+        values = [0.0] * self.width
+        for name, value in x.items():
+            place = self.places.get(name)
+            if place is not None and value is not None:
+                values[place] = value if type(value) is float else _number(name, value)
+        return np.array([values])
 
 
 class _River:
@@ -101,7 +102,8 @@ class _River:
             window = self._widened(window, features.width)
         holdings = 0 if self._window is None else self._window._count()
         self._window, self._features = window.partial_fit(vector, np.array([target])), features
-        if self._window._count() <= holdings:  # one has left
+        left = self._window._count() <= holdings
+        if left and np.count_nonzero(vector) < len(features.places):  # else it has them all
             self._drop_names(self._window)
 
     def _forget(self, x: dict[Any, Any], target: Any) -> None:
