@@ -272,7 +272,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         return replace(after, classes=known, declared=declared)
 
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:
-        *others, _ = before.classes
+        *others, _ = before.classes.tolist()
         counts = [np.count_nonzero(after.y == label) for label in others]
         if all(counts) and sum(counts) < len(after):  # mostly no class has vanished
             return after

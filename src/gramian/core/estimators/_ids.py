@@ -100,7 +100,7 @@ def check_new(holdings: Array, new: Array) -> None:
             f"ids must be {kinds[holdings.dtype.kind]} as those the model holds, got "
             f"{kinds[new.dtype.kind]}."
         )
-    if len(new) == 1 and np.count_nonzero(holdings == new[0]) == 0:
+    if len(new) == 1 and np.count_nonzero(holdings == new.item()) == 0:
         return
     repeated = new[np.isin(new, holdings)]
     if len(repeated):
@@ -122,7 +122,7 @@ def positions_of(holdings: Array, ids: Any, caller: str = "forget") -> Array:
         return np.empty(0, dtype=int)
     asked = _as_ids(ids)
     alike = asked.dtype.kind == holdings.dtype.kind
-    among = holdings == asked[0] if alike and len(asked) == 1 else np.isin(holdings, asked)
+    among = holdings == asked.item() if alike and len(asked) == 1 else np.isin(holdings, asked)
     positions: Array = among.nonzero()[0] if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):
         return positions
