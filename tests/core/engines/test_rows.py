@@ -119,14 +119,32 @@ def test_what_was_lent_is_never_changed(kind):
     np.testing.assert_array_equal(dense(later.samples()), np.delete(X, [0, 5, 20], axis=0))
 
 
-def test_a_removed_row_is_overwritten_where_it_stood():
+@pytest.mark.parametrize("gone", [0, 4, 9])
+def test_a_removed_row_is_overwritten_where_it_stood(gone):
     X = samples(10)
     rows = make_rows(X)
-    later = rows.without(np.array([4]))
+    later = rows.without(np.array([gone]))
     buffer = later._store[0]
-    np.testing.assert_array_equal(buffer[4], X[4])  # still there for whoever needs the old store
+    np.testing.assert_array_equal(buffer[gone], X[gone])  # for whoever needs the old store
     later.scrub()
-    np.testing.assert_array_equal(buffer[4], 0.0)
+    np.testing.assert_array_equal(buffer[gone], 0.0)
+    np.testing.assert_array_equal(later.samples_copy(), np.delete(X, gone, axis=0))
+
+
+def test_the_room_of_the_last_sample_is_taken_again_when_it_is_overwritten():
+    X = samples(12)
+    rows = make_rows(X[:8]).appended(X[8:9])  # with spare room
+    shorter = rows.without(np.array([8]))
+    early = shorter.appended(X[9:10])  # the old store may still be in use
+    np.testing.assert_array_equal(rows.samples_copy(), X[:9])
+    shorter.scrub()
+    later, last = shorter.appended(X[10:11]), shorter.appended(X[11:12])
+    assert later._store[0] is shorter._store[0]
+    for store, new in ((early, 9), (later, 10), (last, 11)):
+        np.testing.assert_array_equal(store.samples_copy(), X[[*range(8), new]])
+    copied = rows.appended(X[11:12])  # an old store writes into no room that was taken
+    np.testing.assert_array_equal(later.samples_copy(), X[[*range(8), 10]])
+    assert copied._store[0] is not shorter._store[0]
 
 
 @pytest.mark.parametrize("precomputed", [False, True])

@@ -75,10 +75,10 @@ class SpareRoom:
 class DenseRows:
     """Dense samples in a buffer with spare room; O(k d) amortised to append and to remove.
 
-    A removal leaves a gap, which `scrub` overwrites with zeros; if the first sample leaves, the
-    samples begin one row later. Reading all samples closes the gaps in a new buffer. Rows of a lent
-    buffer that a reader may access are never overwritten: a removal from it copies the remaining
-    samples.
+    A removal leaves a gap, which `scrub` overwrites with zeros; if the first or the last sample
+    leaves, the samples begin one row later or end one earlier. Reading all samples closes the gaps
+    in a new buffer. Rows of a lent buffer that a reader may access are never overwritten: a removal
+    from it copies the remaining samples.
     """
 
     dtype: np.dtype[Any]
@@ -86,23 +86,30 @@ class DenseRows:
 
     answer: Any = None
 
-    def __init__(self, buffer: Any, places: Array | None, end: int, start: int = 0) -> None:
-        # `places` holds the row of each sample; None means the rows from `start` without gaps. A
-        # single tuple, so that one assignment replaces all of it.
-        self._store = buffer, places, start, end
+    def __init__(
+        self,
+        buffer: Any,
+        places: Array | None,
+        end: int,
+        start: int = 0,
+        gone: tuple[int, ...] = (),
+    ) -> None:
+        # `places` holds the row of each sample; None means the rows from `start` without gaps.
+        # `gone` are rows of removed samples, not yet overwritten. A single tuple, so that one
+        # assignment replaces all of it.
+        self._store = buffer, places, start, end, gone
         self.dtype, self.width = buffer.dtype, buffer.shape[1]
         self._lent, self._spare = False, SpareRoom()
-        self._gone = np.empty(0, dtype=int)  # rows of removed samples, not yet overwritten
 
     def __len__(self) -> int:
-        _, places, start, end = self._store
+        _, places, start, end, _ = self._store
         return end - start if places is None else len(places)
 
     def samples(self, *, lend: bool = False) -> Array:
         self._lent = self._lent or lend
         if self._store[1] is not None:
-            self._store = self._compact(0), None, 0, len(self)
-        buffer, _, start, end = self._store
+            self._store = self._compact(0), None, 0, len(self), ()
+        buffer, _, start, end, _ = self._store
         view: Array = buffer[start:end]
         if isinstance(view, np.ndarray):
             view.flags.writeable = False
@@ -112,7 +119,7 @@ class DenseRows:
         return self.samples().copy()
 
     def take(self, positions: Array) -> Array:
-        buffer, places, start, end = self._store
+        buffer, places, start, end, _ = self._store
         result: Array = (
             buffer[start:end][positions] if places is None else buffer[places[positions]]
         )
@@ -123,8 +130,9 @@ class DenseRows:
         return result
 
     def appended(self, X: Array) -> DenseRows:
-        (buffer, places, start, end), n, k = self._store, len(self), len(X)
-        room = places is None and end + k <= len(buffer) and self._spare.claim()
+        (buffer, places, start, end, gone), n, k = self._store, len(self), len(X)
+        # What is gone may still be read by the store before, and follow the last sample here.
+        room = places is None and not gone and end + k <= len(buffer) and self._spare.claim()
         if not room:
             buffer, start, end = self._compact(max(n + k, 8) + k), 0, n
         buffer[end : end + k] = X
@@ -133,34 +141,33 @@ class DenseRows:
         return after
 
     def without(self, positions: Array) -> DenseRows:
-        buffer, places, start, end = self._store
-        if places is None and len(positions) == 1 and positions[0] == 0:
-            gone = np.array([start])
-            after = type(self)(buffer, None, end, start + 1)
+        buffer, places, start, end, gone = self._store
+        if places is None and len(positions) == 1 and positions[0] in (0, end - start - 1):
+            first = int(positions[0] == 0)
+            gone = *gone, start if first else end - 1
+            after = type(self)(buffer, None, end - 1 + first, start + first, gone)
             after._spare = self._spare
         else:
             rows = np.arange(start, end) if places is None else places
-            gone = rows[positions]
-            after = type(self)(buffer, without_rows(rows, positions), end)
+            gone = *gone, *rows[positions].tolist()
+            after = type(self)(buffer, without_rows(rows, positions), end, gone=gone)
         n = len(after)
         if self._lent or 2 * n < end:
             return type(self)(after._compact(max(8, n // 16) if self._lent else 0), None, n)
-        after._gone = np.concatenate([self._gone, gone])
         return after
 
     def scrub(self) -> None:
-        if len(self._gone):
-            buffer, places, start, _ = self._store
-            if places is not None or start:  # otherwise the gaps were closed in a new buffer
-                buffer[self._gone] = 0
-            self._gone = self._gone[:0]
+        *store, gone = self._store
+        if gone:
+            self._store[0][[*gone]] = 0
+            self._store = *store, ()
 
     def copied(self) -> DenseRows:
         return type(self)(self.samples().copy(), None, len(self))
 
     def _compact(self, spare: int) -> Any:
         """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
-        (holdings, places, start, end), n = self._store, len(self)
+        (holdings, places, start, end, _), n = self._store, len(self)
         buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=holdings)
         if places is None:
             buffer[:n] = holdings[start:end]
@@ -171,9 +178,8 @@ class DenseRows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit spare rows and gaps, which may still contain removed samples."""
-        store = self.samples_copy(), None, 0, len(self)
-        state = {**vars(self), "_store": store, "_lent": False, "_gone": self._gone[:0]}
-        return {**state, "_spare": SpareRoom()}
+        store = self.samples_copy(), None, 0, len(self), ()
+        return {**vars(self), "_store": store, "_lent": False, "_spare": SpareRoom()}
 
 
 class DeviceRows(DenseRows):  # on a device
