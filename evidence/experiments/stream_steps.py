@@ -44,11 +44,8 @@ def run(estimator: str, window: int) -> dict[str, Any]:
     y = X[:, 0] + 0.3 * rng.standard_normal(len(X))
     numeric = estimator == "LeastSquaresSVR"
     y = y if numeric else (y > 0).astype(int)
-    live = SlidingWindow(clone(model), max_samples=window).fit(X[:window], y[:window])
-
-    def step(i: int) -> None:
-        live.predict(X[i : i + 1])
-        live.partial_fit(X[i : i + 1], y[i : i + 1])
+    live = SlidingWindow(clone(model), max_samples=window)
+    step = _window_step(live, X, y, window)
 
     def edit(i: int) -> None:
         own.partial_fit(X[i : i + 1], y[i : i + 1], ids=[-i])
@@ -199,7 +196,82 @@ def exact_report(records: list[Record]) -> list[Part]:
     ]
 
 
+# -- other windows ------------------------------------------------------------------------------
+
+KINDS = ("two classes", "three classes", "three targets", "class weights", "filling", "River")
+
+
+def kind_cases(quick: bool) -> list[Parameters]:
+    return [
+        {"kind": kind, "window": n} for kind in KINDS for n in ((100,) if quick else (100, 500))
+    ]
+
+
+def run_kind(kind: str, window: int) -> dict[str, Any]:
+    """Seconds of CPU of a step of a window of this kind, and of one whose steps are plain edits."""
+    rng = np.random.default_rng(SEED)
+    X = rng.standard_normal((window + CHUNK * CHUNKS, FEATURES))
+    y = X[:, 0] + 0.3 * rng.standard_normal(len(X))
+    if kind == "three targets":
+        model, y = ESTIMATORS["LeastSquaresSVR"], np.column_stack([y, y**2, 1.0 - y])
+    else:
+        weights = {0: 2.0} if kind == "class weights" else None
+        model = clone(ESTIMATORS["LeastSquaresSVC"]).set_params(class_weight=weights)
+        y = np.digitize(y, [-0.5, 0.5] if kind == "three classes" else [0.0])
+    if kind == "River" and find_spec("river") is not None:
+        from gramian.stream import RiverClassifier
+
+        river = RiverClassifier(model, max_samples=window, reselect_every=None)
+        live = _river(river, X, y, window)
+    else:
+        most = None if kind == "filling" else window
+        live = _window_step(SlidingWindow(model, max_samples=most), X, y, window)
+    own = clone(model).fit(X[:window], y[:window])
+
+    def edit(i: int) -> None:
+        own.predict(X[i : i + 1])
+        own.exchange(own.ids_[:1], X[i : i + 1], y[i : i + 1])
+
+    with threadpool_limits(limits=1):
+        means = _chunk_means(live, window, chunks=8 if kind == "filling" else CHUNKS)
+        return {
+            "step": min(means),
+            "typical": float(np.median(means)),
+            "edit": _fastest(edit, window, chunks=5),
+        }
+
+
+def _window_step(
+    live: SlidingWindow, X: np.ndarray, y: np.ndarray, window: int
+) -> Callable[[int], Any]:
+    """A step of a window that has learned the first samples."""
+    live.fit(X[:window], y[:window])
+
+    def step(i: int) -> None:
+        live.predict(X[i : i + 1])
+        live.partial_fit(X[i : i + 1], y[i : i + 1])
+
+    return step
+
+
+def kind_report(records: list[Record]) -> list[Part]:
+    rows = [
+        [r["kind"], r["window"], *(1e6 * r[name] for name in ("step", "typical", "edit"))]
+        for r in records
+    ]
+    return [
+        Text(
+            "Microseconds of CPU of one step of other windows, measured as those of "
+            "`stream_steps`: the best and the median. A window that fills begins with so many "
+            "samples and forgets none. River: `predict_one` and `learn_one` of two classes, with "
+            "dictionaries. Edit: the same by `predict` and `exchange` of a model."
+        ),
+        Table(["kind", "samples", "step (µs)", "median (µs)", "edit (µs)"], rows),
+    ]
+
+
 EXPERIMENTS = (
+    benchmark("stream_kinds", "A step of other windows", kind_cases, run_kind, kind_report),
     benchmark("stream_steps", "A step of a sliding window", cases, run, report),
     benchmark("stream_exactness", "After many steps", exact_cases, exact, exact_report),
     benchmark("stream_million", "After a million steps", million_cases, exact, exact_report),

@@ -169,6 +169,7 @@ MADE_UP = {
         ),
         "refit": 1e-2,
     },
+    "stream_kinds": dict.fromkeys(["step", "typical", "edit"], 1e-4),
     "stream_exactness": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
     "stream_million": {"off": 1e-14, "drift": 1e-15, "rebuilds": 0},
     "threads": {

@@ -106,7 +106,7 @@ def test_room_is_made_for_a_few_samples_at_once():
     system, _, _ = make_system(30)
     assert len(MovingSystem(system, np.inf).ring) == 192
     system, _, _ = make_system(300)
-    assert len(MovingSystem(system, np.inf).ring) == 300 + 300 // 16
+    assert len(MovingSystem(system, np.inf).ring) == 300 + 300 // 4
 
 
 def test_a_full_buffer_grows_by_a_slot():

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg.blas import daxpy, dger, dsymv, dsyr, dsyrk
 
 from gramian.core.arrays import Array
-from gramian.core.gram._inverse import SMALL, LiveInverse
+from gramian.core.gram._inverse import COMPACT, SMALL, LiveInverse
 from gramian.core.gram._slots import spare_capacity
 from gramian.core.gram._system import LiveSystem
 
@@ -62,7 +62,9 @@ class MovingSystem:
         self.whole, self._since, self._suspect = True, 0, False
         system.solution()
         inverse = self._inverse()
-        inverse.make_room(int(min(most + 1, max(spare_capacity(inverse.n), SMALL))))
+        n = inverse.n
+        few = max(min(5 * n // 4, COMPACT), SMALL)  # growing costs more than memory does here
+        inverse.make_room(int(min(most + 1, max(spare_capacity(n), few))))
         matrix = inverse.matrix
         self.ring = [*matrix.slots.tolist(), *matrix.free_slots(matrix.capacity).tolist()]
         self.span, self._settled = (0, matrix.n), matrix.n
