@@ -59,6 +59,12 @@ def is_moving(window):
     return window._moving() is not None and window._moving().left is None
 
 
+@pytest.fixture
+def no_pause(monkeypatch):
+    """Windows step on as soon as they can."""
+    monkeypatch.setattr("gramian.stream._state.PAUSE", 0)
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_step_equals_a_refit(name):
     window, X, y = moving(name)
@@ -156,6 +162,20 @@ def test_a_window_outgrows_its_room():
     assert_equals_refit(window, updates=300)
 
 
+def test_a_model_that_is_read_after_every_step_does_not_move():
+    X, y = samples("kda", n=110)
+    window = SlidingWindow(ESTIMATORS["kda"], max_samples=25).fit(X[:30], y[:30])
+    moved = []
+    for k in range(30, 90):
+        window.predict(X[:5])
+        window.partial_fit(X[k : k + 1], y[k : k + 1])
+        moved.append(is_moving(window))
+    assert 2 <= sum(moved) <= 60 // 16 + 1
+    step(window, X, y, range(90, 110))
+    assert is_moving(window)
+    assert_equals_refit(window, updates=160)
+
+
 def test_balanced_weights_go_the_long_way():
     X, y, _ = make_stream()
     estimator = LeastSquaresSVC(gamma=0.5, C=10.0, class_weight="balanced")
@@ -240,6 +260,7 @@ def test_a_sample_that_repeats_another_is_learned_the_long_way():
     np.testing.assert_allclose(window.predict(X), fresh.predict(X), atol=1e-8)
 
 
+@pytest.mark.usefixtures("no_pause")
 def test_a_third_class_may_come():
     window, X, y = moving("lssvc")
     window.partial_fit(X[35:36], np.array(["c"]))
@@ -254,6 +275,7 @@ def test_a_third_class_may_come():
     assert_equals_refit(window, updates=60)
 
 
+@pytest.mark.usefixtures("no_pause")
 def test_a_model_that_was_taken_out_follows_the_window():
     window, X, y = moving("kda")
     model = window.estimator_
@@ -276,6 +298,7 @@ def test_a_model_that_was_taken_out_follows_the_window():
     )
 
 
+@pytest.mark.usefixtures("no_pause")
 def test_parameters_may_change_on_the_way():
     window, X, y = moving("lssvr")
     window.set_params(max_samples=22)

@@ -12,6 +12,9 @@ from gramian.core.estimators._moving import Moving
 from gramian.stream._alarm import Alarm
 from gramian.stream._holdings import Held
 
+BRIEF, PAUSE = 2, 16
+"""Steps below which a movement costs more than it saves, and samples until one begins again."""
+
 
 class WindowState(NamedTuple):
     """All that a window knows, replaced by one assignment.
@@ -34,6 +37,8 @@ class WindowState(NamedTuple):
     """Steps that the model has made since, of which nothing else here knows yet."""
     due: float = inf
     """The number of samples at which the hyper-parameters are looked at."""
+    resume_at: int = 0
+    """The number of samples from which on the model may move."""
 
     def held(self) -> Held:
         """The samples of now."""
@@ -49,9 +54,10 @@ class WindowState(NamedTuple):
         X, y, ids, version = self.moving.left
         next_id = self.next_id + self.moving.steps
         now = ids[-1] if self.moving.steps else self.now
-        return self._replace(
-            holdings=Held(X, y, ids, ids), now=now, next_id=next_id, version=version, moving=None
-        )
+        # One whose model is read after every step is faster by plain edits.
+        resume_at = next_id + PAUSE if self.moving.steps < BRIEF else self.resume_at
+        settled = self._replace(holdings=Held(X, y, ids, ids), now=now, next_id=next_id)
+        return settled._replace(version=version, moving=None, resume_at=resume_at)
 
     def stored(self) -> dict[str, Any]:
         """What a model file stores of a settled window, besides its model."""

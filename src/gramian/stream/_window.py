@@ -297,7 +297,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             state.model is None
             or self.max_age is not None
             or len(holdings) > most
-            or state.next_id + 1 >= looked_at
+            or not state.resume_at <= state.next_id < looked_at - 1
             or version_of(state.model) is not state.version
             or not (holdings.is_like(X) and len(X) == 1 and holdings.accepts_targets(y, 1))
             or not (state.classifies or y.dtype == np.float64)
@@ -357,11 +357,12 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         else:
             model = clone(self.estimator).fit(holdings.X, holdings.y, ids=holdings.ids)
             selected_at = next_id
-        alarm, looked_at = (None, 0) if before is None else (before.alarm, before.looked_at)
         version = None if model is None else version_of(model)
-        self._state = WindowState(
-            holdings, model, now, next_id, selected_at, classifies, alarm, looked_at, version
-        )
+        state = WindowState(holdings, model, now, next_id, selected_at, classifies, version=version)
+        if before is not None:
+            state = state._replace(alarm=before.alarm, looked_at=before.looked_at)
+            state = state._replace(resume_at=before.resume_at)
+        self._state = state
 
     def _move(self, model: Any, holdings: Held) -> None:
         """Bring the model to these samples, mostly by one step from where the window is."""
