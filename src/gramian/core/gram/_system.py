@@ -362,7 +362,7 @@ class LiveSystem:
         if self._largest == 0.0 or not self._home:
             return self.factor.largest()
         if corner.size == 1:
-            return max(self._largest, abs(corner.item()))
+            return max(self._largest, float(abs(corner.item())))
         return float(np.abs(corner.diagonal()).max(initial=self._largest))
 
     def _note_domination(self, before: float) -> None:
