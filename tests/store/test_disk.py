@@ -14,7 +14,7 @@ import pytest
 
 from gramian import EllipsoidalFuzzyClassifier
 from gramian.files import ModelFileError
-from gramian.files.parts import Parts
+from gramian.files.parts import Parts, rows_of
 from gramian.store import Store, StoreBusyError, StoreError, _sqlite, audit
 from tests.store.conftest import fitted, make_rows
 
@@ -50,10 +50,10 @@ def test_a_basis_without_vectors_is_opened_again(place):
 
 
 def test_an_edit_that_could_not_be_opened_again_is_refused(store, monkeypatch):
-    def refuse(self, model, holdings, next_id):
+    def refuse(self, model, rows, next_id):
         raise ModelFileError("holds no valid model.")
 
-    monkeypatch.setattr(Parts, "rehearse", refuse)
+    monkeypatch.setattr(Parts, "check_new_rows", refuse)
     X, y = make_rows()
     with pytest.raises(StoreError, match=r"could not be opened again.*Nothing was changed"):
         store.learn(X[30:31], y[30:31])
@@ -61,6 +61,36 @@ def test_an_edit_that_could_not_be_opened_again_is_refused(store, monkeypatch):
     monkeypatch.undo()
     store.learn(X[30:31], y[30:31])
     assert store.audit(refit=True).passed
+
+
+REFUSED = {
+    "a weight of nothing": {"weight": np.zeros(2)},
+    "features that are missing": {"X": np.zeros((2, 2))},
+    "features that are no numbers": {"X": np.full((2, 3), np.nan)},
+    "too few targets": {"y": np.array(["yes"])},
+    "ids that are neither numbers nor texts": {"ids": np.array([True, False])},
+}
+
+
+@pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
+def test_new_rows_are_refused_that_could_not_be_read(store, wrong):
+    """By the check of the new rows alone as by that of all of them."""
+    model, parts = store._model, store._parts
+    start, rows = len(model.ids_) - 2, rows_of(model)
+    with pytest.raises(ModelFileError, match="holds no valid model"):
+        parts.check_new_rows(model, rows_of(model, start)._replace(**wrong), 40)
+    ((name, values),) = wrong.items()
+    whole = np.resize(values, (start + 2, values.shape[1])) if name == "X" else values
+    if name != "X":
+        whole = np.concatenate([getattr(rows, name)[:start].astype(values.dtype), values])
+    with pytest.raises(ModelFileError, match="holds no valid model"):
+        parts.model(rows._replace(**{name: whole}), 40)
+
+
+@pytest.mark.parametrize("next_id", [-1, 2**63])
+def test_a_next_id_is_refused_that_no_row_could_have(store, next_id):
+    with pytest.raises(ModelFileError, match="the next id"):
+        store._parts.check_new_rows(store._model, rows_of(store._model, 40), next_id)
 
 
 def test_derived_state_that_does_not_fit_is_built_from_the_rows(place):

@@ -39,11 +39,14 @@ class Archive(NamedTuple):
     """SHA-256 of the document."""
 
 
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+)
+
+
 def canonical_json(document: Any) -> bytes:
     """JSON with sorted keys and no spaces: equal documents have equal bytes."""
-    return json.dumps(
-        document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    ).encode()
+    return _CANONICAL.encode(document).encode()
 
 
 def describe(members: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:

@@ -214,13 +214,8 @@ class Receipt:
 
     def _facts(self) -> dict[str, Any]:
         """The facts of this kind of receipt."""
-        absent: tuple[str, ...] = () if self.salt is not None else _FINGERPRINTS
-        absent += () if self.number is not None else _CHAIN
-        return {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if field.name not in absent
-        }
+        names = _names(self.salt is not None, self.number is not None)
+        return {name: getattr(self, name) for name in names}
 
     def _check(self) -> None:
         """Raise ValueError unless every fact has the one form that it is written in."""
@@ -233,6 +228,13 @@ class Receipt:
         for name in _DIGESTS:
             check_hex(getattr(self, name), 32, name)
         check_hex(self.signature, 64, "signature")
+
+
+@cache
+def _names(fingerprints: bool, chain: bool) -> tuple[str, ...]:
+    """The names of the facts of a receipt that has fingerprints, or is in a chain."""
+    absent = {*(() if fingerprints else _FINGERPRINTS), *(() if chain else _CHAIN)}
+    return tuple(field.name for field in fields(Receipt) if field.name not in absent)
 
 
 def check_hex(text: str | None, size: int, name: str) -> None:

@@ -5,6 +5,7 @@ What all families have is checked here; the rest by the family's `Spec` and `Sta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -54,25 +55,19 @@ def check_estimator(model: Any, state: Any) -> None:
 
 
 def _check_held(model: Any, spec: Any, state: Any, *, classifies: bool) -> Stored:
-    """Ids, targets and weights, as many as samples."""
+    """Samples with ids, targets and weights, and what they are together."""
     holdings = check_keys(state["held"], "held", HELD, MAY_HOLD)
-    X = check_samples(state["X"], "X", (None, None))
-    n = X.shape[0]
-    if n == 0 and spec.state_type.holds_all_rows:
+    X, ids, y, classes = state["X"], holdings["_ids"], holdings["_y"], None
+    check_rows(holdings, X, None, classifies=classifies)
+    if X.shape[0] == 0 and spec.state_type.holds_all_rows:
         refuse("X", "has no samples")
-    _check_ids(holdings["_ids"], holdings["_next_id"], n)
-    if "_groups" in holdings:
-        check_array(holdings["_groups"], "the groups of samples", (n,), "iU")
-    weight = check_array(holdings["_weight"], "the weights of samples", (n,), "f")
-    if not (weight > 0).all():
-        refuse("the weights of samples", "are not all positive")
-    y, classes = holdings["_y"], None
+    if len(set(ids.tolist())) < len(ids):
+        refuse("the ids", "are not all different")
+    check_next_id(holdings["_next_id"])
     if classifies:
-        check_labels(y, "y", (n,))
         classes = check_labels(state["public"].get("classes_"), "classes_", (None,))
         outputs = 1 if len(classes) == 2 else len(classes)
     else:
-        check_array(y, "y", (n,) if np.ndim(y) == 1 else (n, None), "f")
         outputs = 1 if y.ndim == 1 else y.shape[1]
     if outputs == 0:
         refuse("y", "has no columns")
@@ -80,12 +75,25 @@ def _check_held(model: Any, spec: Any, state: Any, *, classifies: bool) -> Store
     return Stored(X, y, outputs, classes)
 
 
-def _check_ids(ids: Any, after: Any, n: int) -> None:
-    check_array(ids, "the ids", (n,), "iU")
-    check_whole(after, "the next id")
-    if len(set(ids.tolist())) < n:
-        refuse("the ids", "are not all different")
-    if not 0 <= after <= LARGEST:
+def check_rows(rows: Mapping[str, Any], X: Any, d: int | None, *, classifies: bool) -> None:
+    """Raise `ModelFileError` unless each of the samples has an id, a target and a weight."""
+    n = check_samples(X, "X", (None, d)).shape[0]
+    check_array(rows["_ids"], "the ids", (n,), "iU")
+    if "_groups" in rows:
+        check_array(rows["_groups"], "the groups of samples", (n,), "iU")
+    if not (check_array(rows["_weight"], "the weights of samples", (n,), "f") > 0).all():
+        refuse("the weights of samples", "are not all positive")
+    y = rows["_y"]
+    if classifies:
+        check_labels(y, "y", (n,))
+    else:
+        check_array(y, "y", (n,) if np.ndim(y) == 1 else (n, None), "f")
+
+
+def check_next_id(number: Any) -> None:
+    """Raise `ModelFileError` unless a sample could have this number as its id."""
+    check_whole(number, "the next id")
+    if not 0 <= number <= LARGEST:
         refuse("the next id", "is not a number that a sample could have")
 
 

@@ -36,21 +36,9 @@ def check_table(model: Any, state: Any) -> None:
     estimator = state["estimator_"]
     if type(estimator) is not type(model.estimator) or not estimator.__sklearn_is_fitted__():
         refuse("estimator_", "is no fitted estimator of the class that was asked for")
-    n = len(estimator.ids_)
     _check_target(model, state["target_"], estimator)
     columns = _check_columns(state["columns_"])
-    table = check_keys(state["table_"], "table_", [column.name for column in columns])
-    for column in columns:
-        if type(column) is NumberColumn:
-            values = check_array(table[column.name], "a column", (n,), "f", finite=False)
-            if np.isinf(values).any():
-                refuse("a column", "has infinite numbers")
-        else:
-            for text in check_array(table[column.name], "a column", (n,), "O").tolist():
-                check_text(text, "a cell of a column of texts")
-        if type(column) is DateColumn and _misread(column, table[column.name]):
-            refuse("a column of dates", "has texts that are no dates")
-    _check_features(encode(columns, table), estimator.X_fit_)
+    check_cells(columns, state["table_"], estimator.X_fit_)
     for name, reason in _items(state["ignored_"]):
         check_text(name, "the name of a column that is left out")
         check_text(reason, "the reason to leave a column out")
@@ -58,6 +46,22 @@ def check_table(model: Any, state: Any) -> None:
         check_whole(state["next_id"], "the next id")
     if not isinstance(state.get("by_position", False), bool):
         refuse("by_position", "is neither true nor false")
+
+
+def check_cells(columns: list[Any], table: Any, X: Any) -> None:
+    """Raise `ModelFileError` unless the rows of a table have these features."""
+    n, cells = X.shape[0], check_keys(table, "table_", [column.name for column in columns])
+    for column in columns:
+        if type(column) is NumberColumn:
+            values = check_array(cells[column.name], "a column", (n,), "f", finite=False)
+            if np.isinf(values).any():
+                refuse("a column", "has infinite numbers")
+        else:
+            for text in check_array(cells[column.name], "a column", (n,), "O").tolist():
+                check_text(text, "a cell of a column of texts")
+        if type(column) is DateColumn and _misread(column, cells[column.name]):
+            refuse("a column of dates", "has texts that are no dates")
+    _check_features(encode(columns, cells), X)
 
 
 def _check_target(model: Any, target: Any, estimator: Any) -> None:

@@ -18,11 +18,13 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array
-from gramian.core.validation import ModelFileError
+from gramian.core.validation import ModelFileError, refuse
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
 from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder, without_derived
 from gramian.files._validate import check_state
+from gramian.files._validate_estimator import check_next_id, check_rows
+from gramian.files._validate_tables import check_cells
 from gramian.tables import encode, estimator_of
 
 __all__ = [
@@ -42,23 +44,31 @@ _COUNTED = ("_ids", "_y", "_weight")
 
 
 class Held(NamedTuple):
-    """The rows of a model: samples or, of a table, its cells by column."""
+    """The rows of a model: samples and, of a table, its cells by column."""
 
     ids: Array
     y: Array
     weight: Array
     X: Any
+    """None if it has to be encoded from the cells."""
+
     table: dict[str, Array] | None = None
     groups: Array | None = None
 
 
-def rows_of(model: Any) -> Held:
-    """What the model holds now, in the order of ``ids_``."""
+def rows_of(model: Any, start: int = 0) -> Held:
+    """What the model holds now from position ``start`` on, in the order of ``ids_``.
+
+    A model of a table has features, too: its estimator's, which its cells must encode to.
+    """
     estimator = estimator_of(model)
-    own = estimator.ids_, estimator.y_fit_, estimator.sample_weight_
+    held, table = estimator._fitted().holdings, None
     if estimator is not model:
-        return Held(*own, None, model.table_, estimator.groups_)
-    return Held(*own, estimator.X_fit_, None, estimator.groups_)
+        table = {name: values[start:] for name, values in model.table_.items()}
+    X = held.rows.take(np.arange(start, len(held)))
+    X = X if sparse.issparse(X) else np.asarray(X)
+    groups = None if held.groups is None else held.groups[start:]
+    return Held(held.ids[start:], held.y[start:], held.weight[start:], X, table, groups)
 
 
 def next_id_of(model: Any) -> int:
@@ -182,14 +192,24 @@ class Parts:
             model.reselect(fresh=True)
         return model
 
-    def rehearse(self, model: Any, holdings: Held, next_id: int) -> None:
+    def check_model(self, model: Any, next_id: int) -> None:
         """Raise ModelFileError if these settings and the model's rows could not be read again."""
-        estimator = estimator_of(model)
-        X = holdings.X if holdings.table is None else estimator.X_fit_
-        self._state_of(holdings, X, next_id, None)
+        holdings = rows_of(model)
+        self._state_of(holdings, holdings.X, next_id, None)
         if self._table is not None:
-            rest = {"estimator_": estimator, "table_": holdings.table, "next_id": next_id}
-            check_state(self._table, {**self._rest, **rest})
+            rest = {"table_": holdings.table, "next_id": next_id}
+            check_state(self._table, {**self._rest, **rest, "estimator_": estimator_of(model)})
+
+    def check_new_rows(self, model: Any, rows: Held, next_id: int) -> None:
+        """The same where all other rows of the model were read or checked with these settings."""
+        check_next_id(next_id)
+        if self._classifies and len(model.classes_) < 2:
+            refuse("classes_", "are fewer than two")
+        if len(rows.ids):
+            width, kind = self.samples.shape[1], {"classifies": self._classifies}
+            check_rows(_held(rows, next_id), rows.X, width, **kind)
+            if self.columns is not None:
+                check_cells(self.columns, rows.table, rows.X)
 
     def _state_of(self, holdings: Held, X: Any, next_id: int, known: Any) -> dict[str, Any]:
         """The estimator's state, checked; what rows can rebuild is left out if it is bad."""
@@ -215,20 +235,18 @@ class Parts:
 
     def _filled(self, holdings: Held, X: Any, next_id: int, bare: Any) -> dict[str, Any]:
         """A state of the estimator with rows, and the classes that they have."""
-        own = {
-            "_ids": holdings.ids,
-            "_y": holdings.y,
-            "_weight": holdings.weight,
-            "_next_id": next_id,
-        }
-        if holdings.groups is not None:
-            own["_groups"] = holdings.groups
-        state = {**bare, "held": own, "X": X}
+        state = {**bare, "held": _held(holdings, next_id), "X": X}
         if self._classifies and "classes_" not in state["public"]:
             declared, present = state["declared"], np.unique(holdings.y)
             classes = np.union1d(present, declared) if len(declared) else present
             state["public"] = {**state["public"], "classes_": classes}
         return state
+
+
+def _held(rows: Held, next_id: int) -> dict[str, Any]:
+    """Rows as the state of an estimator has them, without their features."""
+    held = {"_ids": rows.ids, "_y": rows.y, "_weight": rows.weight, "_next_id": next_id}
+    return held if rows.groups is None else {**held, "_groups": rows.groups}
 
 
 def write_values(values: dict[str, Any]) -> bytes:

@@ -39,7 +39,7 @@ def first_contents(
             "sample would change the row of every other. Save it with gramian.save."
         )
     id_key, settings, commitment = secrets.token_bytes(32), new_settings(model), Commitment()
-    rows = [pack(row) for row in rows_from(rows_of(model), 0, 0)]
+    rows = [pack(row) for row in rows_from(rows_of(model), 0)]
     for content in rows:
         commitment.add(content)
     estimator = estimator_of(model)

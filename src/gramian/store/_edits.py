@@ -55,7 +55,7 @@ def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
         if model.subject_column is not None and groups is not None:
             own[model.subject_column], groups = groups.tolist(), None
         model.partial_fit({**table, **own}, groups=groups)
-    found = list(rows_from(rows_of(model), start, rows[0].arrival if rows else 0))
+    found = list(rows_from(rows_of(model, start), rows[0].arrival if rows else 0))
     alike = [row._replace(arrival=0) == old._replace(arrival=0, due=None)
              for row, old in zip(found, rows, strict=False)]  # fmt: skip
     return len(found) == len(rows) and all(alike)

@@ -27,7 +27,8 @@ class Signer:
 
 def signed(receipt: Receipt, signer: Signer | None) -> Receipt:
     """The receipt with a signature, if there is a key; the one that it had before goes."""
-    return replace(receipt, signature=None if signer is None else signer.sign(receipt.hash))
+    signature = None if signer is None else signer.sign(receipt.hash)
+    return receipt if signature == receipt.signature else replace(receipt, signature=signature)
 
 
 def is_signed(public: str, digest: str, signature: str | None) -> bool:

@@ -75,18 +75,16 @@ def unpack(content: bytes) -> Row:
     return Row(arrival, name, target, weight, cells, features, due, *group)
 
 
-def rows_from(holdings: Held, start: int, arrival: int) -> Iterator[Row]:
-    """The rows from position ``start`` on, of which the first has this arrival number."""
-    targets, weights, ids = (
-        part[start:].tolist() for part in (holdings.y, holdings.weight, holdings.ids)
-    )
+def rows_from(holdings: Held, arrival: int) -> Iterator[Row]:
+    """Rows one by one, of which the first has this arrival number."""
+    targets, weights, ids = (part.tolist() for part in (holdings.y, holdings.weight, holdings.ids))
     if holdings.table is None:
-        features = _features(holdings.X[start:])
+        features = _features(holdings.X)
         cells: Any = [None] * len(ids)
     else:
-        columns = [_cells(values[start:]) for values in holdings.table.values()]
+        columns = [_cells(values) for values in holdings.table.values()]
         features, cells = [b""] * len(ids), list(map(list, zip(*columns, strict=True)))
-    groups = [None] * len(ids) if holdings.groups is None else holdings.groups[start:].tolist()
+    groups = [None] * len(ids) if holdings.groups is None else holdings.groups.tolist()
     each = zip(ids, targets, weights, cells, features, strict=True)
     for i, (parts, group) in enumerate(zip(each, groups, strict=True)):
         yield Row(arrival + i, *parts, group=group)

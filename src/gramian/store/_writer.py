@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,12 +86,10 @@ class Writer:
         self._check_signer()
         self._backend.begin()
 
-    @contextmanager
-    def transaction(self, *, erases: bool) -> Iterator[int]:
+    def transaction(self, *, erases: bool) -> AbstractContextManager[int]:
         """An edit, from the version that is on disk; on disk, and erased, at the end."""
         self.attempted = None
-        with self._backend.transaction(erases=erases) as version:
-            yield version
+        return self._backend.transaction(erases=erases)
 
     def write(self, model: Any, edit: Edit) -> Receipt:
         """Write the edit that the model has made, within a transaction."""
@@ -100,20 +97,23 @@ class Writer:
         ids, columns, n = model.ids_, columns_of(model), index.last.n_after
         facts = {"action": edit.action, "n_before": n, "n_after": len(ids)}
         facts |= self._measured(model, edit.verify)
-        kept = [self._drop(name) for name in edit.gone]
+        stayed = n - sum(name not in index.withheld for name in edit.gone)
+        dropped = [self._drop(name) for name in edit.gone]
         if edit.due is not None:
-            for row in kept:
-                self._put(row._replace(due=edit.due))
-        stayed = n - sum(row.due is None for row in kept)
-        holdings = rows_of(model)
-        came = [self._put(row) for row in rows_from(holdings, stayed, index.arrival)]
+            for content in dropped:
+                self._put(unpack(content)._replace(due=edit.due))
+        new = rows_of(model, stayed)
+        came = [self._put(row) for row in rows_from(new, index.arrival)]
         if edit.numbered:
             facts["next_id"] = int(ids[-1]) + 1
-        if edit.action == "reselect" or columns != self._columns or not follows_from_rows(model):
+        anew = edit.action == "reselect" or columns != self._columns
+        anew = anew or not follows_from_rows(model)
+        if anew:
             settings = new_settings(model)
             index.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
             backend.set_settings(*settings)
-        self._rehearse(model, holdings, facts.get("next_id", index.last.next_id))
+        next_id = facts.get("next_id", index.last.next_id)
+        self._check(model, None if anew else new, int(next_id or 0))
         receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
         self.attempted = receipt
         backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
@@ -138,13 +138,13 @@ class Writer:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _drop(self, name: Id) -> Row:
-        """Overwrite a row; returns it."""
+    def _drop(self, name: Id) -> bytes:
+        """Overwrite a row; returns what was there."""
         content = self._backend.row(self.index.places[name].number)
         place = self.index.drop(name)
         self.index.commitment.remove(content)
         self._backend.wipe(place.number, place.size)
-        return unpack(content)
+        return content
 
     def _put(self, row: Row) -> Id:
         """Write a row; returns its id."""
@@ -155,10 +155,18 @@ class Writer:
         self.index.commitment.add(content)
         return row.id
 
-    def _rehearse(self, model: Any, holdings: Held, next_id: Any) -> None:
-        """Raise StoreError unless what the edit leaves could be opened again."""
+    def _check(self, model: Any, new: Held | None, next_id: int) -> None:
+        """Raise StoreError unless what the edit leaves could be opened again.
+
+        Without ``new``, the rows that came, all rows are checked: the settings are others.
+        """
         try:
-            self._parts.rehearse(model, holdings, int(next_id))
+            if new is None:
+                self._parts.check_model(model, next_id)
+            else:
+                self._parts.check_new_rows(model, new, next_id)
+            if len(self.index.places) - len(self.index.withheld) != len(model.ids_):
+                raise ModelFileError("has two rows of one id.")
         except ModelFileError as error:
             raise StoreError(
                 f"the edit was refused: what it leaves could not be opened again, as it {error}"

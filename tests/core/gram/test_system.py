@@ -222,6 +222,16 @@ def test_drift_of_an_all_zero_right_hand_side(factor):
     assert LiveSystem(np.diagonal(A).copy(), row_block(A), np.zeros((20, 2)), factor).drift() == 0.0
 
 
+def test_drift_that_is_measured_after_every_edit(factor):
+    """The solution that it finds follows the edits, and the next read checks it."""
+    rng, following = np.random.default_rng(3), Following(*pool_of(40), range(20), factor)
+    for _ in range(30):
+        following.edit(rng)
+        measured, cond = following.system.drift(), np.linalg.cond(following.A)
+        assert measured < tolerance(40, updates=30, cond=cond, power=1)
+    following.check()
+
+
 def test_all_samples_may_leave(factor):
     following = Following(*pool_of(12), range(12), factor)
     following.remove(range(12))

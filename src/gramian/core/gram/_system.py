@@ -316,9 +316,16 @@ class LiveSystem:
         return max(self.condition, largest) * float(np.finfo(self.B.dtype).eps)
 
     def drift(self) -> float:
-        """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows."""
-        X = self.factor.apply_inverse(self.B) if self._X is None else self._X
-        residual = float(np.abs(self.B - self.factor.multiply(X)).max(initial=0.0))
+        """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows.
+
+        Where there is none, one product with P gives it. Edits then update it, and the next read
+        checks it.
+        """
+        if self._X is None:
+            self._X = np.asarray(self.factor.apply_inverse(self.B), order="F", like=self.B)
+            self._unchecked += 1
+            self._unseen += 1
+        residual = float(np.abs(self.B - self.factor.multiply(self._X)).max(initial=0.0))
         return residual / (float(np.abs(self.B).max(initial=0.0)) or 1.0)
 
     # -- inside ---------------------------------------------------------------------------------
