@@ -67,11 +67,10 @@ def columns(model: TableModel) -> list[Facts]:
 
 def targets(model: Any) -> Facts:
     """Number of rows of each class, or the range of the numbers."""
-    estimator = estimator_of(model)
-    y = estimator.y_fit_
-    if is_classifier(estimator):
+    y = model.y_fit_
+    if is_classifier(model):
         counts = Counter(y.tolist())
-        return {str(label): counts[label] for label in estimator.classes_.tolist()}
+        return {str(label): counts[label] for label in model.classes_.tolist()}
     return {"lowest": float(y.min()), "mean": float(y.mean()), "highest": float(y.max())}
 
 
@@ -104,7 +103,7 @@ def collected_warnings() -> Iterator[list[str]]:
 def new_rows(model: Any) -> tuple[Facts, list[str]]:
     """The score that rows can expect which are not there yet, tuning included, and notes on it."""
     with collected_warnings() as notes:
-        found = estimator_of(model).nested_score("auto", n_jobs=-1)
+        found = model.nested_score("auto", n_jobs=-1)
     name = "error" if found.classifies else "r2"
     score = 1.0 - found.score if found.classifies else found.score
     margin = {"standard_error": found.standard_error, "folds": found.folds}
@@ -113,16 +112,15 @@ def new_rows(model: Any) -> tuple[Facts, list[str]]:
 
 def leave_one_out(model: Any) -> Facts:
     """The exact leave-one-out error: with a confusion matrix, or in the unit of the target."""
-    estimator = estimator_of(model)
-    predicted, y = estimator.loo_predict(), estimator.y_fit_
-    if not is_classifier(estimator):
+    predicted, y = model.loo_predict(), model.y_fit_
+    if not is_classifier(model):
         return errors(y, predicted)
-    classes = estimator.classes_
+    classes = model.classes_
     confusion = confusion_matrix(y, predicted, labels=classes)
-    areas = _areas(estimator, y)
+    areas = _areas(model, y)
     facts: Facts = {
         "error": float(np.mean(predicted != y)),
-        "log_loss": _log_loss(estimator),
+        "log_loss": _log_loss(model),
         "classes": classes.tolist(),
         "confusion": confusion.tolist(),
         "per_class": [
@@ -141,11 +139,11 @@ def leave_one_out(model: Any) -> Facts:
     return facts
 
 
-def _areas(estimator: Any, y: Any) -> list[float | None]:
+def _areas(model: Any, y: Any) -> list[float | None]:
     """Area under the ROC curve of each class against the rest, by the left-out decision values."""
-    F = np.asarray(estimator.loo_decision_function())
+    F = np.asarray(model.loo_decision_function())
     F = np.stack([-F, F], axis=1) if F.ndim == 1 else F
-    own = [y == label for label in estimator.classes_.tolist()]
+    own = [y == label for label in model.classes_.tolist()]
     return [
         float(roc_auc_score(mine, np.nan_to_num(F[:, j]))) if 0 < mine.sum() < len(y) else None
         for j, mine in enumerate(own)
@@ -156,7 +154,7 @@ def _share(part: Any, total: Any) -> float | None:
     return float(part / total) if total else None
 
 
-def _log_loss(estimator: Any) -> float:
+def _log_loss(model: Any) -> float:
     """Mean of −log of the probability of each sample's own class by the model without it."""
-    own = np.searchsorted(estimator.classes_, estimator.y_fit_)[:, None]
-    return float(-np.log(np.take_along_axis(estimator.loo_predict_proba(), own, axis=1)).mean())
+    own = np.searchsorted(model.classes_, model.y_fit_)[:, None]
+    return float(-np.log(np.take_along_axis(model.loo_predict_proba(), own, axis=1)).mean())

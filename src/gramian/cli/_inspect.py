@@ -10,7 +10,7 @@ from gramian.cli._follow import following
 from gramian.cli._opened import Opened, reading
 from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
 from gramian.cli._work import step
-from gramian.tables import TableModel, estimator_of
+from gramian.tables import model_rows
 
 
 def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:
@@ -22,7 +22,8 @@ def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:
 def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
     """The same of a model that is open."""
     fitted = opened.model
-    estimator = estimator_of(fitted)
+    rows = model_rows(fitted)
+    estimator = rows.estimator
     facts: dict[str, Any] = {
         "model": opened.path,
         "file": opened.facts(),
@@ -32,9 +33,9 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
         "features": int(estimator.n_features_in_),
         "ids": {"first": estimator.ids_[0].item(), "last": estimator.ids_[-1].item()},
         "chosen": _assess.chosen(fitted),
-        "target": {"column": getattr(fitted, "target", None), "held": _assess.targets(fitted)},
+        "target": {"column": rows.target, "held": _assess.targets(fitted)},
     }
-    if isinstance(fitted, TableModel):
+    if rows.columns is not None:
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
         with following("error on new rows", only="folds"):

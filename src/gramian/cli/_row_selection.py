@@ -12,7 +12,7 @@ import numpy as np
 from gramian.cli._models import held_texts
 from gramian.cli._tables import decoded, parse_csv, read_table, reading_options
 from gramian.cli._where import ids_where, parse_condition
-from gramian.tables import TableModel, column_names, estimator_of
+from gramian.tables import column_names, model_rows
 
 _PARQUET = (".parquet", ".pq")
 
@@ -100,7 +100,7 @@ def _plain(name: str) -> str:
 
 def _of_subjects(model: Any, path: str, subjects: tuple[str, ...]) -> list[Any]:
     """Ids of all rows of these subjects."""
-    groups = estimator_of(model).groups_
+    groups = model.groups_
     if groups is None:
         raise ValueError(
             f"the rows of {path} have no subjects; `gramian fit --subject COLUMN` gives them some."
@@ -117,7 +117,7 @@ def _of_subjects(model: Any, path: str, subjects: tuple[str, ...]) -> list[Any]:
 
 
 def _where(model: Any, path: str, text: str) -> list[int | str]:
-    if not isinstance(model, TableModel):
+    if model_rows(model).columns is None:
         raise ValueError(f"{path} was saved from Python and has no columns; use --id.")
     ids = ids_where(model, parse_condition(text))
     if not ids:

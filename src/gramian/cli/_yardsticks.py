@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.cli._assess import collected_warnings
 from gramian.core.arrays import Array
-from gramian.tables import TableModel, estimator_of
+from gramian.tables import estimator_of, model_rows
 
 Rows = list[list[Any]]
 
@@ -96,9 +96,10 @@ def relevance(model: Any) -> Rows:
 
 def _groups(model: Any, estimator: Any) -> Iterator[tuple[str, slice]]:
     """Names of columns, and the features that encode each."""
-    if isinstance(model, TableModel):
+    columns = model_rows(model).columns
+    if columns is not None:
         start = 0
-        for column in model.columns_:
+        for column in columns:
             stop = start + column.encode(column.read([])).shape[1]
             yield column.name, slice(start, stop)
             start = stop

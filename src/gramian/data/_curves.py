@@ -13,9 +13,8 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import LOSSES, free_copy, output_loss, outputs
-from gramian.data._models import features_of, targets_of
 from gramian.data._suggest import STRATEGIES, suggest
-from gramian.tables import estimator_of
+from gramian.tables import model_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +128,8 @@ def labelling_curve(
 
 def _prepared(model: Any, X: Any, y: Any, loss: str | None) -> tuple[Any, Any, Array, Any]:
     """A copy to edit, test samples and targets as it takes them, and the loss."""
-    estimator, y = estimator_of(model), targets_of(model, X, y)
+    rows = model_rows(model)
+    estimator, y = rows.estimator, rows.targets(X, y)
     classifies = is_classifier(estimator)
     measure = output_loss(estimator, loss or LOSSES[classifies][classifies])
-    return free_copy(estimator), features_of(model, X), measure.targets(y), measure
+    return free_copy(estimator), rows.features(X), measure.targets(y), measure

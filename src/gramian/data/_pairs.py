@@ -15,8 +15,7 @@ from gramian.core.estimators import (
     positions_of,
 )
 from gramian.core.gram._memory import require_memory
-from gramian.data._models import features_of
-from gramian.tables import estimator_of
+from gramian.tables import estimator_of, model_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +181,7 @@ def leave_two_out(model: Any, X: Any = None) -> LeftOutPairs:
     (4, 9, 0.9, 0.12)
     """
     estimator = estimator_of(model)
-    queries = None if X is None else features_of(model, X)
+    queries = None if X is None else model_rows(model).features(X)
     with estimator._lock, one_blas_thread():
         ids, targets = estimator.ids_, coded_targets(estimator)
         n, t = targets.shape

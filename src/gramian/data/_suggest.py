@@ -19,8 +19,8 @@ from gramian.core.estimators import (
     output_variances,
     outputs,
 )
-from gramian.data._models import classifier_of, features_of
-from gramian.tables import estimator_of
+from gramian.data._models import classifier_of
+from gramian.tables import estimator_of, model_rows
 
 STRATEGIES = ("uncertainty", "variance", "expected-error")
 """The default for classes, the default for numbers, and what is asked for by name."""
@@ -103,12 +103,12 @@ def suggest(
     >>> model = model.partial_fit(X[20:][chosen.positions], y[20:][chosen.positions])
     """
     if strategy is None:
-        strategy = STRATEGIES[0] if is_classifier(estimator_of(model)) else STRATEGIES[1]
+        strategy = STRATEGIES[0] if is_classifier(model) else STRATEGIES[1]
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {STRATEGIES}, got {strategy!r}.")
     if strategy == "uncertainty":
         classifier_of(model, 'strategy="uncertainty"', 'Take strategy="variance" instead.')
-    estimator, X = estimator_of(model), features_of(model, pool)
+    estimator, X = estimator_of(model), model_rows(model).features(pool)
     m = _num_samples(X)
     if not 1 <= k <= m:
         raise ValueError(f"k must be between 1 and the {m} samples of the pool, got {k}.")

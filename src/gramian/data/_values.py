@@ -14,8 +14,7 @@ from sklearn.utils import check_random_state
 from gramian.core.arrays import Array
 from gramian.core.estimators import output_loss, outputs, outputs_without_each
 from gramian.data._coalitions import Coalitions
-from gramian.data._models import features_of, targets_of
-from gramian.tables import estimator_of
+from gramian.tables import model_rows
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed
@@ -132,8 +131,8 @@ def sample_values(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
-    estimator, y = estimator_of(model), targets_of(model, X, y)
-    X = features_of(model, X)
+    taken = model_rows(model)
+    estimator, y, X = taken.estimator, taken.targets(X, y), taken.features(X)
     with estimator._lock:
         counted = output_loss(estimator, loss)
         targets, ids = counted.targets(y), estimator.ids_

@@ -19,7 +19,7 @@ from gramian.export._expansion import (
 )
 from gramian.export._onnx import to_onnx
 from gramian.files import StrPath, replacing
-from gramian.tables import TableModel, estimator_of
+from gramian.tables import model_rows
 
 
 def predict_only(model: Any, path: StrPath) -> dict[str, Any]:
@@ -37,12 +37,13 @@ def predict_only(model: Any, path: StrPath) -> dict[str, Any]:
     dict
         ``centres``, the number of samples in the file, and ``held``, of those that the model holds.
     """
-    estimator = estimator_of(model)
+    rows = model_rows(model)
+    estimator = rows.estimator
     expansion = expansion_of(estimator)
     if str(path).endswith(".onnx"):
         content = to_onnx(model).SerializeToString()
     else:
-        content = _npz(expansion, model.columns_ if isinstance(model, TableModel) else None)
+        content = _npz(expansion, rows.columns)
         X = own_samples(estimator, expansion)
         found = read_expansion(BytesIO(content)).outputs(X)
         check_agrees(estimator, expansion, X, found, "file")

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array
 from gramian.export._expansion import (
     COMPARED,
     Expansion,
@@ -21,7 +20,7 @@ from gramian.export._expansion import (
 )
 from gramian.export._graph import Graph
 from gramian.export._onnx_columns import encode_table, own_rows
-from gramian.tables import TableModel, estimator_of
+from gramian.tables import ModelRows, model_rows
 
 
 def to_onnx(model: Any) -> Any:
@@ -47,32 +46,30 @@ def to_onnx(model: Any) -> Any:
         If the model has no such form, or if the graph, run by the reference of the package onnx,
         differs from the model on the model's own samples.
     """
-    graph, estimator = Graph(), estimator_of(model)
-    expansion = expansion_of(estimator)
-    if isinstance(model, TableModel):
-        X = encode_table(graph, model.columns_)
+    graph, rows = Graph(), model_rows(model)
+    estimator, expansion = rows.estimator, expansion_of(rows.estimator)
+    if rows.columns is None:
+        X = graph.take("X", graph.onnx.TensorProto.DOUBLE, estimator.n_features_in_)
     else:
-        X = graph.take("X", graph.onnx.TensorProto.DOUBLE, model.n_features_in_)
+        X = encode_table(graph, rows.columns)
     add_predictions(graph, expansion, X)
     made = graph.model(type(estimator).__name__)
-    _check_graph(made, model, expansion)
+    _check_graph(made, rows, expansion)
     return made
 
 
-def _check_graph(made: Any, model: Any, expansion: Expansion) -> None:
+def _check_graph(made: Any, rows: ModelRows, expansion: Expansion) -> None:
     """Raise `ExportError` unless the graph computes what the model computes."""
     from onnx.reference import ReferenceEvaluator
 
-    estimator = estimator_of(model)
-    inputs: dict[str, Array]
-    if isinstance(model, TableModel):
-        X, inputs = own_rows(model, COMPARED)
-    else:
-        X = own_samples(estimator, expansion)
+    if rows.columns is None:
+        X = own_samples(rows.estimator, expansion)
         inputs = {"X": X}
+    else:
+        X, inputs = own_rows(rows.columns, rows.held(), COMPARED)
     output = "variable" if expansion.classes is None else "decision"
     (found,) = map(np.asarray, ReferenceEvaluator(made).run([output], inputs))
-    check_agrees(estimator, expansion, X, found, "ONNX graph")
+    check_agrees(rows.estimator, expansion, X, found, "ONNX graph")
 
 
 def add_predictions(graph: Graph, expansion: Expansion, X: str) -> None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from gramian.core.arrays import Array
 from gramian.export._graph import Graph
-from gramian.tables import CategoryColumn, DateColumn, NumberColumn, TableModel, encode
+from gramian.tables import CategoryColumn, DateColumn, NumberColumn, encode
 
 Column = NumberColumn | DateColumn | CategoryColumn
 
@@ -31,13 +31,15 @@ def encode_table(graph: Graph, columns: Sequence[Column]) -> str:
     return graph.add("Concat", *parts, axis=1)
 
 
-def own_rows(model: TableModel, most: int) -> tuple[Array, dict[str, Array]]:
-    """Features of rows that the model holds, and the same rows as inputs of its graph."""
-    table, step = model.table_, -(-len(model.ids_) // most)
-    some = {column.name: table[column.name][::step] for column in model.columns_}
-    X = encode(model.columns_, some)
+def own_rows(
+    columns: Sequence[Column], table: dict[str, Array], most: int
+) -> tuple[Array, dict[str, Array]]:
+    """Features of some rows that the model holds, and the same rows as inputs of its graph."""
+    step = -(-len(table[columns[0].name]) // most)
+    some = {column.name: table[column.name][::step] for column in columns}
+    X = encode(columns, some)
     X = X.toarray() if sparse.issparse(X) else X
-    return X, {c.name: _input(c, some[c.name])[:, None] for c in model.columns_}
+    return X, {c.name: _input(c, some[c.name])[:, None] for c in columns}
 
 
 def _input(column: Column, values: Array) -> Array:

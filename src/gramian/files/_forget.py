@@ -75,7 +75,7 @@ def forget(
     if (ids is None) == (groups is None):
         raise ValueError("forget needs ids, or groups=…, one of the two.")
     if ids is None:
-        ids = model.ids_[positions_of_groups(estimator_of(model).groups_, groups)]
+        ids = model.ids_[positions_of_groups(model.groups_, groups)]
     n_before = len(model.ids_)
     before = fingerprint(model, key=key or secrets.token_bytes(32))
     allowed = default_tolerance(model) if tolerance is None else float(tolerance)
@@ -144,9 +144,8 @@ def _timed(model: Any, ids: Any, *, reselect: bool) -> float:
 
 
 def _drift(model: Any) -> float | None:
-    estimator = estimator_of(model)
     try:
-        return float(estimator.drift())
+        return float(model.drift())
     except (AttributeError, ValueError, ArithmeticError):  # what is forgotten stays so
         return None
 

@@ -13,9 +13,9 @@ from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
 from gramian.serve._bodies import PLAIN, Parameters
+from gramian.serve._edits import row_count
 from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._metrics import Reading
-from gramian.tables import estimator_of
 
 NEED_ENGINE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""
@@ -26,14 +26,9 @@ NEED_LOO = frozenset({"probabilities"})
 _SLICE = 0.25  # seconds that one part of an answer in parts should take
 
 
-def row_count(rows: Any) -> int:
-    """Number of rows of an array or of a table by columns."""
-    return len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
-
-
-def check_size(rows: Any, names: list[str], estimator: Any, most: int) -> None:
+def check_size(rows: Any, names: list[str], model: Any, most: int) -> None:
     """Raise ValueError if an answer would have more than so many values."""
-    classes = len(estimator.classes_) if is_classifier(estimator) else 1
+    classes = len(model.classes_) if is_classifier(model) else 1
     cells = row_count(rows) * sum(classes if name != "prediction" else 1 for name in names)
     if cells > most:
         raise ValueError(f"the answer would have {cells} numbers; ask for fewer rows or outputs.")
@@ -102,9 +97,9 @@ def _some(rows: Any, start: int, stop: int) -> Any:
 
 def left_out_error(published: Published) -> float:
     """The exact leave-one-out error: a rate, or of numbers the root mean square."""
-    estimator = estimator_of(published.model)
-    predicted, y = estimator.loo_predict(), estimator.y_fit_
-    if is_classifier(estimator):
+    model = published.model
+    predicted, y = model.loo_predict(), model.y_fit_
+    if is_classifier(model):
         return float(np.mean(predicted != y))
     return float(np.sqrt(np.mean((y - predicted) ** 2)))
 
@@ -115,17 +110,17 @@ def left_out_sets(published: Published, confidence_level: float = 0.9) -> dict[s
     A label is in the set of a sample, or a number in its interval, unless it fits less well than
     all but a share of 1 − confidence_level of the samples fit, each left out.
     """
-    estimator = estimator_of(published.model)
-    y = estimator.y_fit_
-    if is_classifier(estimator):
-        F, own = estimator.loo_decision_function().reshape(len(y), -1), estimator.classes_
+    model = published.model
+    y = model.y_fit_
+    if is_classifier(model):
+        F, own = model.loo_decision_function().reshape(len(y), -1), model.classes_
         labels = np.searchsorted(own, y)
         scores = np.stack([nonconformity(F, np.full(len(y), k)) for k in range(len(own))], axis=1)
         mine = scores[np.arange(len(y)), labels]
         inside = scores <= np.quantile(mine, confidence_level, method="higher")
         covered, size = inside[np.arange(len(y)), labels], inside.sum(axis=1)
     else:
-        errors = np.abs(y - estimator.loo_predict()).reshape(len(y), -1)
+        errors = np.abs(y - model.loo_predict()).reshape(len(y), -1)
         reach = np.quantile(errors, confidence_level, axis=0, method="higher")
         covered, size = (errors <= reach).all(axis=1), 2.0 * reach[:1]
     return {
@@ -137,25 +132,24 @@ def left_out_sets(published: Published, confidence_level: float = 0.9) -> dict[s
 
 def left_out(published: Published, samples: bool) -> dict[str, Any]:
     """Leave-one-out error and score, and the prediction of each sample if asked for."""
-    estimator = estimator_of(published.model)
+    model = published.model
     facts: dict[str, Any] = {
         "version": published.version,
-        "n": len(estimator.ids_),
+        "n": len(model.ids_),
         "error": left_out_error(published),
-        "score": estimator.loo_score(),
+        "score": model.loo_score(),
     }
     if samples:
-        facts["ids"], facts["targets"] = estimator.ids_.tolist(), estimator.y_fit_.tolist()
-        facts["predictions"] = estimator.loo_predict().tolist()
+        facts["ids"], facts["targets"] = model.ids_.tolist(), model.y_fit_.tolist()
+        facts["predictions"] = model.loo_predict().tolist()
     return facts
 
 
 def doubtful(published: Published, count: int) -> dict[str, Any]:
     """The samples whose own target is least likely to the model without them."""
-    held = len(estimator_of(published.model).ids_)
     return {
         "version": published.version,
-        "n": held,
+        "n": len(published.model.ids_),
         "samples": data.doubtful(published.model, count),
     }
 
@@ -166,12 +160,11 @@ def numerical_error(live: LiveStore) -> dict[str, Any]:
     if "numerical error" not in cache:
 
         def read(model: Any) -> dict[str, Any]:
-            estimator = estimator_of(model)
             rebuilt = [
                 {"reason": event.reason, "n": event.n_samples, "edits": event.edits}
-                for event in estimator.rebuilds_
+                for event in model.rebuilds_
             ]
-            return {"numerical_error": estimator.drift(), "rebuilds": rebuilt}
+            return {"numerical_error": model.drift(), "rebuilds": rebuilt}
 
         found, version = live.on_a_copy(read)
         cache["numerical error"] = {"version": version, **found}
@@ -189,12 +182,12 @@ def reading(live: LiveStore) -> Reading:
 
 def _known(live: LiveStore) -> Reading:
     """What is read of a model that may be answered for."""
-    estimator = estimator_of(live.published.model)
-    alone = len(estimator.ids_) < 2  # nothing is left without it
+    held = len(live.published.model.ids_)
+    alone = held < 2  # nothing is left without it
     error = float("nan") if alone else left_out_error(live.with_loo())
     drift, numerical = live.data_drift.as_dict(), numerical_error(live)
     return {
-        "samples": ("Samples that the model holds.", len(estimator.ids_)),
+        "samples": ("Samples that the model holds.", held),
         "version": ("Version of the store.", live.published.version),
         "open_receipts": (
             "Edits that another process which answers has not confirmed yet.",

@@ -17,7 +17,6 @@ from sklearn.base import is_classifier
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity, p_values
 from gramian.stream import Martingale
-from gramian.tables import estimator_of
 
 ALARM = 2.0
 """log₁₀ of the martingale at which there is an alarm."""
@@ -46,15 +45,14 @@ class DataDrift:
 
     def look_at(self, model: Any) -> None:
         """Bet on the rows that have arrived and that a model with leave-one-out values holds."""
-        estimator = estimator_of(model)
-        places = {name: place for place, name in enumerate(estimator.ids_.tolist())}
+        places = {name: place for place, name in enumerate(model.ids_.tolist())}
         with self._lock:
             names = [name for name in self._new if name in places]
             self._new = {name: None for name in self._new if name not in places}
             new = [places[name] for name in names]
             if not new or len(places) - len(new) < 2:
                 return
-            p = arrival_p_values(estimator, np.array(new), self._random)
+            p = arrival_p_values(model, np.array(new), self._random)
             self._highest = max(self._highest, float(self._martingale.bet(p).max()))
             self._rows += len(new)
 
@@ -70,9 +68,9 @@ class DataDrift:
         }
 
 
-def arrival_p_values(estimator: Any, new: Array, random: np.random.Generator) -> Array:
+def arrival_p_values(model: Any, new: Array, random: np.random.Generator) -> Array:
     """Smoothed p-value of each of the samples at ``new`` among those before it."""
-    scores, weight = _scores(estimator), estimator.sample_weight_
+    scores, weight = _scores(model), model.sample_weight_
     old = np.setdiff1d(np.arange(len(scores)), new)
     order, ties = np.append(old, new), random.uniform(size=len(new))
     found = []
@@ -83,11 +81,11 @@ def arrival_p_values(estimator: Any, new: Array, random: np.random.Generator) ->
     return np.array(found)
 
 
-def _scores(estimator: Any) -> Array:
+def _scores(model: Any) -> Array:
     """Nonconformity of each held sample to the model without it."""
-    y = estimator.y_fit_
-    if is_classifier(estimator):
-        F = estimator.loo_decision_function().reshape(len(y), -1)
-        return nonconformity(F, np.searchsorted(estimator.classes_, y))
-    residuals = np.abs(y - estimator.loo_predict()).reshape(len(y), -1)
+    y = model.y_fit_
+    if is_classifier(model):
+        F = model.loo_decision_function().reshape(len(y), -1)
+        return nonconformity(F, np.searchsorted(model.classes_, y))
+    residuals = np.abs(y - model.loo_predict()).reshape(len(y), -1)
     return np.asarray(np.linalg.norm(residuals, axis=1))

@@ -13,6 +13,11 @@ from gramian.core.arrays import Array
 from gramian.store._edits import ids_of_groups
 
 
+def row_count(rows: Any) -> int:
+    """Number of rows of an array or of a table by columns."""
+    return len(rows) if isinstance(rows, np.ndarray) else len(next(iter(rows.values())))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Edit(ABC):
     """A change of rows; ``user`` is whom the receipt names."""
@@ -48,17 +53,14 @@ class Learn(Edit):
     groups: list[Any] | None = None
 
     def __len__(self) -> int:
-        return len(next(iter(self.rows.values()))) if self.targets is None else len(self.targets)
+        return row_count(self.rows)
 
     def apply(self, store: Any) -> Any:
         own = {"ids": self.ids, "groups": self.groups}
         return store.learn(self.rows, self.targets, **own, user=self.user)
 
     def try_on(self, model: Any) -> None:
-        if self.targets is None:
-            model.partial_fit(self.rows, groups=self.groups)
-        else:
-            model.partial_fit(self.rows, self.targets, ids=self.ids, groups=self.groups)
+        model.partial_fit(self.rows, self.targets, ids=self.ids, groups=self.groups)
 
     def ids_in(self, model: Any) -> list[Any]:
         return list(model.ids_[-len(self) :].tolist())

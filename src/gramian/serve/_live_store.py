@@ -27,7 +27,6 @@ from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem, log
 from gramian.store import Following, StoreError, is_address
-from gramian.tables import estimator_of
 
 T = TypeVar("T")
 _PAUSE = 0.2  # seconds between two looks at whether one may still answer
@@ -214,7 +213,7 @@ class LiveStore:
 
         A model with too many samples for a copy answers between two edits.
         """
-        if len(estimator_of(self.published.model).ids_) > self._limits.copied:
+        if len(self.published.model.ids_) > self._limits.copied:
             found: tuple[T, int] = self.store.read(lambda m: (question(m), self.store.version))
             return found
         with self._copying:

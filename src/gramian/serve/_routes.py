@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from gramian import __version__
 from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
-from gramian.serve._edits import Edit, Relabel
+from gramian.serve._edits import Edit, Relabel, row_count
 from gramian.serve._gate import USER
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
@@ -182,16 +182,14 @@ class Routes:
 
         def prepare(body: _bodies.Infer, tail: bytes) -> tuple[_bodies.Infer, Any, list[str]]:
             model = live.published.model
-            estimator = estimator_of(model)
-            names = wanted_outputs(body, estimator)
+            names = wanted_outputs(body, model)
             rows = read_rows(model, body, tail, limits.rows)
-            _answers.check_size(rows, names, estimator, limits.values)
+            _answers.check_size(rows, names, model, limits.values)
             return body, rows, names
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
         await live.reach((body.parameters or _bodies.PLAIN).min_version)
         published = live.published  # the body may have taken long
-        estimator = estimator_of(published.model)
         if not _answers.NEED_ENGINE.isdisjoint(names):
             asked = body.parameters or _bodies.PLAIN
 
@@ -209,7 +207,8 @@ class Routes:
             made = _answers.outputs(published.model, rows, names)
             return _inferred(live.name, published.version, body, made)
 
-        size = _answers.row_count(rows) * len(estimator.ids_) * estimator.n_features_in_
+        estimator = estimator_of(published.model)
+        size = row_count(rows) * len(estimator.ids_) * estimator.n_features_in_
         return predict() if size <= _FEW else await self._workers.compute(predict)
 
     # -- edits ----------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.core.arrays import Array
 from gramian.serve._bodies import PLAIN, ForgetRows, Infer, LearnRows, Rows
-from gramian.serve._edits import Forget, Learn
+from gramian.serve._edits import Forget, Learn, row_count
 from gramian.serve._tensors import datatype, read_tensors
-from gramian.tables import NumberColumn, TableModel, estimator_of
+from gramian.tables import NumberColumn, model_rows
 
 FEATURES = "X"
 """The name of the input of a model that knows no columns."""
@@ -23,42 +22,42 @@ MOST_TEXT = 2_000
 
 def metadata(model: Any, name: str, version: int) -> dict[str, Any]:
     """The model, its inputs and outputs, as the protocol describes them."""
-    estimator = estimator_of(model)
-    if isinstance(model, TableModel):
+    rows = model_rows(model)
+    estimator = rows.estimator
+    inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, estimator.n_features_in_]}]
+    if rows.columns is not None:
         inputs = [
             {
                 "name": column.name,
                 "datatype": "FP64" if isinstance(column, NumberColumn) else "BYTES",
                 "shape": [-1],
             }
-            for column in model.columns_
+            for column in rows.columns
         ]
-    else:
-        inputs = [{"name": FEATURES, "datatype": "FP64", "shape": [-1, estimator.n_features_in_]}]
     return {
         "name": name,
         "versions": [str(version)],
         "platform": "gramian",
         "inputs": inputs,
-        "outputs": _described_outputs(estimator),
+        "outputs": _described_outputs(model),
         "parameters": {
             "model": type(estimator).__name__,
-            "samples": len(estimator.ids_),
-            "target": model.target if isinstance(model, TableModel) else None,
-            "id_column": model.id_column if isinstance(model, TableModel) else None,
-            "subject_column": model.subject_column if isinstance(model, TableModel) else None,
+            "samples": len(model.ids_),
+            "target": rows.target,
+            "id_column": rows.id_column,
+            "subject_column": rows.subject_column,
         },
     }
 
 
-def _described_outputs(estimator: Any) -> list[dict[str, Any]]:
-    y = estimator.y_fit_
+def _described_outputs(model: Any) -> list[dict[str, Any]]:
+    y = model.y_fit_
     shape = [-1, *y.shape[1:]]
     found = [("prediction", datatype(y), shape)]
-    if is_classifier(estimator):
-        classes = len(estimator.classes_)
+    if is_classifier(model):
+        classes = len(model.classes_)
         found += [
-            ("classes", datatype(estimator.classes_), [classes]),
+            ("classes", datatype(model.classes_), [classes]),
             ("probabilities", "FP64", [-1, classes]),
             ("decision", "FP64", [-1] if classes == 2 else [-1, classes]),
             ("sets", "BOOL", [-1, classes]),
@@ -81,7 +80,8 @@ def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
     """
     if (body.inputs is None) == (body.records is None):
         raise ValueError("send either inputs or records.")
-    known = known_columns(model)
+    taken = model_rows(model)
+    known = taken.names()
     if body.records is not None:
         _check_count(len(body.records), most)
         columns: dict[str, Any] = _columns_of(body.records, known)
@@ -93,13 +93,12 @@ def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
         columns = read_tensors(body.inputs or [], tail)
     if not columns:
         raise ValueError("there are no rows.")
-    if isinstance(model, TableModel) or body.records is not None or len(columns) > 1:
+    if taken.columns is not None or body.records is not None or len(columns) > 1:
         sizes = {len(values) for values in columns.values()}
         if len(sizes) > 1:
             raise ValueError("the columns have different numbers of rows.")
         _check_count(sizes.pop(), most)
-        flat = {name: _flat(name, values) for name, values in columns.items()}
-        return flat if isinstance(model, TableModel) else _array(model, flat)
+        return taken.from_cells({name: _flat(name, values) for name, values in columns.items()})
     X = next(iter(columns.values()))
     if X.ndim != 2 or X.dtype == object:
         raise ValueError(
@@ -115,16 +114,6 @@ def _check_count(count: int, most: int) -> None:
         raise ValueError("there are no rows.")
     if count > most:
         raise ValueError(f"{count} rows in one request, but at most {most} are taken; send parts.")
-
-
-def known_columns(model: Any) -> dict[str, None] | None:
-    """Names that rows may use, in order; None if the model knows none."""
-    if isinstance(model, TableModel):
-        used = [column.name for column in model.columns_]
-        more = (*model.ignored_, model.target, model.id_column, model.subject_column)
-        return dict.fromkeys([*used, *(name for name in more if name is not None)])
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else dict.fromkeys(names.tolist())
 
 
 def _check_names(names: Iterable[str], known: dict[str, None]) -> None:
@@ -162,20 +151,7 @@ def _flat(name: str, values: Any) -> list[Any]:
     return cells
 
 
-def _array(model: Any, columns: dict[str, list[Any]]) -> Array:
-    """Columns by the names of features that the model was fitted with."""
-    names = known_columns(model)
-    if names is None:
-        raise ValueError("this model knows no names of columns; send one tensor of all features.")
-    if columns.keys() != names.keys():
-        raise ValueError(f"the columns of this model are {', '.join(names)}.")
-    try:
-        return np.column_stack([np.array(columns[name], dtype=np.float64) for name in names])
-    except (TypeError, ValueError) as error:
-        raise ValueError("a cell is not a number.") from error
-
-
-def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
+def wanted_outputs(body: Infer, model: Any) -> list[str]:
     """Names of the outputs that a request asks for, in order.
 
     Raises
@@ -208,7 +184,7 @@ def wanted_outputs(body: Infer, estimator: Any) -> list[str]:
         )
     if names == ["prediction"]:
         return names
-    there = {output["name"] for output in _described_outputs(estimator)}
+    there = {output["name"] for output in _described_outputs(model)}
     for name in names:
         if name not in there:
             raise ValueError(f"this model has no output {name!r}; it has {sorted(there)}.")
@@ -223,25 +199,16 @@ def rows_to_learn(model: Any, body: LearnRows, rows: Any, user: str | None = Non
     ValueError
         If targets are missing or not one for each row.
     """
-    if not isinstance(model, TableModel):
-        given = {"targets": body.targets, "ids": body.ids, "groups": body.groups}
-        for name, values in given.items():
-            if values is not None and len(values) != len(rows):
-                raise ValueError(
-                    f"{name} must be one for each of {len(rows)} rows, got {len(values)}."
-                )
-        if body.targets is None:
-            raise ValueError(f"targets must be one for each of {len(rows)} rows, got none.")
-        return Learn(rows, np.asarray(body.targets), body.ids, body.groups, user=user)
-    if body.ids is not None and model.id_column is None:
-        raise ValueError("this model numbers its rows by itself; send no ids.")
-    added = {model.target: body.targets, model.id_column: body.ids}
-    groups = body.groups
-    if model.subject_column is not None:
-        added[model.subject_column], groups = groups, None
-    table = {**rows, **{name: values for name, values in added.items() if values is not None}}
-    cells = {name: list(values) for name, values in table.items()}
-    return Learn(cells, None, None, groups, user=user)
+    taken, count = model_rows(model), row_count(rows)
+    given = {"targets": body.targets, "ids": body.ids, "groups": body.groups}
+    for name, values in given.items():
+        if values is not None and len(values) != count:
+            raise ValueError(f"{name} must be one for each of {count} rows, got {len(values)}.")
+    if body.targets is None and taken.columns is None:
+        raise ValueError(f"targets must be one for each of {count} rows, got none.")
+    new = taken.new(rows, body.targets, body.ids, body.groups)
+    targets = None if new.y is None else np.asarray(new.y)
+    return Learn(new.X, targets, new.ids, new.groups, user=user)
 
 
 def rows_to_forget(body: ForgetRows, user: str | None = None) -> Forget:

@@ -8,11 +8,9 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
 from sklearn.base import is_classifier
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gramian.core.arrays import Array
 from gramian.core.estimators import positions_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
@@ -21,7 +19,7 @@ from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._problems import Problem, problem_of
 from gramian.serve._tokens import SCOPES
 from gramian.serve._workers import Workers
-from gramian.tables import TableModel, estimator_of
+from gramian.tables import estimator_of, model_rows
 
 SCOPE = "learn"
 """What a token must be good for to watch."""
@@ -124,13 +122,13 @@ class Watch:
 
 def samples(published: Published, ids: list[Any]) -> dict[str, Any]:
     """Held samples: their values, targets, and what the model without each of them says."""
-    estimator = estimator_of(published.model)
-    places = positions_of(estimator.ids_, ids)
-    predicted, y = estimator.loo_predict(), estimator.y_fit_
-    table = _table(published.model, estimator)
+    model = published.model
+    places = positions_of(model.ids_, ids)
+    predicted, y = model.loo_predict(), model.y_fit_
+    table = model_rows(model).held()
     found = [
         {
-            "id": estimator.ids_[place].item(),
+            "id": model.ids_[place].item(),
             "target": y[place].tolist(),
             "others_say": predicted[place].tolist(),
             "values": {name: column[[place]].tolist()[0] for name, column in table.items()},
@@ -138,13 +136,3 @@ def samples(published: Published, ids: list[Any]) -> dict[str, Any]:
         for place in places
     ]
     return {"version": published.version, "samples": found}
-
-
-def _table(model: Any, estimator: Any) -> dict[str, Array]:
-    """The held rows by column: as they came, or as the features of the estimator."""
-    if isinstance(model, TableModel):
-        return dict(model.table_)
-    X = estimator.X_fit_
-    X = X if isinstance(X, np.ndarray) else X.toarray()
-    names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
-    return {str(name): column for name, column in zip(names, X.T, strict=True)}

@@ -25,6 +25,7 @@ from gramian.store._open import backend_of, is_address, new_keyring
 from gramian.store._rows import held_from, unpack
 from gramian.store._synced import SyncedModel
 from gramian.store._writer import Edit
+from gramian.tables import model_rows
 
 T = TypeVar("T")
 
@@ -222,7 +223,7 @@ class Store(SyncedModel):
                     f"id {waiting[0]!s} is withheld until {self._index.withheld[waiting[0]]}: take "
                     f"it back, erase it now, or give the new row another id."
                 )
-            return Edit("learn", numbered=_edits.numbers(model, ids), user=user)
+            return Edit("learn", numbered=model_rows(model).numbers(ids), user=user)
 
         return self._edit(change)
 

@@ -24,12 +24,11 @@ from gramian.files.parts import (
 )
 from gramian.store._backend import Backend
 from gramian.store._create import new_settings
-from gramian.store._edits import columns_of
 from gramian.store._errors import StoreError
 from gramian.store._index import Id, Opened, RowIndex, hashed_id, settings_digest, snapshot_checksum
 from gramian.store._keys import Signer, signed
 from gramian.store._rows import Row, pack, rows_from, unpack
-from gramian.tables import estimator_of
+from gramian.tables import model_rows
 
 MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""
@@ -81,7 +80,8 @@ class Writer:
         StoreError
             If the store is signed with another key, or cannot be written to.
         """
-        self.index, self._columns, self._parts = opened.index, columns_of(model), opened.parts
+        self.index, self._parts = opened.index, opened.parts
+        self._columns = model_rows(model).columns
         self._has_snapshot = opened.known is not None
         self._check_signer()
         self._backend.begin()
@@ -94,9 +94,7 @@ class Writer:
     def write(self, model: Any, edit: Edit) -> Receipt:
         """Write the edit that the model has made, within a transaction."""
         backend, index = self._backend, self.index
-        ids, columns, n = model.ids_, columns_of(model), index.last.n_after
-        facts = {"action": edit.action, "n_before": n, "n_after": len(ids)}
-        facts |= self._measured(model, edit.verify)
+        ids, columns, n = model.ids_, model_rows(model).columns, index.last.n_after
         stayed = n - sum(name not in index.withheld for name in edit.gone)
         dropped = [self._drop(name) for name in edit.gone]
         if edit.due is not None:
@@ -104,16 +102,16 @@ class Writer:
                 self._put(unpack(content)._replace(due=edit.due))
         new = rows_of(model, stayed)
         came = [self._put(row) for row in rows_from(new, index.arrival)]
-        if edit.numbered:
-            facts["next_id"] = int(ids[-1]) + 1
+        next_id = int(ids[-1]) + 1 if edit.numbered else int(index.last.next_id or 0)
         anew = edit.action == "reselect" or columns != self._columns
         anew = anew or not follows_from_rows(model)
         if anew:
             settings = new_settings(model)
             index.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
             backend.set_settings(*settings)
-        next_id = facts.get("next_id", index.last.next_id)
-        self._check(model, None if anew else new, int(next_id or 0))
+        self._check(model, None if anew else new, next_id)
+        facts = {"action": edit.action, "n_before": n, "n_after": len(ids), "next_id": next_id}
+        facts |= self._measured(model, edit.verify)
         receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
         self.attempted = receipt
         backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
@@ -181,7 +179,7 @@ class Writer:
         number = int(last.number or 0) + 1
         due = number % MEASURED_EVERY == 0 or last.n_after <= MEASURED_UP_TO
         return {
-            "drift": float(estimator_of(model).drift()) if verify or due else None,
+            "drift": float(model.drift()) if verify or due else None,
             "difference": difference,
             "tolerance": tolerance,
             "verified": verified,

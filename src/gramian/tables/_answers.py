@@ -26,8 +26,8 @@ def _asks(name: str, doc: str) -> Callable[..., Any]:
 def _tells(name: str, doc: str) -> Callable[..., Any]:
     """A method of the estimator inside about the rows that are held."""
 
-    def method(self: Any, **options: Any) -> Any:
-        return getattr(self.estimator_, name)(**options)
+    def method(self: Any, *arguments: Any, **options: Any) -> Any:
+        return getattr(self.estimator_, name)(*arguments, **options)
 
     method.__name__, method.__doc__ = name, doc
     return if_estimator_has(name)(method)
@@ -111,6 +111,17 @@ class TableAnswers:
         """Their targets, in the order of `ids_`."""
         found: Array = self.estimator_.y_fit_
         return found
+
+    @property
+    def sample_weight_(self) -> Array:
+        """Their weights, in the order of `ids_`."""
+        found: Array = self.estimator_.sample_weight_
+        return found
+
+    @property
+    def rebuilds_(self) -> list[Any]:
+        """Records of when and why something was rebuilt since the last fit."""
+        return list(self.estimator_.rebuilds_)
 
     @property
     def classes_(self) -> Array:

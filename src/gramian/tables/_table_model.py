@@ -256,6 +256,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         y : cell of the target column, or sequence of them
         """
         holdings = self._agreed()
+        y = y.tolist() if isinstance(y, np.ndarray) else y
         cells = [y] if np.ndim(ids) == 0 else list(cast("Sequence[Any]", y))
         targets = holdings.target.read(cells)
         try:
@@ -443,8 +444,3 @@ def _check_width(table: Any, holdings: TableHoldings) -> None:
         raise TableError(
             f"X has {width} features, but TableModel is expecting {known} features as input."
         )
-
-
-def estimator_of(model: Any) -> Any:
-    """The estimator in a model of a table; any other model is its own."""
-    return model.estimator_ if isinstance(model, TableModel) else model

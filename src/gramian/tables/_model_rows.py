@@ -1,0 +1,194 @@
+"""How a model takes rows: an estimator as an array, a model of a table as columns.
+
+What works on both asks here, and nowhere else, which of the two a model is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.core.arrays import Array
+from gramian.core.estimators._ids import next_ids
+from gramian.tables._cells import column_names, read_cells
+from gramian.tables._columns import Column
+from gramian.tables._table_model import TableModel
+
+
+class NewRows(NamedTuple):
+    """Rows as the model's ``partial_fit`` takes them."""
+
+    X: Any
+    y: Any
+    ids: Any
+    groups: Any
+
+
+class ModelRows(ABC):
+    """The rows of a model, held and new.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The model itself, or the one in a model of a table.
+    columns : list of Column, or None
+        What a model of a table makes features of.
+    target, id_column, subject_column : str or None
+        Columns of a table that have another part.
+    """
+
+    target: str | None = None
+    id_column: str | None = None
+    subject_column: str | None = None
+
+    @property
+    @abstractmethod
+    def estimator(self) -> Any: ...
+
+    @property
+    def columns(self) -> list[Column] | None:
+        return None
+
+    @abstractmethod
+    def names(self) -> dict[str, None] | None:
+        """Names of columns that new rows may have, in order; None if the model knows none."""
+
+    @abstractmethod
+    def held(self) -> dict[str, Array]:
+        """The values of held rows by column."""
+
+    @abstractmethod
+    def features(self, X: Any) -> Any:
+        """Rows as the estimator takes them."""
+
+    @abstractmethod
+    def targets(self, X: Any, y: Any) -> Any:
+        """The targets given, or those in a table."""
+
+    @abstractmethod
+    def from_cells(self, cells: dict[str, list[Any]]) -> Any:
+        """Rows as the model takes them, from cells by column; ValueError if they do not fit."""
+
+    @abstractmethod
+    def numbers(self, ids: Any) -> bool:
+        """Whether the model gives numbers to new rows that come with these ids."""
+
+    @abstractmethod
+    def new(self, X: Any, y: Any, ids: Any, groups: Any, next_id: int | None = None) -> NewRows:
+        """Rows to learn; ValueError if the model does not take such.
+
+        In a table, targets, ids and groups become columns. Numbers of an array start from
+        ``next_id``: who follows the edits of others knows of numbers that the model does not.
+        """
+
+
+class ArrayRows(ModelRows):
+    """Rows of an estimator."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    @property
+    def estimator(self) -> Any:
+        return self._model
+
+    def names(self) -> dict[str, None] | None:
+        found = getattr(self.estimator, "feature_names_in_", None)
+        return None if found is None else dict.fromkeys(found.tolist())
+
+    def held(self) -> dict[str, Array]:
+        X = self.estimator.X_fit_
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        names = self.names() or [f"x{i}" for i in range(X.shape[1])]
+        return {str(name): column for name, column in zip(names, X.T, strict=True)}
+
+    def features(self, X: Any) -> Any:
+        return X
+
+    def targets(self, X: Any, y: Any) -> Any:
+        if y is None:
+            raise ValueError("y must be given, unless X is a table that has the targets.")
+        return y
+
+    def from_cells(self, cells: dict[str, list[Any]]) -> Any:
+        names = self.names()
+        if names is None:
+            raise ValueError(
+                "this model knows no names of columns; send one tensor of all features."
+            )
+        if cells.keys() != names.keys():
+            raise ValueError(f"the columns of this model are {', '.join(names)}.")
+        try:
+            return np.column_stack([np.array(cells[name], dtype=np.float64) for name in names])
+        except (TypeError, ValueError) as error:
+            raise ValueError("a cell is not a number.") from error
+
+    def numbers(self, ids: Any) -> bool:
+        return ids is None
+
+    def new(self, X: Any, y: Any, ids: Any, groups: Any, next_id: int | None = None) -> NewRows:
+        if y is None:
+            raise ValueError("learn needs the targets `y` of the rows.")
+        if ids is None and next_id is not None:
+            ids, _ = next_ids(self.estimator.ids_, next_id, len(np.atleast_1d(np.asarray(y))))
+        return NewRows(X, y, ids, groups)
+
+
+class TableRows(ModelRows):
+    """Rows of a model of a table."""
+
+    def __init__(self, model: TableModel) -> None:
+        self._model = model
+        self.target, self.id_column = model.target, model.id_column
+        self.subject_column = model.subject_column
+
+    @property
+    def estimator(self) -> Any:
+        return self._model.estimator_
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return self._model.columns_
+
+    def names(self) -> dict[str, None]:
+        used = [column.name for column in self.columns]
+        more = (*self._model.ignored_, self.target, self.id_column, self.subject_column)
+        return dict.fromkeys([*used, *(name for name in more if name is not None)])
+
+    def held(self) -> dict[str, Array]:
+        return self._model.table_
+
+    def features(self, X: Any) -> Any:
+        return self._model.transform(X)
+
+    def targets(self, X: Any, y: Any) -> Any:
+        return self._model.read_targets(X) if y is None else y
+
+    def from_cells(self, cells: dict[str, list[Any]]) -> Any:
+        return cells
+
+    def numbers(self, ids: Any) -> bool:
+        return self.id_column is None
+
+    def new(self, X: Any, y: Any, ids: Any, groups: Any, next_id: int | None = None) -> NewRows:
+        if ids is not None and self.id_column is None:
+            raise ValueError("this model of a table numbers its rows by itself; give no ids.")
+        table = {name: read_cells(X, name) for name in column_names(X)}
+        named = ((self.target, y), (self.id_column, ids), (self.subject_column, groups))
+        for name, values in named:
+            if name is not None and values is not None:
+                table[name] = values if isinstance(values, list) else np.asarray(values).tolist()
+        return NewRows(table, None, None, groups if self.subject_column is None else None)
+
+
+def model_rows(model: Any) -> ModelRows:
+    """How this model takes rows."""
+    return TableRows(model) if isinstance(model, TableModel) else ArrayRows(model)
+
+
+def estimator_of(model: Any) -> Any:
+    """The estimator in a model of a table; any other model is its own."""
+    return model_rows(model).estimator
