@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _EVEN = np.log(2.0)
 
 
+@dataclass(eq=False, repr=False)
 class LeaveOneOutBoundaryDisplay(Display):
     """Regions of the predicted classes, and the held samples coloured by leave-one-out loss.
 
@@ -59,26 +61,15 @@ class LeaveOneOutBoundaryDisplay(Display):
     'feature 0'
     """
 
-    def __init__(
-        self,
-        grid: tuple[Array, Array],
-        margins: Array,
-        samples: Array,
-        labels: Array,
-        losses: Array,
-        *,
-        classes: Sequence[Any],
-        feature_names: tuple[str, str],
-        n_fixed: int = 0,
-    ) -> None:
-        self.grid = grid
-        self.margins = margins
-        self.samples = samples
-        self.labels = labels
-        self.losses = losses
-        self.classes = classes
-        self.feature_names = feature_names
-        self.n_fixed = n_fixed
+    grid: tuple[Array, Array]
+    margins: Array
+    samples: Array
+    labels: Array
+    losses: Array
+    _: KW_ONLY
+    classes: Sequence[Any]
+    feature_names: tuple[str, str]
+    n_fixed: int = 0
 
     @classmethod
     def from_estimator(

@@ -63,6 +63,7 @@ def _bins(probability: Array, n_bins: int) -> Array:
     return result
 
 
+@dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):
     """Observed frequency over predicted probability; a calibrated model follows the diagonal.
 
@@ -94,9 +95,8 @@ class CalibrationDisplay(Display):
     100
     """
 
-    def __init__(self, curves: Any, quantity: str) -> None:
-        self.curves = curves
-        self.quantity = quantity
+    curves: Any
+    quantity: str
 
     @classmethod
     def from_estimator(

@@ -122,6 +122,7 @@ def _rounds(order: Array, n: int, labels: Array | None) -> Iterator[Array]:
             yield some
 
 
+@dataclass(eq=False, repr=False)
 class CoverageDisplay(Display):
     """How often prediction sets or intervals held the truth, against the confidence.
 
@@ -140,9 +141,8 @@ class CoverageDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, coverage: Coverage, name: str = "left-out samples") -> None:
-        self.coverage = coverage
-        self.name = name
+    coverage: Coverage
+    name: str = "left-out samples"
 
     @classmethod
     def from_estimator(
@@ -190,6 +190,7 @@ class CoverageDisplay(Display):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class IntervalDisplay(Display):
     """Prediction intervals along one feature: how sure a regressor is, and where.
 
@@ -198,7 +199,7 @@ class IntervalDisplay(Display):
     x, prediction : ndarray of shape (m,)
         Queries in the order of the feature.
     intervals : ndarray of shape (m, 2)
-    held : tuple of ndarray
+    holdings : tuple of ndarray
         Feature and target of the held samples.
     confidence_level : float
     feature : str
@@ -210,21 +211,12 @@ class IntervalDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(
-        self,
-        x: Array,
-        prediction: Array,
-        intervals: Array,
-        holdings: tuple[Array, Array],
-        confidence_level: float,
-        feature: str,
-    ) -> None:
-        self.x = x
-        self.prediction = prediction
-        self.intervals = intervals
-        self.holdings = holdings
-        self.confidence_level = confidence_level
-        self.feature = feature
+    x: Array
+    prediction: Array
+    intervals: Array
+    holdings: tuple[Array, Array]
+    confidence_level: float
+    feature: str
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class CurveDisplay(Display):
     """Test loss against the number of samples forgotten or labelled, a line for each way.
 
@@ -30,8 +32,7 @@ class CurveDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, curves: Mapping[str, Curve]) -> None:
-        self.curves = curves
+    curves: Mapping[str, Curve]
 
     @classmethod
     def from_curves(cls, curves: Mapping[str, Curve], *, ax: Axes | None = None) -> Self:

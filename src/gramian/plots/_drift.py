@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -89,6 +90,7 @@ class DriftRecorder:
         return np.array(self._drift)
 
 
+@dataclass(eq=False, repr=False)
 class DriftDisplay(Display):
     """The measured relative residual over edits, and when the factor was rebuilt.
 
@@ -104,10 +106,9 @@ class DriftDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, edits: Array, drift: Array, rebuilt: Sequence[tuple[int, str]] = ()) -> None:
-        self.edits = edits
-        self.drift = drift
-        self.rebuilt = rebuilt
+    edits: Array
+    drift: Array
+    rebuilt: Sequence[tuple[int, str]] = ()
 
     @classmethod
     def from_recorder(cls, recorder: DriftRecorder, *, ax: Axes | None = None) -> Self:

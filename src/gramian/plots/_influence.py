@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class InfluenceDisplay(Display):
     """The samples whose removal would change the decision values most.
 
@@ -46,10 +48,9 @@ class InfluenceDisplay(Display):
     ['61', '50', '78']
     """
 
-    def __init__(self, ids: Array, influence: Array, wrong: Array | None = None) -> None:
-        self.ids = ids
-        self.influence = influence
-        self.wrong = wrong
+    ids: Array
+    influence: Array
+    wrong: Array | None = None
 
     @classmethod
     def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class LabelIssuesDisplay(Display):
     """Samples ranked by the probability that their labels are wrong.
 
@@ -42,8 +44,7 @@ class LabelIssuesDisplay(Display):
     '7'
     """
 
-    def __init__(self, issues: Any) -> None:
-        self.issues = issues
+    issues: Any
 
     @classmethod
     def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:

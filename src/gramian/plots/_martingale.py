@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class MartingaleDisplay(Display):
     """The conformal test martingale along a stream, with the level of its alarm.
 
@@ -31,9 +33,8 @@ class MartingaleDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, result: Any, level: float = 100.0) -> None:
-        self.result = result
-        self.level = level
+    result: Any
+    level: float = 100.0
 
     @classmethod
     def from_result(cls, result: Any, *, level: float = 100.0, ax: Axes | None = None) -> Self:

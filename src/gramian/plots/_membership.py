@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from gramian.core.arrays import Array
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _LEVELS = (0.1, 0.5, 0.9)
 
 
+@dataclass(eq=False, repr=False)
 class MembershipDisplay(Display):
     """Degrees of membership in each class, and the region where samples are new.
 
@@ -55,26 +57,15 @@ class MembershipDisplay(Display):
     (2, 50, 50)
     """
 
-    def __init__(
-        self,
-        grid: tuple[Array, Array],
-        degrees: Array,
-        newness: Array,
-        samples: Array,
-        labels: Array,
-        *,
-        classes: Sequence[Any],
-        feature_names: tuple[str, str],
-        n_fixed: int = 0,
-    ) -> None:
-        self.grid = grid
-        self.degrees = degrees
-        self.newness = newness
-        self.samples = samples
-        self.labels = labels
-        self.classes = classes
-        self.feature_names = feature_names
-        self.n_fixed = n_fixed
+    grid: tuple[Array, Array]
+    degrees: Array
+    newness: Array
+    samples: Array
+    labels: Array
+    _: KW_ONLY
+    classes: Sequence[Any]
+    feature_names: tuple[str, str]
+    n_fixed: int = 0
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from gramian.plots._display import Display, class_color
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class PrequentialDisplay(Display):
     """Scores of predictions made before the sample was learned, along the stream.
 
@@ -28,8 +30,7 @@ class PrequentialDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(self, results: Any) -> None:
-        self.results = results
+    results: Any
 
     @classmethod
     def from_results(cls, results: Any, *, ax: Axes | None = None) -> Self:

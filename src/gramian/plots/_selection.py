@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ _NAMES = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class SelectionPathDisplay(Display):
     """The leave-one-out criterion over the ridge, one line per kernel width.
 
@@ -50,8 +52,7 @@ class SelectionPathDisplay(Display):
     'leave-one-out log-loss'
     """
 
-    def __init__(self, selection: Selection) -> None:
-        self.selection = selection
+    selection: Selection
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> Self:

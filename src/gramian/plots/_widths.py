@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _FIFTHS = 5
 
 
+@dataclass(eq=False, repr=False)
 class WidthDisplay(Display):
     """Coverage among the easiest fifth of the queries, the next one, up to the hardest.
 
@@ -34,12 +36,9 @@ class WidthDisplay(Display):
         Axes and figure of the last drawing.
     """
 
-    def __init__(
-        self, coverage: dict[str, Array], widths: dict[str, Array], confidence_level: float
-    ) -> None:
-        self.coverage = coverage
-        self.widths = widths
-        self.confidence_level = confidence_level
+    coverage: dict[str, Array]
+    widths: dict[str, Array]
+    confidence_level: float
 
     @classmethod
     def from_estimator(
