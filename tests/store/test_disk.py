@@ -15,7 +15,7 @@ import pytest
 from gramian import EllipsoidalFuzzyClassifier
 from gramian.files import ModelFileError
 from gramian.files.parts import Parts, rows_of
-from gramian.store import Store, StoreBusyError, StoreError, _sqlite, audit
+from gramian.store import Store, StoreBusyError, StoreError, _sqlite, _sqlite_tables, audit
 from tests.store.conftest import fitted, make_rows
 
 FORK = multiprocessing.get_context("fork")
@@ -154,7 +154,7 @@ def test_what_is_said_of_a_full_disk_is_true(action, path):
 
 
 def test_the_next_edit_of_any_kind_erases(path, monkeypatch):
-    monkeypatch.setattr(_sqlite, "WAIT", 0.05)
+    monkeypatch.setattr(_sqlite_tables, "WAIT", 0.05)
     X, y = make_rows()
     with Store.create(path, fitted(X[:30], y[:30])) as store:
         store.learn(X[30:31], y[30:31])

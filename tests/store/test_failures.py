@@ -7,7 +7,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from gramian.store import Store, StoreBusyError, StoreError, _sqlite
+from gramian.store import Store, StoreBusyError, StoreError, _sqlite_tables
 from tests.store.conftest import make_rows
 from tests.store.steps import STEPS
 
@@ -153,7 +153,7 @@ def test_readers_do_not_write_and_follow(store, place):
 
 def test_a_reader_that_does_not_end_delays_erasure(path, store, monkeypatch):
     store.close()
-    monkeypatch.setattr(_sqlite, "WAIT", 0.05)
+    monkeypatch.setattr(_sqlite_tables, "WAIT", 0.05)
     with Store.open(path) as store:
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")

@@ -31,7 +31,7 @@ __all__ = [
     "Held",
     "Parts",
     "canonical_json",
-    "following",
+    "derived_state",
     "follows_from_rows",
     "next_id_of",
     "read_values",
@@ -102,7 +102,7 @@ def _follows(estimator: Any) -> bool:
     return bool(spec.state_type.follows_from_rows)
 
 
-def following(model: Any) -> dict[str, Any]:
+def derived_state(model: Any) -> dict[str, Any]:
     """What predictions need and follows from the rows: `model_of` takes it, to save time."""
     estimator = estimator_of(model)
     state = estimator._get_state()

@@ -9,7 +9,7 @@ from gramian.files import Receipt, user_name
 from gramian.files._chain import Tree
 from gramian.files._receipt import FIRST, now, versions
 from gramian.files.parts import (
-    following,
+    derived_state,
     next_id_of,
     rows_of,
     settings_of,
@@ -72,7 +72,7 @@ def first_contents(
         ),
         signer,
     )
-    snapshot, known = None, following(model)
+    snapshot, known = None, derived_state(model)
     if snapshots and known:
         content = write_values(known)
         snapshot = snapshot_checksum(content, receipt), content

@@ -21,7 +21,7 @@ from gramian.store._backend import Backend
 from gramian.store._errors import StoreBusyError, StoreError
 
 if TYPE_CHECKING:
-    from gramian.store._store import Store
+    from gramian.store._answers import StoreAnswers
 
 LEASE = 10.0
 """Seconds of a lease."""
@@ -51,7 +51,7 @@ class Following:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreAnswers,
         backends: tuple[Backend, Backend] | None,
         name: str | None,
         seconds: float,

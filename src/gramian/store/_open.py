@@ -10,7 +10,8 @@ from gramian.store._backend import Backend
 from gramian.store._errors import StoreError
 from gramian.store._keyring import FileKeyring, Keyring
 from gramian.store._seal import Sealed
-from gramian.store._sqlite import SQLiteFile, is_database
+from gramian.store._sqlite import SQLiteFile
+from gramian.store._sqlite_tables import is_database
 
 SERVERS = ("postgresql://", "postgres://")
 

@@ -23,35 +23,19 @@ from typing import Any
 from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder
 from gramian.store._backend import Backend, Changes, Contents
 from gramian.store._errors import StoreBusyError, StoreError, StoreReplacedError
-
-APPLICATION = 0x4752414D  # "GRAM"
-FORMAT = 2
-MAGIC = b"SQLite format 3\0"
-WAIT = 10.0
-"""Seconds to wait for processes that are reading."""
-
-_SCHEMA = (
-    "CREATE TABLE meta (one INTEGER PRIMARY KEY, id_key BLOB, sums BLOB)",
-    "CREATE TABLE settings (one INTEGER PRIMARY KEY, salt BLOB, content BLOB)",
-    "CREATE TABLE rows (place INTEGER PRIMARY KEY, version BLOB, content BLOB)",
-    "CREATE TABLE receipts (number INTEGER PRIMARY KEY, content BLOB)",
-    "CREATE TABLE snapshot (one INTEGER PRIMARY KEY, checksum BLOB, content BLOB)",
-    "CREATE TABLE keys (page INTEGER PRIMARY KEY, content BLOB)",
+from gramian.store._sqlite_tables import (
+    WAIT,
+    as_blob,
+    check_bytes,
+    check_kind,
+    connect,
+    read_contents,
+    reader,
+    translated,
+    write_new,
 )
-_PRAGMAS = (
-    "secure_delete=ON",
-    "synchronous=FULL",
-    "temp_store=MEMORY",
-    "trusted_schema=OFF",
-    "cell_size_check=ON",
-)
+
 _writers: set[str] = set()  # files that this process writes to
-
-
-def is_database(path: StrPath) -> bool:
-    """Whether the file begins as those of SQLite do."""
-    with open(path, "rb") as stream:
-        return stream.read(len(MAGIC)) == MAGIC
 
 
 class SQLiteFile(Backend):
@@ -85,8 +69,8 @@ class SQLiteFile(Backend):
             )
         self._inode = os.stat(self.path)
         self.check_place()
-        with _translated(self.path):
-            self._connection = _connect(self.path, "rw", threads=True)
+        with translated(self.path):
+            self._connection = connect(self.path, "rw", threads=True)
             self._run("PRAGMA journal_mode=WAL")
             self._empty_log()  # what a killed process left
 
@@ -107,9 +91,9 @@ class SQLiteFile(Backend):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             with (
-                _translated(self.path),
-                closing(_reader(self.path)) as source,
-                closing(_connect(path, "rw")) as target,
+                translated(self.path),
+                closing(reader(self.path)) as source,
+                closing(connect(path, "rw")) as target,
             ):
                 target.execute("PRAGMA journal_mode=MEMORY")
                 source.backup(target)
@@ -152,32 +136,32 @@ class SQLiteFile(Backend):
     # -- reading --------------------------------------------------------------------------------
 
     def read(self, *, check: bool = False) -> tuple[Contents, list[str]]:
-        with _translated(self.path), closing(_reader(self.path)) as connection:
+        with translated(self.path), closing(reader(self.path)) as connection:
             connection.execute("BEGIN")
-            _check_kind(connection, self.path)
+            check_kind(connection, self.path)
             wrong: list[str] = []
             if check:
                 wrong = [row[0] for row in connection.execute("PRAGMA integrity_check")]
-            contents = _read(connection, self.path)
+            contents = read_contents(connection, self.path)
             connection.execute("COMMIT")
         return contents, [text for text in wrong if text != "ok"]
 
     def receipts(self) -> list[bytes]:
-        with _translated(self.path), closing(_reader(self.path)) as connection:
+        with translated(self.path), closing(reader(self.path)) as connection:
             found = connection.execute("SELECT content FROM receipts ORDER BY number").fetchall()
         return [content for (content,) in found]
 
     def changes(self, since: int) -> Changes:
-        with _translated(self.path), closing(_reader(self.path)) as connection:
+        with translated(self.path), closing(reader(self.path)) as connection:
             connection.execute("BEGIN")
-            _check_kind(connection, self.path)
+            check_kind(connection, self.path)
             query = "SELECT content FROM receipts WHERE number > ? ORDER BY number"
             receipts = [content for (content,) in connection.execute(query, (since,))]
             moved = "SELECT place, content FROM rows WHERE version > ?"
-            rows = dict(connection.execute(moved, (_as_blob(since),)))
+            rows = dict(connection.execute(moved, (as_blob(since),)))
             ((sums,),) = connection.execute("SELECT sums FROM meta")
             connection.execute("COMMIT")
-        _check_bytes(self.path, (*receipts, *rows.values(), sums))
+        check_bytes(self.path, (*receipts, *rows.values(), sums))
         return Changes(receipts, rows, sums)
 
     # -- writing --------------------------------------------------------------------------------
@@ -189,13 +173,13 @@ class SQLiteFile(Backend):
         If another process reads for too long, nothing is erased yet: the edit is on disk, and
         StoreBusyError is raised. The next edit of any kind erases, or closing the store.
         """
-        with _translated(self.path):
+        with translated(self.path):
             # Emptying the log forces it to disk first: a commit need not do that, too.
             self._run(f"PRAGMA synchronous={'NORMAL' if erases else 'FULL'}")
             try:
                 self._run("BEGIN IMMEDIATE")
                 ((version,),) = self._run("SELECT max(number) FROM receipts")
-                self._version = _as_blob(version + 1)
+                self._version = as_blob(version + 1)
                 yield version
                 self.check_place()
                 self._uncleared |= erases
@@ -214,11 +198,11 @@ class SQLiteFile(Backend):
     def settle(self) -> None:
         """Empty the log, in which a commit that failed may have left its pages."""
         if self._doubtful and self._connection is not None:
-            with _translated(self.path):
+            with translated(self.path):
                 self._empty_log()
 
     def row(self, place: int) -> bytes:
-        with _translated(self.path):
+        with translated(self.path):
             found = self._run("SELECT content FROM rows WHERE place = ?", place).fetchone()
         if found is None:
             raise StoreError(f"{self.path} is damaged: it has no row {place}.")
@@ -257,7 +241,7 @@ class SQLiteFile(Backend):
         if self._connection is not None:
             found = dict(self._run(statement))
         else:
-            with _translated(self.path), closing(_reader(self.path)) as connection:
+            with translated(self.path), closing(reader(self.path)) as connection:
                 found = dict(connection.execute(statement))
         return found if pages is None else {page: found[page] for page in pages if page in found}
 
@@ -293,7 +277,7 @@ class SQLiteFile(Backend):
         temporary = target.with_name(f"{_unfinished(target.name)}{os.urandom(8).hex()}")
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         try:
-            _write_new(temporary, contents, mode)
+            write_new(temporary, contents, mode)
             os.replace(temporary, target)
         except BaseException:
             with suppress(FileNotFoundError):
@@ -307,7 +291,7 @@ class SQLiteFile(Backend):
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        with _translated(self.path), closing(connection):
+        with translated(self.path), closing(connection):
             self._empty_log(connection)
             with suppress(sqlite3.OperationalError):  # then the log stays, and is empty
                 connection.execute("PRAGMA busy_timeout=0")
@@ -343,58 +327,9 @@ class SQLiteFile(Backend):
         return self._connected().execute(statement, values)
 
 
-@contextmanager
-def _translated(path: StrPath) -> Iterator[None]:
-    """Turns errors of SQLite into those of a store; who catches them says what became of it."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        text = str(error)
-        if "locked" in text or "busy" in text:
-            raise StoreBusyError(
-                f"{os.fspath(path)} is being read by another process, for more than {WAIT:g} s."
-            ) from error
-        if isinstance(error, sqlite3.OperationalError):
-            raise StoreError(
-                f"{os.fspath(path)} cannot be read or written: {text}. See that the disk has room "
-                f"and that its folder can be written to."
-            ) from error
-        raise StoreError(f"{os.fspath(path)} is damaged or no store: {text}.") from error
-    except (UnicodeDecodeError, OverflowError) as error:  # in names that SQLite reads or reports
-        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
-
-
-def _write_new(path: StrPath, contents: Contents, mode: int) -> None:
-    """Write a new file; what a crash leaves is for the caller to remove."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
-    version = _as_blob(len(contents.receipts) - 1)
-    with _translated(path), closing(_connect(path, "rw")) as connection:
-        connection.execute("PRAGMA journal_mode=MEMORY")
-        connection.execute(f"PRAGMA application_id={APPLICATION}")
-        connection.execute(f"PRAGMA user_version={FORMAT}")
-        connection.execute("BEGIN")
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        connection.execute("INSERT INTO meta VALUES (1, ?, ?)", (contents.id_key, contents.sums))
-        connection.execute("INSERT INTO settings VALUES (1, ?, ?)", contents.settings)
-        rows = ((place, version, content) for place, content in sorted(contents.rows.items()))
-        connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", rows)
-        numbered = enumerate(contents.receipts)
-        connection.executemany("INSERT INTO receipts VALUES (?, ?)", numbered)
-        connection.executemany("INSERT INTO keys VALUES (?, ?)", sorted(contents.keys.items()))
-        if contents.snapshot is not None:
-            connection.execute("INSERT INTO snapshot VALUES (1, ?, ?)", contents.snapshot)
-        connection.execute("COMMIT")
-
-
 def _unfinished(name: str) -> str:
     """How the names of files begin that are to replace the one of this name."""
     return f".{name}.gramian-"
-
-
-def _as_blob(version: int) -> bytes:
-    """A version as eight bytes: a row keeps its size, and so its place on the page."""
-    return version.to_bytes(8, "big")
 
 
 def _sync(path: StrPath) -> None:
@@ -403,62 +338,3 @@ def _sync(path: StrPath) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _connect(path: StrPath, mode: str, *, threads: bool = False) -> sqlite3.Connection:
-    where = f"{Path(os.path.realpath(path)).as_uri()}?mode={mode}"
-    connection = sqlite3.connect(
-        where, timeout=WAIT, isolation_level=None, uri=True, check_same_thread=not threads
-    )
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _reader(path: StrPath) -> sqlite3.Connection:
-    """May undo what a killed process left unfinished, where the file can be written to."""
-    if not os.path.exists(path):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
-    writable = os.access(path, os.W_OK) and os.access(Path(path).absolute().parent, os.W_OK)
-    connection = _connect(path, "rw" if writable else "ro")
-    connection.execute("PRAGMA query_only=ON")
-    return connection
-
-
-def _check_kind(connection: sqlite3.Connection, path: StrPath) -> None:
-    """Raise StoreError unless the file has our tables and nothing else that could run."""
-    ((application,),) = connection.execute("PRAGMA application_id")
-    ((format_,),) = connection.execute("PRAGMA user_version")
-    if application != APPLICATION:
-        raise StoreError(f"{os.fspath(path)} is a database, but no store of gramian.")
-    if format_ != FORMAT:
-        raise StoreError(
-            f"{os.fspath(path)} has format {format_}; this gramian reads format {FORMAT}. Install "
-            f"a newer one."
-        )
-    found = tuple(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema"))
-    if found != _SCHEMA:
-        raise StoreError(f"{os.fspath(path)} is damaged: its tables are not those of a store.")
-
-
-def _read(connection: sqlite3.Connection, path: StrPath) -> Contents:
-    try:
-        ((id_key, sums),) = connection.execute("SELECT id_key, sums FROM meta")
-        (settings,) = connection.execute("SELECT salt, content FROM settings")
-        rows = dict(connection.execute("SELECT place, content FROM rows"))
-        numbered = connection.execute("SELECT number, content FROM receipts").fetchall()
-        snapshot = connection.execute("SELECT checksum, content FROM snapshot").fetchone()
-        keys = dict(connection.execute("SELECT page, content FROM keys"))
-    except ValueError as error:
-        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
-    values = (*rows.values(), *keys.values(), *(content for _, content in numbered))
-    _check_bytes(path, (id_key, sums, *settings, *values, *(snapshot or ())))
-    if [number for number, _ in numbered] != list(range(len(numbered))) or not numbered:
-        raise StoreError(f"{os.fspath(path)} is damaged: receipts are missing.")
-    receipts = [content for _, content in numbered]
-    return Contents(id_key, settings, rows, receipts, snapshot, sums, keys)
-
-
-def _check_bytes(path: StrPath, values: Iterable[Any]) -> None:
-    if not all(isinstance(value, bytes) for value in values):
-        raise StoreError(f"{os.fspath(path)} is damaged: it has another type of value.")

@@ -17,7 +17,7 @@ from gramian.files._receipt import now, versions
 from gramian.files.parts import (
     Held,
     Parts,
-    following,
+    derived_state,
     follows_from_rows,
     rows_of,
     write_values,
@@ -126,7 +126,7 @@ class Writer:
     def close(self, model: Any) -> None:
         """Keep what follows from the rows, for the next process that opens the store."""
         lacking = self.index.last.snapshots and not self._has_snapshot
-        known = following(model) if lacking and model is not None else {}
+        known = derived_state(model) if lacking and model is not None else {}
         if not known:
             return
         content = write_values(known)
