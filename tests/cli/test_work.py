@@ -156,7 +156,7 @@ def test_what_a_computation_logs_is_shown(monkeypatch):
         shown.append((what, done, detail, left))
 
     monkeypatch.setattr(_follow, "step", step)
-    with _follow.following("error on new rows", only="folds"):
+    with _follow.progress_of("error on new rows", only="folds"):
         log_progress(3, 500, "centres at most, on 90 rows")  # within a fold: not of this step
         now[0] = 4.0
         log_progress(1, 8, "folds")
@@ -174,7 +174,7 @@ def test_a_fit_shows_settings_folds_and_centres(monkeypatch):
     monkeypatch.setattr(_follow, "step", lambda *words, detail="": shown.append(detail))
     X = np.random.default_rng(0).standard_normal((60, 2))
     for model in (StackedKernelRegressor(), OrthogonalKernelRegressor(max_basis=7)):
-        with _follow.following("fitting") as progress:
+        with _follow.progress_of("fitting") as progress:
             if "callback" in model.get_params():
                 model.set_params(callback=progress.trial)
             model.fit(X, np.sin(X[:, 0]))

@@ -9,7 +9,7 @@ import pytest
 
 from gramian import KernelDiscriminant
 from gramian.plots import DriftDisplay, LeaveOneOutBoundaryDisplay
-from gramian.plots._display import COLORS, MARKERS, Display, class_color, class_marker, drawn
+from gramian.plots._display import COLORS, MARKERS, Display, class_color, class_marker, label_text
 from gramian.plots._svg import draw_svg
 
 
@@ -57,8 +57,8 @@ def test_colours_and_markers_repeat():
 def test_names_from_the_data_are_text(name, expected):
     from matplotlib.cbook import is_math_text
 
-    assert drawn(name) == expected
-    assert not is_math_text(drawn(name))
+    assert label_text(name) == expected
+    assert not is_math_text(label_text(name))
 
 
 def test_labels_that_look_like_formulas_are_drawn():

@@ -225,7 +225,7 @@ def test_a_changed_file_of_tokens_counts_at_once(serving, tmp_path, monkeypatch,
     first = add_token(file, "first", ["admin"])
     with serving(tokens=Tokens(file)) as client:
         assert client.get(MODEL, headers=bearer(first)).status_code == 200
-        monkeypatch.setattr(_tokens, "_LOOKED", 0.0)
+        monkeypatch.setattr(_tokens, "_CHECK_EVERY", 0.0)
         second = add_token(file, "second", ["admin"])
         assert client.get(MODEL, headers=bearer(second)).status_code == 200
         content = json.loads(file.read_text())
@@ -240,7 +240,7 @@ def test_a_changed_file_of_tokens_counts_at_once(serving, tmp_path, monkeypatch,
 
 
 def test_a_page_stops_watching_when_its_token_is_withdrawn(serving, tmp_path, monkeypatch):
-    monkeypatch.setattr(_tokens, "_LOOKED", 0.0)
+    monkeypatch.setattr(_tokens, "_CHECK_EVERY", 0.0)
     file = tmp_path / "tokens.json"
     token = add_token(file, "watcher", ["learn"])
     with (

@@ -85,9 +85,9 @@ def test_rows_wait_until_a_model_that_holds_them_is_looked_at():
     X, y = rng.normal(size=(12, 2)), np.arange(12) % 2
     drift = DataDrift()
     drift.arrive([10, 11])
-    drift.look_at(LeastSquaresSVC(gamma=0.5, C=1.0).fit(X[:10], y[:10]))
+    drift.update(LeastSquaresSVC(gamma=0.5, C=1.0).fit(X[:10], y[:10]))
     assert drift.as_dict()["rows"] == 0
     drift.leave([11])
-    drift.look_at(LeastSquaresSVC(gamma=0.5, C=1.0).fit(X, y))
+    drift.update(LeastSquaresSVC(gamma=0.5, C=1.0).fit(X, y))
     assert drift.as_dict()["rows"] == 1
     assert drift.as_dict()["highest"] >= 0

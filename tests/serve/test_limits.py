@@ -215,12 +215,12 @@ def test_an_answer_has_a_size(serving):
     ],
 )
 def test_no_answer_holds_the_store(client, monkeypatch, method, route, body):
-    begun, go_on, real = Event(), Event(), getattr(KernelDiscriminant, method)
+    begun, refine, real = Event(), Event(), getattr(KernelDiscriminant, method)
 
     def waits(self, *args, **options):
         if current_thread().name.startswith("gramian-compute"):
             begun.set()
-            assert go_on.wait(20)
+            assert refine.wait(20)
         return real(self, *args, **options)
 
     with ThreadPoolExecutor(1) as pool, monkeypatch.context() as patched:
@@ -234,7 +234,7 @@ def test_no_answer_holds_the_store(client, monkeypatch, method, route, body):
             assert learned.json()["model_version"] == "1"
             assert client.post(f"{MODEL}/forget", json={"ids": [3]}).status_code == 200
         finally:
-            go_on.set()
+            refine.set()
         assert asked.result().status_code == 200
     assert client.post(f"{MODEL}/audit", json={"refit": True}).json()["passed"]
 
@@ -258,11 +258,11 @@ def test_a_large_model_is_not_copied(serving):
 
 
 def test_so_many_costly_answers_at_a_time(serving, monkeypatch):
-    begun, go_on = Event(), Event()
+    begun, refine = Event(), Event()
 
     def waits(*args):
         begun.set()
-        assert go_on.wait(20)
+        assert refine.wait(20)
         return {}
 
     monkeypatch.setattr(_answers, "left_out", waits)
@@ -274,7 +274,7 @@ def test_so_many_costly_answers_at_a_time(serving, monkeypatch):
         assert refused.headers["retry-after"] == "1"
         one = client.post(f"{MODEL}/infer", json={"inputs": [tensor(X[:1])]})
         assert one.status_code == 200  # cheap ones are answered
-        go_on.set()
+        refine.set()
         assert first.result().status_code == 200
         assert client.get(f"{MODEL}/doubt").status_code == 200
 

@@ -12,7 +12,7 @@ import pytest
 
 import gramian
 from gramian.serve import Tokens, run
-from gramian.serve._logs import JsonLines, OwnLines
+from gramian.serve._logs import JsonLines, WithoutAddresses
 from gramian.serve._run import is_loopback
 from gramian.store import Store
 from tests.serve.conftest import MODEL, classifier, samples, tensor
@@ -77,7 +77,7 @@ def test_lines_of_the_log():
         ("gramian.access", 20, "_logs", True),
     ):
         record = logging.LogRecord(name, level, f"{module}.py", 0, "", (), None)
-        assert OwnLines().filter(record) == kept
+        assert WithoutAddresses().filter(record) == kept
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.cli._opened import opening
-from gramian.cli._show import say, table
+from gramian.cli._show import echo, table
 from gramian.store import Store, audit
 
 
@@ -26,4 +26,4 @@ def show(facts: dict[str, Any]) -> None:
     ]
     table(["check", "", "seen"], rows)
     verdict = "passed" if facts["passed"] else "did NOT pass"
-    say(f"{facts['store']} {verdict} the audit.")
+    echo(f"{facts['store']} {verdict} the audit.")

@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 
 from gramian.cli._models import notation_of
 from gramian.cli._opened import reading
-from gramian.cli._show import say, table
+from gramian.cli._show import echo, table
 from gramian.cli._tables import write_table
 from gramian.cli._work import step
 from gramian.data import doubtful, label_issues
@@ -44,7 +44,7 @@ def run(*, model: str, top: int | None, output: str | None, quiet: bool) -> dict
 def show(facts: dict[str, Any]) -> None:
     """For people: the first ones, and what to do with them."""
     doubts, count = facts["doubts"], facts["count"]
-    say(_headline(facts))
+    echo(_headline(facts))
     if count == 0:
         return
     wrong = "probability" in doubts
@@ -52,14 +52,14 @@ def show(facts: dict[str, Any]) -> None:
     rows = list(zip(*doubts.values(), strict=True))
     table(names, rows[:_FEW])
     if count > _FEW:
-        say(f"… and {count - _FEW} more.")
+        echo(f"… and {count - _FEW} more.")
     output = facts["output"]
     if output is None:
-        say("\n-o FILE writes them as a table.")
+        echo("\n-o FILE writes them as a table.")
         return
-    say(f"\nSaved {output}. Delete the rows that are right, then either of:")
-    say(f"  gramian relabel {facts['model']} {output}")
-    say(f"  gramian forget {facts['model']} --ids-from {output}")
+    echo(f"\nSaved {output}. Delete the rows that are right, then either of:")
+    echo(f"  gramian relabel {facts['model']} {output}")
+    echo(f"  gramian forget {facts['model']} --ids-from {output}")
 
 
 def _headline(facts: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gramian.cli._opened import reading
-from gramian.cli._show import say
+from gramian.cli._show import echo
 from gramian.export import predict_only as write
 
 
@@ -26,11 +26,11 @@ def run(*, model: str, predict_only: bool, output: str | None, quiet: bool) -> d
 
 def show(facts: dict[str, Any]) -> None:
     """For people, with what the file tells of the samples."""
-    say(f"Saved {facts['output']}: it predicts as {facts['model']} does. No ids, no targets.")
+    echo(f"Saved {facts['output']}: it predicts as {facts['model']} does. No ids, no targets.")
     if facts["centres"]:
-        say(
+        echo(
             f"It holds {facts['centres']} of the {facts['held']} samples as centres, encoded but "
             f"readable: treat it like the data."
         )
     else:
-        say("It holds no samples: the kernel is linear.")
+        echo("It holds no samples: the kernel is linear.")

@@ -12,8 +12,8 @@ import gramian
 from gramian import data
 from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
-from gramian.cli._follow import following
-from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
+from gramian.cli._follow import progress_of
+from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
 from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
 from gramian.cli._work import step
@@ -70,7 +70,7 @@ def run(
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
-        with following("error on new rows", only="folds"):
+        with progress_of("error on new rows", only="folds"):
             # before it is saved: what folds have chosen stays in it
             found, doubts = _assess.new_rows(model)
         step("saving")
@@ -102,7 +102,7 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     """Seconds to fit, and notes: on cells, and on what speaks against the errors."""
     start = perf_counter()
     searches = "callback" in model.estimator.get_params()
-    with following("fitting") as progress, _assess.collected_warnings() as notes:
+    with progress_of("fitting") as progress, _assess.collected_warnings() as notes:
 
         def tried(trial: Any) -> None:  # a function, which copies of the estimator share
             progress.trial(trial)
@@ -123,17 +123,17 @@ def _remark(text: str, quiet: bool) -> None:
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(facts["summary"])
+    echo(facts["summary"])
     if facts["dropped"]:
-        say(f"Left out: {facts['dropped']} rows without a target.")
+        echo(f"Left out: {facts['dropped']} rows without a target.")
     for note in facts["notes"]:
-        say(f"Note: {note}")
+        echo(f"Note: {note}")
     show_columns(facts)
     heading("Chosen")
     pairs(facts["chosen"])
     show_errors(facts)
     show_doubtful(facts["doubtful"])
     seconds = facts["seconds"]
-    say(
+    echo(
         f"\nSaved {facts['model']}. {seconds['all']:.1f} s, of which {seconds['fit']:.1f} s to fit."
     )

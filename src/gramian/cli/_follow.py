@@ -53,7 +53,7 @@ class Follower(logging.Handler):
 
 
 @contextmanager
-def following(what: str, only: str = "") -> Iterator[Follower]:
+def progress_of(what: str, only: str = "") -> Iterator[Follower]:
     """A step, during which all that is logged of the progress is shown."""
     step(what)
     follower, level = Follower(what, only), PROGRESS.level

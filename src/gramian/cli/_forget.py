@@ -11,7 +11,7 @@ import click
 
 from gramian.cli._opened import Opened, editing, reading
 from gramian.cli._row_selection import RowSelection
-from gramian.cli._show import number, pairs, say
+from gramian.cli._show import echo, number, pairs
 from gramian.cli._work import pause, step
 from gramian.files import _ledger
 
@@ -50,7 +50,7 @@ def run(
         finished = _open_receipts(receipt, opened)
         rows, unknown = selection.of(opened.model, model)
         if not yes:
-            _ask(len(rows), len(opened.model.ids_), quiet)
+            _confirm(len(rows), len(opened.model.ids_), quiet)
         step("forgetting")
         options = {"tolerance": tolerance, "reselect": reselect, "receipts": receipt}
         done = opened.forget(rows, verify=verify, after=wait, **options)
@@ -92,7 +92,7 @@ def _tried(opened: Opened, rows: list[Any], unknown: list[str]) -> dict[str, Any
     }
 
 
-def _ask(count: int, rows: int, quiet: bool) -> None:
+def _confirm(count: int, rows: int, quiet: bool) -> None:
     """Ask before many rows are forgotten; where nobody can answer, --yes has to say so.
 
     Raises
@@ -129,19 +129,19 @@ def _open_receipts(path: str | None, opened: Opened) -> list[dict[str, Any]]:
 def show(facts: dict[str, Any]) -> None:
     """The receipt, for people."""
     for earlier in facts.get("finished", ()):
-        say(f"Note: the receipt of {earlier['time']} was left pending: {earlier['note']}.")
+        echo(f"Note: the receipt of {earlier['time']} was left pending: {earlier['note']}.")
     if facts["unknown_ids"]:
-        say(f"Not held, passed over: {', '.join(facts['unknown_ids'])}")
+        echo(f"Not held, passed over: {', '.join(facts['unknown_ids'])}")
     if "dry_run" in facts:
         _show_tried(facts)
         return
     receipt = facts["receipt"]
     word = "Forgot" if facts["after"] is None else "Withheld"
-    say(f"{word} {receipt['count']} of {receipt['n_before']} rows: {_some(receipt['ids'])}")
+    echo(f"{word} {receipt['count']} of {receipt['n_before']} rows: {_some(receipt['ids'])}")
     if facts["after"] is not None:
-        say(f"They are out of all answers, and will be erased after {facts['after']}: by the next")
-        say("opening of the store for writing then, or `gramian store erase-due`.")
-    say()
+        echo(f"They are out of all answers, and will be erased after {facts['after']}: by the next")
+        echo("opening of the store for writing then, or `gramian store erase-due`.")
+    echo()
     drift = receipt["drift"]
     pairs(
         {
@@ -152,9 +152,9 @@ def show(facts: dict[str, Any]) -> None:
             **_named(receipt),
         }
     )
-    say(f"\nSaved {facts['saved']}.")
+    echo(f"\nSaved {facts['saved']}.")
     if facts["receipts"]:
-        say(f"Added the receipt to {facts['receipts']}.")
+        echo(f"Added the receipt to {facts['receipts']}.")
     if facts["failed"]:
         click.echo(
             "Error: the rows are forgotten and the model is saved, but it differs from a full "
@@ -164,10 +164,10 @@ def show(facts: dict[str, Any]) -> None:
 
 
 def _show_tried(facts: dict[str, Any]) -> None:
-    say(f"Would forget {facts['count']} of {facts['n_before']} rows: {_some(facts['ids'])}")
-    say(f"{facts['n_after']} rows would be left. Nothing was changed.")
+    echo(f"Would forget {facts['count']} of {facts['n_before']} rows: {_some(facts['ids'])}")
+    echo(f"{facts['n_after']} rows would be left. Nothing was changed.")
     if facts["classes_without_rows"]:
-        say(f"Classes without a row then: {', '.join(map(str, facts['classes_without_rows']))}.")
+        echo(f"Classes without a row then: {', '.join(map(str, facts['classes_without_rows']))}.")
 
 
 def _some(ids: list[Any], few: int = 10) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._follow import following
+from gramian.cli._follow import progress_of
 from gramian.cli._opened import Opened, reading
-from gramian.cli._show import heading, pairs, say, show_columns, show_doubtful, show_errors
+from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
 from gramian.cli._work import step
 from gramian.tables import model_rows
 
@@ -38,7 +38,7 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
     if rows.columns is not None:
         facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
-        with following("error on new rows", only="folds"):
+        with progress_of("error on new rows", only="folds"):
             facts["new_rows"], facts["notes"] = _assess.new_rows(fitted)
         step("leave-one-out error")
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
@@ -48,9 +48,9 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(facts["summary"])
+    echo(facts["summary"])
     ids, target = facts["ids"], facts["target"]
-    say(f"Ids: {ids['first']} … {ids['last']}.")
+    echo(f"Ids: {ids['first']} … {ids['last']}.")
     heading("Target" if target["column"] is None else f"Target {target['column']}")
     pairs(target["held"])
     heading("Chosen")
@@ -59,7 +59,7 @@ def show(facts: dict[str, Any]) -> None:
         show_columns(facts)
     if "leave_one_out" in facts:
         for note in facts["notes"]:
-            say(f"Note: {note}")
+            echo(f"Note: {note}")
         show_errors(facts)
         show_doubtful(facts["doubtful"])
     heading(f"File {facts['model']}, every checksum right")

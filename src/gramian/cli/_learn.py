@@ -8,7 +8,7 @@ from typing import Any
 from gramian.cli import _assess
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import editing
-from gramian.cli._show import say, show_change
+from gramian.cli._show import echo, show_change
 from gramian.cli._tables import naming, read_table
 from gramian.cli._targets import without_missing
 from gramian.cli._work import step
@@ -55,10 +55,10 @@ def run(
 def show(facts: dict[str, Any]) -> None:
     """For people."""
     rows = "row" if facts["learned"] == 1 else "rows"
-    say(f"Learned {facts['learned']} {rows}. The model holds {facts['rows']} rows.")
+    echo(f"Learned {facts['learned']} {rows}. The model holds {facts['rows']} rows.")
     if facts["dropped"]:
-        say(f"Left out: {facts['dropped']} rows without a target.")
+        echo(f"Left out: {facts['dropped']} rows without a target.")
     for line in describe_unknown(facts["unknown_texts"]):
-        say(f"Note: {line}")
+        echo(f"Note: {line}")
     show_change(facts)
-    say(f"\nSaved {facts['model']}. {facts['seconds']:.1f} s.")
+    echo(f"\nSaved {facts['model']}. {facts['seconds']:.1f} s.")

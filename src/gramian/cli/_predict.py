@@ -17,7 +17,7 @@ from gramian.cli._errors import errors
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import reading
 from gramian.cli._sets import fast_intervals, fast_sets
-from gramian.cli._show import number, say
+from gramian.cli._show import echo, number
 from gramian.cli._tables import Notation, naming, read_table, to_csv, write_table
 from gramian.cli._work import step
 from gramian.core.text import without_controls
@@ -175,7 +175,7 @@ def show(facts: dict[str, Any]) -> None:
         notation = Notation(*facts["notation"])._replace(marked=False)
         click.echo(to_csv(facts["predictions"], notation), nl=False)
     else:
-        say(f"Saved {facts['rows']} predictions in {facts['output']}.")
+        echo(f"Saved {facts['rows']} predictions in {facts['output']}.")
     for line in describe_unknown(facts["unknown_texts"]):
         click.echo(f"Note: {without_controls(line)}", err=True)
     for line in _caveats(facts):

@@ -7,7 +7,7 @@ from typing import Any
 from gramian.cli import _assess
 from gramian.cli._models import as_held, held_texts
 from gramian.cli._opened import editing
-from gramian.cli._show import say, show_change
+from gramian.cli._show import echo, show_change
 from gramian.cli._tables import naming, read_table
 from gramian.cli._work import step
 from gramian.tables import TableModel, read_cells
@@ -59,8 +59,8 @@ def _new_labels(model: TableModel, path: str, column: str) -> tuple[list[Any], l
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(f"Relabelled {len(facts['ids'])} of {facts['rows']} rows.")
+    echo(f"Relabelled {len(facts['ids'])} of {facts['rows']} rows.")
     show_change(facts)
     if facts["suggested"]:
-        say("Note: these targets are what the model suggests, so it agrees with them.")
-    say(f"\nSaved {facts['model']}.")
+        echo("Note: these targets are what the model suggests, so it agrees with them.")
+    echo(f"\nSaved {facts['model']}.")

@@ -10,7 +10,7 @@ from typing import Any
 from gramian.cli import _html, _inspect, _yardsticks
 from gramian.cli._figures import drawings
 from gramian.cli._opened import reading
-from gramian.cli._show import class_rows, column_rows, confusion_rows, never_predicted, say
+from gramian.cli._show import class_rows, column_rows, confusion_rows, echo, never_predicted
 from gramian.cli._work import step
 from gramian.files import replacing
 from gramian.tables import estimator_of
@@ -26,14 +26,14 @@ def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any
         fitted = opened.model
         facts = _inspect.described(opened, loo=True, doubtful=doubtful)
     titles: list[str] = []
-    parts = [*_words(facts, fitted), _html.grid(_drawn(estimator_of(fitted), titles))]
+    parts = [*_text(facts, fitted), _html.grid(_figures_in_html(estimator_of(fitted), titles))]
     parts.append(_html.columns(_details(facts)))
     with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
     return {"output": output, "figures": titles}
 
 
-def _drawn(estimator: Any, titles: list[str]) -> Iterator[str]:
+def _figures_in_html(estimator: Any, titles: list[str]) -> Iterator[str]:
     """The figures; their titles are added to the list."""
     step("influence of each row")
     for figure in drawings(estimator):
@@ -42,7 +42,7 @@ def _drawn(estimator: Any, titles: list[str]) -> Iterator[str]:
         yield _html.section(figure.title, [_html.figure(figure.svg(), figure.caption)])
 
 
-def _words(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
+def _text(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
     name, target = Path(facts["model"]).name, facts["target"]["column"]
     yield _html.heading(name if target is None else f"Predicting {target}", 1)
     yield _html.paragraph(f"{name}, {today()}", "date")
@@ -144,4 +144,4 @@ def today() -> str:
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(f"Saved {facts['output']}: {', '.join(facts['figures'])}.")
+    echo(f"Saved {facts['output']}: {', '.join(facts['figures'])}.")

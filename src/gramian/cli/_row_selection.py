@@ -78,7 +78,7 @@ def _held_ids(model: Any, named: list[str], missing_ok: bool) -> tuple[list[Any]
         ids = "id" if len(unknown) == 1 else "ids"
         raise ValueError(
             f"forget got {ids} {', '.join(unknown)}, which the model does not hold (its ids are "
-            f"such as {next(iter(held))}).{_meant(unknown, held)} Nothing was forgotten; "
+            f"such as {next(iter(held))}).{_suggestion(unknown, held)} Nothing was forgotten; "
             f"--missing-ok passes over them."
         )
     if len(unknown) == len(named) and unknown:
@@ -86,7 +86,7 @@ def _held_ids(model: Any, named: list[str], missing_ok: bool) -> tuple[list[Any]
     return [held[name] for name in named if name in held], unknown
 
 
-def _meant(unknown: list[str], held: Iterable[str], most: int = 5) -> str:
+def _suggestion(unknown: list[str], held: Iterable[str], most: int = 5) -> str:
     """A question after held ids that differ from unknown ones by case, spaces or leading zeros."""
     plain = {_plain(name) for name in unknown}
     alike = [name for name in held if _plain(name) in plain]
@@ -110,8 +110,8 @@ def _of_subjects(model: Any, path: str, subjects: tuple[str, ...]) -> list[Any]:
     if unknown:
         raise ValueError(
             f"forget got subject {', '.join(unknown)}, of which the model holds no row (its "
-            f"subjects are such as {names[0]}).{_meant(unknown, dict.fromkeys(names.tolist()))} "
-            f"Nothing was forgotten."
+            f"subjects are such as {names[0]})."
+            f"{_suggestion(unknown, dict.fromkeys(names.tolist()))} Nothing was forgotten."
         )
     return list(model.ids_[np.isin(names, subjects)].tolist())
 

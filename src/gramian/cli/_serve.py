@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gramian.cli._show import say
+from gramian.cli._show import echo
 from gramian.store import is_address
 
 
@@ -66,4 +66,4 @@ def _check_file(path: str) -> None:
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(f"Closed {', '.join(facts['stores'])}.")
+    echo(f"Closed {', '.join(facts['stores'])}.")

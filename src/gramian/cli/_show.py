@@ -16,7 +16,7 @@ _SHOWN_CLASSES = 20  # of a confusion matrix; --json has all of it
 _SHOWN_COLUMNS = 40  # of a table, and of those left out for one reason
 
 
-def say(text: str = "") -> None:
+def echo(text: str = "") -> None:
     """A line of text; what looks like mark-up in it is text too, and so is a control character."""
     click.echo(without_controls(text, "\n"))
 
@@ -56,7 +56,7 @@ def pairs(facts: Facts) -> None:
     """Names and values in two columns."""
     width = max(map(len, facts), default=0)
     for name, value in facts.items():
-        say(f"  {name.replace('_', ' '):<{width}}  {number(value)}")
+        echo(f"  {name.replace('_', ' '):<{width}}  {number(value)}")
 
 
 def show_columns(facts: Facts) -> None:
@@ -66,9 +66,9 @@ def show_columns(facts: Facts) -> None:
     shown = rows if len(rows) <= _SHOWN_COLUMNS else rows[: _SHOWN_COLUMNS // 2]
     table(names, shown)
     if len(shown) < len(rows):
-        say(f"  … and {len(rows) - len(shown):,} more: {kinds(rows[len(shown) :])}")
+        echo(f"  … and {len(rows) - len(shown):,} more: {kinds(rows[len(shown) :])}")
     for reason, left_out in ignored_by_reason(facts["ignored"]).items():
-        say(f"  left out: {some(left_out)} ({reason})")
+        echo(f"  left out: {some(left_out)} ({reason})")
 
 
 def kinds(rows: Sequence[Sequence[Any]]) -> str:
@@ -127,7 +127,7 @@ def show_leave_one_out(facts: Facts) -> None:
     if len(facts["classes"]) <= _SHOWN_CLASSES:
         table(*confusion_rows(facts))
     for line in never_predicted(facts):
-        say(line)
+        echo(line)
 
 
 def show_change(facts: Facts) -> None:
@@ -135,7 +135,7 @@ def show_change(facts: Facts) -> None:
     show_leave_one_out(facts["leave_one_out"])
     name = "error" if "error" in facts["leave_one_out"] else "rmse"
     before = facts["leave_one_out_before"][name]
-    say(f"before: {before:.2%}" if name == "error" else f"rmse before: {before:.4g}")
+    echo(f"before: {before:.2%}" if name == "error" else f"rmse before: {before:.4g}")
 
 
 def never_predicted(facts: Facts) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import gramian
 from gramian.cli._letter import letter
 from gramian.cli._opened import opening
-from gramian.cli._show import say, table
+from gramian.cli._show import echo, table
 from gramian.files import Receipt, replacing
 from gramian.store import Store, convert, is_address, restore
 
@@ -160,41 +160,41 @@ def show(facts: Facts) -> None:
     receipt = facts.get("receipt") or {}
     match facts["task"]:
         case "create":
-            say(f"Made {facts['store']} with {receipt['n_after']} rows.")
-            say(f"Hash of its first receipt: {receipt['hash']}")
+            echo(f"Made {facts['store']} with {receipt['n_after']} rows.")
+            echo(f"Hash of its first receipt: {receipt['hash']}")
             if receipt["epoch"] is None:
-                say("Without --keyring, copies and backups keep what is erased here.")
+                echo("Without --keyring, copies and backups keep what is erased here.")
         case "receipts":
             _show_receipts(facts["receipts"])
         case "proof":
-            say(f"Wrote receipt {facts['number']} to {facts['output']}; check it with")
-            say(f"gramian verify {facts['output']}")
+            echo(f"Wrote receipt {facts['number']} to {facts['output']}; check it with")
+            echo(f"gramian verify {facts['output']}")
         case "letter":
-            say(f"Wrote a letter about receipt {facts['number']} to {facts['output']}.")
+            echo(f"Wrote a letter about receipt {facts['number']} to {facts['output']}.")
         case "compact":
-            say(f"{facts['store']}: {facts['bytes']:,} bytes, {facts['bytes_before']:,} before.")
+            echo(f"{facts['store']}: {facts['bytes']:,} bytes, {facts['bytes_before']:,} before.")
         case "export":
-            say(f"Saved version {facts['version']} in {facts['output']}.")
+            echo(f"Saved version {facts['version']} in {facts['output']}.")
         case "backup":
-            say(f"Copied version {facts['version']} to {facts['file']}.")
+            echo(f"Copied version {facts['version']} to {facts['file']}.")
             if facts["epoch"] is None:
-                say("It is not encrypted: rows that are erased later stay in it.")
+                echo("It is not encrypted: rows that are erased later stay in it.")
         case "restore":
-            say(f"Made {facts['store']} with {receipt['n_after']} rows: {receipt['count']} of the")
-            say(f"copy were erased since. Receipt {receipt['number']}, {receipt['hash']}")
+            echo(f"Made {facts['store']} with {receipt['n_after']} rows: {receipt['count']} of the")
+            echo(f"copy were erased since. Receipt {receipt['number']}, {receipt['hash']}")
         case "convert":
-            say(f"Made {facts['store']} with {receipt['n_after']} rows, version")
-            say(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
+            echo(f"Made {facts['store']} with {receipt['n_after']} rows, version")
+            echo(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
         case "reselect":
-            say(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
+            echo(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
         case "withheld":
             table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
         case "take-back":
-            say(f"Learned {receipt['count']} rows again. Receipt {receipt['number']}.")
+            echo(f"Learned {receipt['count']} rows again. Receipt {receipt['number']}.")
         case _:
             if receipt:
-                say(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
-            say(f"{facts['withheld']} rows are withheld.")
+                echo(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
+            echo(f"{facts['withheld']} rows are withheld.")
 
 
 def _show_receipts(receipts: list[Facts]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.cli._show import say
+from gramian.cli._show import echo
 
 
 def run(*, file: str, name: str, scopes: Any, days: float | None, quiet: bool) -> dict[str, Any]:
@@ -16,5 +16,5 @@ def run(*, file: str, name: str, scopes: Any, days: float | None, quiet: bool) -
 
 def show(facts: dict[str, Any]) -> None:
     """For people."""
-    say(facts["token"])
-    say(f"\nIts hash is in {facts['file']}; the token itself is shown only now.")
+    echo(facts["token"])
+    echo(f"\nIts hash is in {facts['file']}; the token itself is shown only now.")

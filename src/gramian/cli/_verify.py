@@ -8,7 +8,7 @@ from typing import Any
 
 import gramian
 from gramian.cli._opened import opening
-from gramian.cli._show import pairs, say, table
+from gramian.cli._show import echo, pairs, table
 from gramian.files import Proof, _ledger, default_tolerance, difference_to_refit
 from gramian.tables import estimator_of
 
@@ -162,7 +162,7 @@ def show(facts: dict[str, Any]) -> None:
     table(names, [_row(entry) for entry in facts["receipts"]])
     if facts["difference"] is not None:
         verdict = "ok" if facts["refit"] else "FAILED"
-        say(
+        echo(
             f"difference to a full refit: {facts['difference']:.1e} "
             f"(tolerance {facts['tolerance']:.0e})  {verdict}"
         )
@@ -171,11 +171,11 @@ def show(facts: dict[str, Any]) -> None:
         changed = f"the model has changed since ({last['rows_then']} rows then, {last['rows']} now)"
     if facts["failed"]:
         why = "" if last["explained"] else f": {changed}, and learning alone does not explain that"
-        say(f"{facts['model']} does not agree with the receipt{why}.")
+        echo(f"{facts['model']} does not agree with the receipt{why}.")
     elif changed:
-        say(f"The ids are gone from {facts['model']}; {changed}.")
+        echo(f"The ids are gone from {facts['model']}; {changed}.")
     else:
-        say(f"{facts['model']} agrees with the receipt.")
+        echo(f"{facts['model']} agrees with the receipt.")
 
 
 def _row(entry: dict[str, Any]) -> list[Any]:
@@ -204,10 +204,10 @@ def _show_proof(facts: dict[str, Any]) -> None:
             "hash of the head": facts["head"]["hash"],
         }
     )
-    say()
+    echo()
     rows = [
         [check["name"], "ok" if check["passed"] else "FAILED", check["detail"]]
         for check in facts["checks"]
     ]
     table(["check", "", "seen"], rows)
-    say("The receipt is NOT proved." if facts["failed"] else "The receipt is in the chain.")
+    echo("The receipt is NOT proved." if facts["failed"] else "The receipt is in the chain.")

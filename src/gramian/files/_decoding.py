@@ -67,7 +67,7 @@ class Decoder:
 
     def unfitted(self, encoded: dict[str, Any]) -> Any:
         """A model of the class and parameters that the file gives, without its state."""
-        cls = model_class(encoded["class"]) or _known(MODELS, encoded["class"])
+        cls = model_class(encoded["class"]) or _registered(MODELS, encoded["class"])
         model = cls(**{key: self.value(value) for key, value in encoded["parameters"].items()})
         check_parameters(model)
         return model
@@ -83,7 +83,7 @@ class Decoder:
             if isinstance(encoded, list):
                 return [self.value(item) for item in encoded]
             ((tag, content),) = encoded.items()
-            return _known(self._forms, tag)(content)
+            return _registered(self._forms, tag)(content)
         finally:
             self._depth -= 1
 
@@ -119,7 +119,7 @@ class Decoder:
 
     def _record(self, content: list[Any]) -> Any:
         name, values = content
-        return _known(RECORDS, name)(**{key: self.value(item) for key, item in values.items()})
+        return _registered(RECORDS, name)(**{key: self.value(item) for key, item in values.items()})
 
 
 def _float(text: Any) -> float:
@@ -133,7 +133,7 @@ def _timedelta(parts: Any) -> timedelta:
     return timedelta(days, seconds, microseconds)
 
 
-def _known(registry: dict[str, Any], name: Any) -> Any:
+def _registered(registry: dict[str, Any], name: Any) -> Any:
     if not isinstance(name, str) or name not in registry:
         raise ModelFileError(
             f"speaks of {excerpt(name)!r}, which this version does not know. It may come from a "

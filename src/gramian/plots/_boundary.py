@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations import class_scores
-from gramian.plots._display import Display, class_color, class_marker, drawn
+from gramian.plots._display import Display, class_color, class_marker, label_text
 from gramian.plots._left_out import labels_of, loo_losses
 from gramian.plots._plane import legend_title, plane_of, unnamed
 
@@ -115,8 +115,8 @@ class LeaveOneOutBoundaryDisplay(Display):
         ]
         ax.figure.colorbar(points[0], ax=ax, label="leave-one-out loss")
         self._draw_legend(ax)
-        ax.set_xlabel(drawn(self.feature_names[0]))
-        ax.set_ylabel(drawn(self.feature_names[1]))
+        ax.set_xlabel(label_text(self.feature_names[0]))
+        ax.set_ylabel(label_text(self.feature_names[1]))
         return self
 
     def _draw_region(self, ax: Any, index: int) -> None:
@@ -146,7 +146,7 @@ class LeaveOneOutBoundaryDisplay(Display):
         for index, label in enumerate(self.classes):
             marker, color = class_marker(index), class_color(index)
             ax.scatter(
-                [], [], marker=marker, facecolors="white", edgecolors=color, label=drawn(label)
+                [], [], marker=marker, facecolors="white", edgecolors=color, label=label_text(label)
             )
         self._legend_above(legend_title(self.n_fixed))
 

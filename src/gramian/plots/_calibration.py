@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, drawn
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, label_text
 from gramian.plots._left_out import labels_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class CalibrationDisplay(Display):
         ----------
         model : classifier
         X, y : array-like, optional
-            Test data, drawn in addition to the leave-one-out values.
+            Test data, label_text in addition to the leave-one-out values.
         pos_label : label, optional
         n_bins : int, default=10
         ax : matplotlib Axes, optional
@@ -133,7 +133,11 @@ class CalibrationDisplay(Display):
             name: reliability(*_events(probability, labels, column), n_bins)
             for name, (probability, labels) in samples.items()
         }
-        what = "the predicted class" if column is None else f"class {drawn(model.classes_[column])}"
+        what = (
+            "the predicted class"
+            if column is None
+            else f"class {label_text(model.classes_[column])}"
+        )
         return cls(curves, what).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> Self:

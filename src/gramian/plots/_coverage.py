@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource
 from gramian.core.equations import accepted
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, drawn
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -177,7 +177,7 @@ class CoverageDisplay(Display):
         ax.plot(ends, ends, color=GREY, linestyle=":", label="as promised")
         if 1 < len(found.by_class) <= 7:
             for k, (name, values) in enumerate(found.by_class.items()):
-                label, color = f"class {drawn(name)}", class_color(k + 1)
+                label, color = f"class {label_text(name)}", class_color(k + 1)
                 ax.plot(found.confidences, values, label=label, color=color, linewidth=0.8)
         label = f"{found.count:,} {self.name}"
         ax.plot(found.confidences, found.coverage, "o-", color=BLUE, label=label)
@@ -269,7 +269,7 @@ class IntervalDisplay(Display):
             self.x, *self.intervals.T, color=ORANGE, alpha=0.3, linewidth=0, label=label
         )
         ax.plot(self.x, self.prediction, color=BLUE, label="prediction")
-        ax.set_xlabel(drawn(self.feature))
+        ax.set_xlabel(label_text(self.feature))
         ax.set_ylabel("target")
         self._legend_above()
         return self

@@ -61,12 +61,12 @@ class Display:
         )
 
 
-def drawn(name: Any) -> str:
+def label_text(name: Any) -> str:
     r"""A name from the data, as text: cut, without control characters, a dollar is a dollar.
 
     Examples
     --------
-    >>> drawn("$x$")
+    >>> label_text("$x$")
     '\\$x\\$'
     """
     text = excerpt(name, _NAME).replace("$", r"\$")

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import sample_influence
-from gramian.plots._display import BLUE, GREY, RED, Display, drawn
+from gramian.plots._display import BLUE, GREY, RED, Display, label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ class InfluenceDisplay(Display):
             ax.barh(places[mine], self.influence[top[mine]], color=color, label=label, height=0.7)
         median = np.median(self.influence)
         ax.axvline(median, color=GREY, linestyle="--", label="median of all samples")
-        ax.set_yticks(places, [drawn(name) for name in self.ids[top]])
+        ax.set_yticks(places, [label_text(name) for name in self.ids[top]])
         ax.set_ylim(len(top) - 0.5, -0.5)
         ax.set_xlim(left=0.0)
         ax.set_xlabel("change of the decision values without the sample (RMS)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gramian.data import label_issues
-from gramian.plots._display import BLUE, GREY, RED, Display, drawn
+from gramian.plots._display import BLUE, GREY, RED, Display, label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,9 +63,9 @@ class LabelIssuesDisplay(Display):
             if mine.any():
                 ax.barh(places[mine], issues.probability[mine], color=color, label=label)
         for row in np.flatnonzero(doubted).tolist():
-            words = f" {drawn(issues.given[row])} → {drawn(issues.suggested[row])}"
+            words = f" {label_text(issues.given[row])} → {label_text(issues.suggested[row])}"
             ax.text(issues.probability[row], row, words, va="center", color=GREY)
-        ax.set_yticks(places, [drawn(name) for name in issues.ids])
+        ax.set_yticks(places, [label_text(name) for name in issues.ids])
         ax.set_ylim(len(places) - 0.5, -0.5)
         ax.set_xlim(0.0, 1.25)
         ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from gramian.core.arrays import Array
-from gramian.plots._display import Display, class_color, class_marker, drawn
+from gramian.plots._display import Display, class_color, class_marker, label_text
 from gramian.plots._left_out import labels_of
 from gramian.plots._plane import legend_title, plane_of, unnamed
 
@@ -112,9 +112,9 @@ class MembershipDisplay(Display):
             top = [1.0, float(self.newness.max())]
             ax.contourf(*self.grid, self.newness, levels=top, colors=["0.5"], alpha=0.25)
         for index, label in enumerate(self.classes):
-            self._draw_class(ax, index, drawn(label))
-        ax.set_xlabel(drawn(self.feature_names[0]))
-        ax.set_ylabel(drawn(self.feature_names[1]))
+            self._draw_class(ax, index, label_text(label))
+        ax.set_xlabel(label_text(self.feature_names[0]))
+        ax.set_ylabel(label_text(self.feature_names[1]))
         self._legend_above(legend_title(self.n_fixed))
         return self
 

@@ -177,10 +177,10 @@ def reading(live: LiveStore) -> Reading:
         "answering": ("Whether this process may answer for the store.", float(live.answering)),
         "waiting_edits": ("Edits that wait.", live.waiting),
     }
-    return state | _known(live) if live.answering else state
+    return state | _model_reading(live) if live.answering else state
 
 
-def _known(live: LiveStore) -> Reading:
+def _model_reading(live: LiveStore) -> Reading:
     """What is read of a model that may be answered for."""
     held = len(live.published.model.ids_)
     alone = held < 2  # nothing is left without it

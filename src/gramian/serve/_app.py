@@ -116,7 +116,7 @@ def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> Bas
 async def _answered(route: Route, request: Request, live: LiveStore) -> Response:
     """The answer of a store that may answer, before and after; edits that are made are told."""
     live.check()
-    await live.reach(MIN_VERSION.read(request))
+    await live.wait_for_version(MIN_VERSION.read(request))
     work = route.handler(request, live)
     return await (work if route.edits else live.guarded(work))
 

@@ -43,7 +43,7 @@ class DataDrift:
             for name in ids:
                 self._new.pop(name, None)
 
-    def look_at(self, model: Any) -> None:
+    def update(self, model: Any) -> None:
         """Bet on the rows that have arrived and that a model with leave-one-out values holds."""
         places = {name: place for place, name in enumerate(model.ids_.tolist())}
         with self._lock:

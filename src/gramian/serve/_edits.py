@@ -79,8 +79,8 @@ class Learn(Edit):
         """Edits of one form as one."""
         rows, user = [edit.rows for edit in edits], edits[0].user
         ids, groups = (
-            _joined([edit.ids for edit in edits]),
-            _joined([edit.groups for edit in edits]),
+            _concatenated([edit.ids for edit in edits]),
+            _concatenated([edit.groups for edit in edits]),
         )
         if edits[0].targets is None:
             table = {name: [cell for part in rows for cell in part[name]] for name in rows[0]}
@@ -89,7 +89,7 @@ class Learn(Edit):
         return Learn(np.vstack(rows), targets, ids, groups, user=user)
 
 
-def _joined(parts: Sequence[list[Any] | None]) -> list[Any] | None:
+def _concatenated(parts: Sequence[list[Any] | None]) -> list[Any] | None:
     """The names of several edits in one list; None if these have none."""
     return None if parts[0] is None else [name for part in parts for name in part or ()]
 

@@ -145,7 +145,7 @@ class LiveStore:
         self.check()
         return job.result()
 
-    async def reach(self, version: int) -> None:
+    async def wait_for_version(self, version: int) -> None:
         """Wait until readers see a version; a 503 if that takes too long."""
         if self.published.version >= version:
             return
@@ -159,7 +159,7 @@ class LiveStore:
             )
             raise Problem(503, said, {"Retry-After": "1"}) from None
 
-    def _tell(self) -> None:
+    def _wake_waiting(self) -> None:
         """Wake those who wait for a version; in the thread of the event loop."""
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
@@ -180,7 +180,7 @@ class LiveStore:
         self._edits.put((edit, answer))
         return answer
 
-    def rehearse(self, edit: Edit) -> Done:
+    def dry_run(self, edit: Edit) -> Done:
         """What an edit would do, tried on a copy."""
         self._check_writable()
         model, version = self.store.read(lambda model: (deepcopy(model), self.store.version))
@@ -203,7 +203,7 @@ class LiveStore:
             if not self.published.loo:
                 snapshot, version = self.on_a_copy(lambda model: model.snapshot(loo=True))
                 found = Published(snapshot, version, loo=True)
-                self.data_drift.look_at(found.model)
+                self.data_drift.update(found.model)
                 self._assign(found)
                 return found
             return self.published
@@ -235,7 +235,7 @@ class LiveStore:
             if self._copy is not None and self._copy.version != self.published.version:
                 self._copy = None  # it may hold what was forgotten
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._tell)
+            self._loop.call_soon_threadsafe(self._wake_waiting)
 
     def _present(self) -> Published:
         """A snapshot of the present version of the store."""

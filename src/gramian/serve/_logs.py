@@ -13,7 +13,7 @@ FIELDS = ("user", "method", "path", "status", "ms")
 """What the access log has of a request: no address, no id, no value."""
 
 
-class OwnLines(logging.Filter):
+class WithoutAddresses(logging.Filter):
     """Lets the server tell of its start and end; what it says of connections has addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -55,7 +55,7 @@ def log_config(*, access: bool, as_json: bool) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": {"()": JsonLines} if as_json else plain},
-        "filters": {"own": {"()": OwnLines}},
+        "filters": {"own": {"()": WithoutAddresses}},
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",

@@ -92,12 +92,12 @@ def _faults(error: ValidationError) -> list[Any]:
 def _described(error: ValidationError, most: int = 3) -> str:
     """The first faults, with their places in the body."""
     faults = _faults(error)
-    said = [f"{'/'.join(map(str, f['loc'])) or 'the body'}: {_words(f)}" for f in faults[:most]]
+    said = [f"{'/'.join(map(str, f['loc'])) or 'the body'}: {_message(f)}" for f in faults[:most]]
     more = [f"and {len(faults) - most} more"] if len(faults) > most else []
     return "; ".join(said + more) + "."
 
 
-def _words(fault: Any) -> str:
+def _message(fault: Any) -> str:
     """What is wrong with a part of the body."""
     if fault["type"] == "extra_forbidden":
         return "there is no such field; /docs lists those that there are"

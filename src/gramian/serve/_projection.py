@@ -39,7 +39,7 @@ def _projected(published: Published) -> dict[str, Any]:
     if not is_classifier(estimator):
         target = y.reshape(len(y), -1)[:, 0]
         said = estimator.loo_predict().reshape(len(y), -1)[:, 0]
-        return _drawn(
+        return _points(
             published, ids[some], said[some], target[some], ["left-out prediction", "target"]
         )
     P, own = estimator.loo_predict_proba(), np.searchsorted(estimator.classes_, y)
@@ -47,12 +47,12 @@ def _projected(published: Published) -> dict[str, Any]:
     mine = P[np.arange(len(y)), own][some]
     if F.shape[1] == 1:
         axes = ["kernel Fisher discriminant", "probability of its label, left out"]
-        facts = _drawn(published, ids[some], F[:, 0], mine, axes)
+        facts = _points(published, ids[some], F[:, 0], mine, axes)
     else:
         centred = F - F.mean(axis=0)
         plane = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
         axes = ["first discriminant axis", "second discriminant axis"]
-        facts = _drawn(published, ids[some], plane[:, 0], plane[:, 1], axes)
+        facts = _points(published, ids[some], plane[:, 0], plane[:, 1], axes)
     right = P.argmax(axis=1) == own
     claims = {"claimed": P.max(axis=1)[some].tolist(), "right": right[some].tolist()}
     return {**facts, **claims, "labels": own[some].tolist()}
@@ -76,6 +76,8 @@ def _discriminants(estimator: Any, some: Array) -> Array:
     return np.asarray(model.fit(X, y).transform(X))
 
 
-def _drawn(published: Published, ids: Array, x: Array, y: Array, axes: list[str]) -> dict[str, Any]:
+def _points(
+    published: Published, ids: Array, x: Array, y: Array, axes: list[str]
+) -> dict[str, Any]:
     places = {"ids": ids.tolist(), "x": x.tolist(), "y": y.tolist(), "axes": axes}
     return {"version": published.version, "n": len(published.model.ids_), **places}

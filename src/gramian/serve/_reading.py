@@ -134,7 +134,7 @@ class Reader:
         if not self.choice.offer.quick:
             if self._slow_sets is None:
                 self._slow_sets = SlowSets([(shape, _grid(shape)) for shape in SLOW])
-            return self._slow_sets.go_on(model)
+            return self._slow_sets.refine(model)
         if self.choice.offer.task == CURVE:
             queries = self.queries[::4]
             found = [

@@ -188,7 +188,7 @@ class Routes:
             return body, rows, names
 
         body, rows, names = await self._read(request, _bodies.Infer, prepare)
-        await live.reach((body.parameters or _bodies.PLAIN).min_version)
+        await live.wait_for_version((body.parameters or _bodies.PLAIN).min_version)
         published = live.published  # the body may have taken long
         if not _answers.NEED_ENGINE.isdisjoint(names):
             asked = body.parameters or _bodies.PLAIN
@@ -240,7 +240,7 @@ class Routes:
         if len(edit) > self._limits.rows:
             raise Problem(422, f"{len(edit)} rows, but at most {self._limits.rows} are taken.")
         if dry_run:
-            done = await self._workers.compute(lambda: live.rehearse(edit))
+            done = await self._workers.compute(lambda: live.dry_run(edit))
         else:
             done = await asyncio.wrap_future(live.submit(edit))
         return _json(

@@ -26,7 +26,7 @@ class SlowSets:
         self._grids = grids
         self._found: list[list[Array]] = [[] for _ in grids]
 
-    def go_on(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    def refine(self, model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         """Compute for a moment; the finest grid that is complete, and the share of all points."""
         ends = None  # begins with the first point, so that there is at least one
         for (_, points), found in zip(self._grids, self._found, strict=True):

@@ -24,7 +24,7 @@ from gramian.serve._problems import log
 SCOPES = ("predict", "learn", "forget", "admin")
 """What a token may be good for; ``admin`` includes the others."""
 
-_LOOKED = 1.0  # seconds between two looks at the file
+_CHECK_EVERY = 1.0  # seconds between two looks at the file
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Tokens:
     def __init__(self, path: StrPath) -> None:
         self._path = path
         self._seen, self._tokens = _stamp(path), _read(path)
-        self._looked = monotonic()
+        self._checked = monotonic()
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -66,7 +66,7 @@ class Tokens:
 
         Compares with every token in constant time.
         """
-        self._look()
+        self._reload_if_changed()
         presented = sha256(_secret(header)).hexdigest()
         found = None
         for token in self._tokens:
@@ -74,11 +74,11 @@ class Tokens:
                 found = token
         return None if found is None or found.expired else found
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         """Read the file again if it has changed."""
-        if monotonic() - self._looked < _LOOKED:
+        if monotonic() - self._checked < _CHECK_EVERY:
             return
-        self._looked = monotonic()
+        self._checked = monotonic()
         try:
             seen = _stamp(self._path)
             if seen != self._seen:

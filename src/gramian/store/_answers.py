@@ -147,7 +147,7 @@ class StoreAnswers(SyncedModel):
             self._present()
             twin = self._backend.twin()
         try:
-            self._backend.check_place()
+            self._backend.check_identity()
             return audit_backend(twin, public_key, self.model if refit else None, self._anchor)
         except StoreReplacedError as error:
             return AuditReport((Check("file", False, str(error)),))

@@ -155,7 +155,7 @@ class Backend(ABC):
         """Make sure of what is on disk after a transaction failed; StoreError if that fails."""
 
     @abstractmethod
-    def check_place(self) -> None:
+    def check_identity(self) -> None:
         """Raise StoreError if what is at the address is no longer what is being written to."""
 
     def rewrite(self, contents: Contents) -> None:

@@ -62,14 +62,14 @@ class Following:
         self._store, self._seconds, self._on_change = store, seconds, on_change
         self._listener: Backend | None = backends[0] if backends else None
         self._leaser: Backend | None = backends[1] if backends else None
-        self._shown = store.version  # the version that readers see
+        self._visible = store.version  # the version that readers see
         self._needed = 0  # the version from which on this process may answer
         self._ends = -1.0 if backends else float("inf")
         self._renewing, self._ended, self._moved = Lock(), Event(), Condition()
         if backends:
             self._renew()
             self._step()
-        work = [self._follow, self._hold] if backends else [self._follow]
+        work = [self._follow, self._keep_lease] if backends else [self._follow]
         self._threads = [Thread(target=f, name=f"gramian{f.__name__}", daemon=True) for f in work]
         for thread in self._threads:
             thread.start()
@@ -83,13 +83,13 @@ class Following:
     @property
     def version(self) -> int:
         """The version that readers see, and that the lease has confirmed or soon will."""
-        return self._shown
+        return self._visible
 
     @property
     def answering(self) -> bool:
         """Whether this process may answer: it has a lease, and was up to date since it got it."""
         leased = monotonic() < self._ends and not self._ended.is_set()
-        return leased and self._shown >= self._needed
+        return leased and self._visible >= self._needed
 
     def check(self) -> None:
         """Raise NoLeaseError unless this process may answer."""
@@ -103,7 +103,7 @@ class Following:
     def wait(self, version: int, timeout: float) -> bool:
         """Wait until readers see this version or a later one; False if that takes too long."""
         with self._moved:
-            return self._moved.wait_for(lambda: self._shown >= version, timeout)
+            return self._moved.wait_for(lambda: self._visible >= version, timeout)
 
     def close(self, timeout: float = LEASE) -> None:
         """Follow no longer, and end the lease.
@@ -154,7 +154,7 @@ class Following:
                 self.error = error
                 self._ended.wait(_AGAIN)
 
-    def _hold(self) -> None:
+    def _keep_lease(self) -> None:
         while not self._ended.wait(self._seconds / 3):
             try:
                 self._renew()
@@ -168,12 +168,12 @@ class Following:
         """Apply what others have done, let readers see it, and confirm it."""
         self._store.refresh()
         version = self._store.version
-        if version == self._shown:
+        if version == self._visible:
             return
         if self._on_change is not None:
             self._on_change(version)
         with self._moved:
-            self._shown = version
+            self._visible = version
             self._moved.notify_all()
         if self._leaser is not None:
             self._renew()
@@ -184,13 +184,13 @@ class Following:
             if self._ended.is_set():
                 return
             asked = monotonic()  # before the server counts: our end comes before its
-            newest = self._leaser.lease(self.name, self._shown, self._seconds)
+            newest = self._leaser.lease(self.name, self._visible, self._seconds)
             if monotonic() >= self._ends:  # when it came, erasures may have been closed without us
                 self._needed = newest
             self._ends = asked + self._seconds
-            if newest < self._shown:
+            if newest < self._visible:
                 self._ends = -1.0
                 raise OldCopyError(
                     f"{self._store.path} is an old copy: it is at version {newest}, and was at "
-                    f"{self._shown} before."
+                    f"{self._visible} before."
                 )

@@ -117,7 +117,7 @@ def _without_erased(
 ) -> Contents:
     """The contents with a receipt of what has gone; StoreError if no model is left."""
     taken = [content for content in contents.rows.values() if not is_free(content)]
-    settings, chosen = _left(contents, rows, index.last)
+    settings, chosen = _remaining_settings(contents, rows, index.last)
     receipt = replace(_receipt(index, len(rows), epoch), settings=settings_digest(*settings))
     receipt = signed(replace(receipt, chosen_on_data=chosen), signer)
     found = replace(
@@ -134,7 +134,9 @@ def _without_erased(
     return found
 
 
-def _left(contents: Contents, rows: list[Row], last: Receipt) -> tuple[Settings, tuple[str, ...]]:
+def _remaining_settings(
+    contents: Contents, rows: list[Row], last: Receipt
+) -> tuple[Settings, tuple[str, ...]]:
     """Settings that hold nothing of rows that are gone, and what was chosen on data."""
     if contents.erased is None:
         return contents.settings, last.chosen_on_data

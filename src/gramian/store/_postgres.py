@@ -109,7 +109,7 @@ class Postgres(Backend):
         with self._transacted():
             self._lock()
 
-    def check_place(self) -> None:
+    def check_identity(self) -> None:
         """The server holds one database of a name."""
 
     def check_turn(self) -> None:

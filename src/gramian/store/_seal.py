@@ -88,8 +88,8 @@ class Sealed(Backend):
     def settle(self) -> None:
         self._inner.settle()
 
-    def check_place(self) -> None:
-        self._inner.check_place()
+    def check_identity(self) -> None:
+        self._inner.check_identity()
 
     def backup(self, path: str) -> None:
         self._inner.backup(path)

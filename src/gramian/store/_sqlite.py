@@ -53,7 +53,7 @@ class SQLiteFile(Backend):
     # -- files ----------------------------------------------------------------------------------
 
     def create(self, contents: Contents) -> None:
-        self._hold()
+        self._lock_for_writing()
         if os.path.lexists(self.path):
             raise StoreError(f"{self.path} is there already; a new store needs a name.")
         self._write_whole(contents)
@@ -61,14 +61,14 @@ class SQLiteFile(Backend):
     def begin(self) -> None:
         if self._connection is not None:
             return
-        self._hold()
+        self._lock_for_writing()
         if not os.access(self.path, os.W_OK):
             raise StoreError(
                 f"{self.path} cannot be written to: {os.strerror(errno.EACCES)}. Open it with "
                 f"readonly=True."
             )
         self._inode = os.stat(self.path)
-        self.check_place()
+        self.check_identity()
         with translated(self.path):
             self._connection = connect(self.path, "rw", threads=True)
             self._run("PRAGMA journal_mode=WAL")
@@ -76,7 +76,7 @@ class SQLiteFile(Backend):
 
     def rewrite(self, contents: Contents) -> None:
         """Replace the file; a process that reads the old one at that moment finishes with it."""
-        self.check_place()
+        self.check_identity()
         self._disconnect()
         if os.path.exists(f"{self.path}-wal"):
             raise StoreBusyError(
@@ -111,7 +111,7 @@ class SQLiteFile(Backend):
         finally:
             self._lock.close()
 
-    def check_place(self) -> None:
+    def check_identity(self) -> None:
         """One name and one file: edits of another would be lost, or go to a file without a name."""
         if self._inode is None:
             return
@@ -181,14 +181,14 @@ class SQLiteFile(Backend):
                 ((version,),) = self._run("SELECT max(number) FROM receipts")
                 self._version = as_blob(version + 1)
                 yield version
-                self.check_place()
+                self.check_identity()
                 self._uncleared |= erases
                 self._commit()
             except BaseException:
                 if self._connection is not None and self._connection.in_transaction:
                     self._run("ROLLBACK")
                 raise
-            self.check_place()
+            self.check_identity()
             if self._uncleared:
                 self._empty_log()
 
@@ -247,7 +247,7 @@ class SQLiteFile(Backend):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _hold(self) -> None:
+    def _lock_for_writing(self) -> None:
         """Be the only one who writes, and remove copies that a killed process left unfinished."""
         target = os.path.realpath(self.path)
         if target in _writers:

@@ -93,7 +93,7 @@ class Store(StoreAnswers):
             epoch = None if ring is None else max(ring.keys())
             backend.create(first_contents(model, signer, snapshot, epoch))
             opened = cls(backend, signer=signer, anchor=None if anchor is None else Anchor(anchor))
-            opened._note(opened._last)
+            opened._write_anchor(opened._last)
             return opened
         except BaseException:
             backend.close()

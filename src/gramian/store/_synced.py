@@ -107,7 +107,7 @@ class SyncedModel:
             raise ValueError(f"id {name!s} is not withheld.")
         return self._index.places[name].number
 
-    def _note(self, receipt: Receipt) -> None:
+    def _write_anchor(self, receipt: Receipt) -> None:
         if self._anchor is not None:
             self._anchor.write(receipt)
 
@@ -135,7 +135,7 @@ class SyncedModel:
                     receipt = writer.write(self._model, edit)
                 writer.done(receipt)
                 self._last, self._ids, self._view = receipt, self._model.ids_, None
-                self._note(receipt)
+                self._write_anchor(receipt)
                 return receipt
             except BaseException as error:
                 if refused or self._last is not before or isinstance(error, OldCopyError):

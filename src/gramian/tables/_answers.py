@@ -12,7 +12,7 @@ from gramian.tables._dates import DateColumn
 from gramian.tables._rows import TableHoldings
 
 
-def _asks(name: str, doc: str) -> Callable[..., Any]:
+def _query_method(name: str, doc: str) -> Callable[..., Any]:
     """A method of the estimator inside that takes queries; here they are the rows of a table."""
 
     def method(self: Any, table: Any, *arguments: Any, **options: Any) -> Any:
@@ -23,7 +23,7 @@ def _asks(name: str, doc: str) -> Callable[..., Any]:
     return if_estimator_has(name)(method)
 
 
-def _tells(name: str, doc: str) -> Callable[..., Any]:
+def _held_method(name: str, doc: str) -> Callable[..., Any]:
     """A method of the estimator inside about the rows that are held."""
 
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -48,16 +48,20 @@ class TableAnswers:
         found: Array = estimator.predict(X)
         return found
 
-    predict_proba: Callable[..., Any] = _asks("predict_proba", "Class probabilities of each row.")
-    decision_function: Callable[..., Any] = _asks(
+    predict_proba: Callable[..., Any] = _query_method(
+        "predict_proba", "Class probabilities of each row."
+    )
+    decision_function: Callable[..., Any] = _query_method(
         "decision_function", "Decision values of each row."
     )
-    predict_interval: Callable[..., Any] = _asks(
+    predict_interval: Callable[..., Any] = _query_method(
         "predict_interval", "Intervals of numbers, with a guarantee."
     )
-    predict_set: Callable[..., Any] = _asks("predict_set", "Sets of labels, with a guarantee.")
-    p_values: Callable[..., Any] = _asks("p_values", "p-value of each label for each row.")
-    novelty: Callable[..., Any] = _asks("novelty", "How unlike the held rows each row is.")
+    predict_set: Callable[..., Any] = _query_method(
+        "predict_set", "Sets of labels, with a guarantee."
+    )
+    p_values: Callable[..., Any] = _query_method("p_values", "p-value of each label for each row.")
+    novelty: Callable[..., Any] = _query_method("novelty", "How unlike the held rows each row is.")
 
     def score(self, table: Any, y: ArrayLike | None = None) -> float:
         """Accuracy, or R² of numbers, on a table that has the target, or with ``y``."""
@@ -66,20 +70,20 @@ class TableAnswers:
         estimator, X = self._encoded(table)
         return float(estimator.score(X, holdings.target.read(cells)))
 
-    loo_predict: Callable[..., Any] = _tells(
+    loo_predict: Callable[..., Any] = _held_method(
         "loo_predict", "Prediction for each held row by the model without it, in order of `ids_`."
     )
-    loo_decision_function: Callable[..., Any] = _tells(
+    loo_decision_function: Callable[..., Any] = _held_method(
         "loo_decision_function", "Exact leave-one-out decision values, in the order of `ids_`."
     )
-    loo_predict_proba: Callable[..., Any] = _tells(
+    loo_predict_proba: Callable[..., Any] = _held_method(
         "loo_predict_proba", "Class probabilities by the model without the row, as `ids_` has them."
     )
-    loo_score: Callable[..., Any] = _tells("loo_score", "Score of `loo_predict`.")
-    nested_score: Callable[..., Any] = _tells(
+    loo_score: Callable[..., Any] = _held_method("loo_score", "Score of `loo_predict`.")
+    nested_score: Callable[..., Any] = _held_method(
         "nested_score", "Score on rows that were not there, tuning included."
     )
-    drift: Callable[..., Any] = _tells(
+    drift: Callable[..., Any] = _held_method(
         "drift", "Measured relative residual of the present solution."
     )
 

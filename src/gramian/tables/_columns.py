@@ -89,16 +89,16 @@ class CategoryColumn:
     def encode(self, values: Array) -> Array:
         """Features of shape (n, number of levels + 1)."""
         features = np.zeros((len(values), len(self.levels) + 1))
-        features[np.arange(len(values)), self._places(values)] = 1.0
+        features[np.arange(len(values)), self._feature_positions(values)] = 1.0
         return features
 
     def encode_sparse(self, values: Array) -> Any:
         """The same as a CSR array."""
-        n, places = len(values), self._places(values)
+        n, places = len(values), self._feature_positions(values)
         shape = (n, len(self.levels) + 1)
         return sparse.csr_array((np.ones(n), (np.arange(n), places)), shape=shape)
 
-    def _places(self, values: Array) -> list[int]:
+    def _feature_positions(self, values: Array) -> list[int]:
         """Which feature of each row is 1."""
         place = {level: j for j, level in enumerate(self.levels)}
         return [place.get(value, len(self.levels)) for value in values.tolist()]

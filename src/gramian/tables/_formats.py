@@ -120,13 +120,14 @@ def suspicion(cells: Sequence[Any], column: str, notation: NumberFormat) -> str 
     if all(notation.number(cell) is not None for cell in there):  # codes such as 007
         return None
     shares = {
-        other: _share(there, other) for other in (notation, *_others(notation, _common_unit(there)))
+        other: _share(there, other)
+        for other in (notation, *_other_formats(notation, _common_unit(there)))
     }
     best = max(shares.values(), default=0.0)
     if best < _ENOUGH:
         return None
     alike = [other for other, share in shares.items() if share == best]
-    alike = [other for other in alike if _is_met(other.thousands, there)] or alike
+    alike = [other for other in alike if _is_between_digits(other.thousands, there)] or alike
     if notation in alike:
         return _odd_ones(there, column, notation, best)
     simplest = min(len(_differences(other, notation, column)) for other in alike)
@@ -141,7 +142,7 @@ def suspicion(cells: Sequence[Any], column: str, notation: NumberFormat) -> str 
     ).replace("%", " %", 1)
 
 
-def _is_met(mark: str, cells: Sequence[str]) -> bool:
+def _is_between_digits(mark: str, cells: Sequence[str]) -> bool:
     """Whether a mark stands between digits of a cell; no mark always does."""
     between = re.compile(rf"\d{re.escape(mark)}\d")
     return not mark or any(between.search(cell) for cell in cells)
@@ -159,7 +160,7 @@ def _odd_ones(cells: Sequence[str], column: str, notation: NumberFormat, share: 
     )
 
 
-def _others(notation: NumberFormat, unit: str) -> Iterator[NumberFormat]:
+def _other_formats(notation: NumberFormat, unit: str) -> Iterator[NumberFormat]:
     """Every other way to write numbers, the simplest first."""
     units = ("", unit) if unit and not notation.unit else (notation.unit,)
     for written, thousands, decimal in product(units, THOUSANDS, DECIMALS):
