@@ -5,7 +5,6 @@ What works on both asks here, and nowhere else, which of the two a model is.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,15 +26,11 @@ class NewRows(NamedTuple):
     groups: Any
 
 
-class ModelRows(ABC):
-    """The rows of a model, held and new.
+class ModelRows:
+    """The rows of a model, held and new; here those of an estimator, which takes arrays.
 
     Attributes
     ----------
-    estimator : estimator
-        The model itself, or the one in a model of a table.
-    columns : list of Column, or None
-        What a model of a table makes features of.
     target, id_column, subject_column : str or None
         Columns of a table that have another part.
     """
@@ -44,76 +39,43 @@ class ModelRows(ABC):
     id_column: str | None = None
     subject_column: str | None = None
 
-    @property
-    @abstractmethod
-    def estimator(self) -> Any: ...
-
-    @property
-    def columns(self) -> list[Column] | None:
-        return None
-
-    @abstractmethod
-    def names(self) -> dict[str, None] | None:
-        """Names of columns that new rows may have, in order; None if the model knows none."""
-
-    @abstractmethod
-    def held(self) -> dict[str, Array]:
-        """The values of held rows by column."""
-
-    @abstractmethod
-    def features(self, X: Any) -> Any:
-        """Rows as the estimator takes them."""
-
-    @abstractmethod
-    def targets(self, X: Any, y: Any) -> Any:
-        """The targets given, or those in a table."""
-
-    @abstractmethod
-    def from_cells(self, cells: dict[str, list[Any]]) -> Any:
-        """Rows as the model takes them, from cells by column; ValueError if they do not fit."""
-
-    @abstractmethod
-    def numbers(self, ids: Any) -> bool:
-        """Whether the model gives numbers to new rows that come with these ids."""
-
-    @abstractmethod
-    def new(self, X: Any, y: Any, ids: Any, groups: Any, next_id: int | None = None) -> NewRows:
-        """Rows to learn; ValueError if the model does not take such.
-
-        In a table, targets, ids and groups become columns. Numbers of an array start from
-        ``next_id``: who follows the edits of others knows of numbers that the model does not.
-        """
-
-
-class ArrayRows(ModelRows):
-    """Rows of an estimator."""
-
     def __init__(self, model: Any) -> None:
         self._model = model
 
     @property
     def estimator(self) -> Any:
+        """The model itself, or the estimator in a model of a table."""
         return self._model
 
+    @property
+    def columns(self) -> list[Column] | None:
+        """What a model of a table makes features of; None of another model."""
+        return None
+
     def names(self) -> dict[str, None] | None:
-        found = getattr(self.estimator, "feature_names_in_", None)
+        """Names of columns that new rows may have, in order; None if the model knows none."""
+        found = getattr(self._model, "feature_names_in_", None)
         return None if found is None else dict.fromkeys(found.tolist())
 
     def held(self) -> dict[str, Array]:
-        X = self.estimator.X_fit_
+        """The values of held rows by column."""
+        X = self._model.X_fit_
         X = X if isinstance(X, np.ndarray) else X.toarray()
         names = self.names() or [f"x{i}" for i in range(X.shape[1])]
         return {str(name): column for name, column in zip(names, X.T, strict=True)}
 
     def features(self, X: Any) -> Any:
+        """Rows as the estimator takes them."""
         return X
 
     def targets(self, X: Any, y: Any) -> Any:
+        """The targets given, or those in a table."""
         if y is None:
             raise ValueError("y must be given, unless X is a table that has the targets.")
         return y
 
     def from_cells(self, cells: dict[str, list[Any]]) -> Any:
+        """Rows as the model takes them, from cells by column; ValueError if they do not fit."""
         names = self.names()
         if names is None:
             raise ValueError(
@@ -127,21 +89,29 @@ class ArrayRows(ModelRows):
             raise ValueError("a cell is not a number.") from error
 
     def numbers(self, ids: Any) -> bool:
+        """Whether the model gives numbers to new rows that come with these ids."""
         return ids is None
 
     def new(self, X: Any, y: Any, ids: Any, groups: Any, next_id: int | None = None) -> NewRows:
+        """Rows to learn; ValueError if the model does not take such.
+
+        In a table, targets, ids and groups become columns. Numbers of an array start from
+        ``next_id``: who follows the edits of others knows of numbers that the model does not.
+        """
         if y is None:
             raise ValueError("learn needs the targets `y` of the rows.")
         if ids is None and next_id is not None:
-            ids, _ = next_ids(self.estimator.ids_, next_id, len(np.atleast_1d(np.asarray(y))))
+            ids, _ = next_ids(self._model.ids_, next_id, len(np.atleast_1d(np.asarray(y))))
         return NewRows(X, y, ids, groups)
 
 
 class TableRows(ModelRows):
     """Rows of a model of a table."""
 
+    _model: TableModel
+
     def __init__(self, model: TableModel) -> None:
-        self._model = model
+        super().__init__(model)
         self.target, self.id_column = model.target, model.id_column
         self.subject_column = model.subject_column
 
@@ -186,7 +156,7 @@ class TableRows(ModelRows):
 
 def model_rows(model: Any) -> ModelRows:
     """How this model takes rows."""
-    return TableRows(model) if isinstance(model, TableModel) else ArrayRows(model)
+    return TableRows(model) if isinstance(model, TableModel) else ModelRows(model)
 
 
 def estimator_of(model: Any) -> Any:
