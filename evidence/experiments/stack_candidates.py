@@ -23,8 +23,8 @@ from evidence.experiments.mixed_tables import (
 from evidence.shared import mixed
 from evidence.shared.candidates import Outputs, Parts, encoded, encoding, fit_parts
 from evidence.shared.pairs import differences, mean_of, shown
-from gramian import StackedKernelClassifier, StackedKernelRegressor
 from gramian.core.equations import ClassTargets, class_scores
+from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS
 from gramian.stack._weights import class_weights, response_weights
 
 BASE = "default parts"
@@ -110,8 +110,7 @@ def run(table: str, partition: int, n: int) -> dict[str, Any]:
 
 
 def _default_parts(classes: int) -> Parts:
-    kind = StackedKernelClassifier if classes else StackedKernelRegressor
-    return Parts(tuple(kind().kernel))
+    return Parts(CLASS_KERNELS if classes else NUMBER_KERNELS)
 
 
 def stacks(found: Mapping[str, Outputs | None], y: Any, truth: Any, classes: int) -> dict[str, Any]:

@@ -25,12 +25,12 @@ from gramian import (
     StackedKernelRegressor,
     TableModel,
 )
-from gramian.core.engines import Holdings, held_folds
+from gramian.core.engines import DenseSpec, Holdings, held_folds
 from gramian.core.engines._crossfit import FOLDS, some_of
 from gramian.core.engines._rows import make_rows
 from gramian.core.kernels._thresholds import Thresholds
-from gramian.stack._folds import TUNED_ON, fold_starts, outputs_of, readable
-from gramian.stack._spec import stack_spec
+from gramian.stack._folds import TUNED_ON, fold_start, outputs_of, readable
+from gramian.stack._spec import _key, _tuned, stack_spec
 from gramian.tables import CategoryColumn, TableWarning
 
 THRESHOLDS, QUANTILES, SMOOTHED = 16, 100, 5.0
@@ -108,12 +108,16 @@ def fit_parts(parts: Parts, rows: Rows, y: Any, new: Rows, classes: int) -> Outp
         return None
     kind = StackedKernelClassifier if classes else StackedKernelRegressor
     spec = stack_spec(kind(parts.kernels, degree=parts.degree, random_state=SEED))
+    searches: dict[Any, list[DenseSpec]] = {}  # by what parts share that differ by a metric alone
+    for part in spec.parts:
+        searches.setdefault(_key(part), []).append(part)
     held = kind(("linear",), gamma=1.0, C=1.0, weights=1.0).fit(rows.X, y)._now.holdings
     whole = _on(held, features(rows))
-    _, engines, tuned = spec._tuned(whole, {})
+    tuned = [_tuned(some, whole, None) for some in searches.values()]
+    engines = [engine for _, pairs in tuned for _, engine in pairs]
     outputs = outputs_of(engines, whole, features(new))
     left_out = np.empty((len(outputs), len(y), outputs.shape[2]))
-    fold, starts = held_folds(held, FOLDS, SEED), fold_starts(tuned)
+    fold = held_folds(held, FOLDS, SEED)
     for k in np.unique(fold):
         left, stay = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         known = FEATURES[parts.features](rows.take(stay), y[stay], classes)
@@ -121,9 +125,12 @@ def fit_parts(parts: Parts, rows: Rows, y: Any, new: Rows, classes: int) -> Outp
             return None
         rest = _on(held, known(rows)).without(left)
         few = some_of(rest, TUNED_ON)
-        found, engines, _ = spec._tuned(few, starts)
-        if few is not rest:
-            engines = [readable(part, rest) for part in found]
+        found = [
+            pair
+            for some, (plain, _) in zip(searches.values(), tuned, strict=True)
+            for pair in _tuned(some, few, fold_start(plain))[1]
+        ]
+        engines = [engine if few is rest else readable(part, rest) for part, engine in found]
         left_out[:, left] = outputs_of(engines, rest, known(rows.take(left)))
     return Outputs(left_out, outputs, process_time() - start)
 
