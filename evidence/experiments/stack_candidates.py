@@ -69,10 +69,11 @@ WORDS = (
     f"time. Of classes: {', '.join(f'“{n}”' for n in SEVERAL[True])}; of "
     f"numbers: {', '.join(f'“{n}”' for n in SEVERAL[False])}. The choice was then read once on the "
     "tables that decided nothing; that the other lines are there, too, decided nothing. Ranks: "
-    "numbers as quantiles of the normal distribution. Thresholds: on which side of up to 16 "
-    "quantiles each feature lies. Levels by mean targets: one number for a text column in place of "
-    "a feature for each level. A factor for each column, full metric: from the outer products of "
-    "gradients of a fit. Missing cells alone: a kernel of the marks, where there are any."
+    "numbers as quantiles of the normal distribution, by all rows that are learned. Thresholds: on "
+    "which side of up to 16 quantiles each feature lies. Levels by mean targets: one number for a "
+    "text column in place of a feature for each level. A factor for each column, full metric: from "
+    "the outer products of gradients of a fit. Missing cells alone: a kernel of "
+    "the marks, where there are any."
 )
 
 

@@ -1,8 +1,8 @@
 """Parts that a stack might have: features of a table, and least squares SVMs on them.
 
 A part is tuned as a stack of the library tunes its parts: with all rows, and without each of five
-folds. What it learns besides its estimator (ranks, slopes, means of levels) it learns from the rows
-that it is fitted to.
+folds. What it learns of targets besides its estimator (slopes, means of levels) it learns from the
+rows that it is fitted to; ranks, thresholds and marks, which need no targets, from all rows.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ def fit_parts(parts: Parts, rows: Rows, y: Any, new: Rows, classes: int) -> Outp
     fold = held_folds(held, FOLDS, SEED)
     for k in np.unique(fold):
         left, stay = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-        known = FEATURES[parts.features](rows.take(stay), y[stay], classes)
-        if known is None:  # no such features without the fold, so that none are used
-            return None
+        known = features
+        if parts.features in OF_TARGETS:
+            known = FEATURES[parts.features](rows.take(stay), y[stay], classes)
         rest = _on(held, known(rows)).without(left)
         few = some_of(rest, TUNED_ON)
         found = [
@@ -260,3 +260,5 @@ FEATURES = {
     "slopes": _full,
     "blocks": _blocks,
 }
+OF_TARGETS = ("ordered", "ordered ranks", "slopes", "blocks")
+"""Features that are chosen by targets, and so again without each fold."""
