@@ -1,13 +1,15 @@
-"""Parts that a stack might have: features of a table, and a least squares SVM on them.
+"""Parts that a stack might have: features of a table, and least squares SVMs on them.
 
-A part is fitted to rows and targets, and gives outputs at other rows. What a part learns besides
-its estimator (ranks, slopes, means of levels) it learns from the rows it is fitted to.
+A part is tuned as a stack of the library tunes its parts: with all rows, and without each of five
+folds. What it learns of targets besides its estimator (slopes, means of levels) it learns from the
+rows that it is fitted to; ranks, thresholds and marks, which need no targets, from all rows.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from dataclasses import replace
+from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,12 +25,15 @@ from gramian import (
     StackedKernelRegressor,
     TableModel,
 )
+from gramian.core.engines import DenseSpec, Holdings, held_folds
+from gramian.core.engines._crossfit import FOLDS, some_of
+from gramian.core.engines._rows import make_rows
 from gramian.core.kernels._thresholds import Thresholds
+from gramian.stack._folds import TUNED_ON, fold_start, outputs_of, readable
+from gramian.stack._spec import _key, _tuned, stack_spec
 from gramian.tables import CategoryColumn, TableWarning
 
 THRESHOLDS, QUANTILES, SMOOTHED = 16, 100, 5.0
-WIDTHS = np.geomspace(0.05, 5.0, 5)
-"""Of kernels with an exponent, in units of the median distance."""
 
 
 class Rows(NamedTuple):
@@ -46,16 +51,21 @@ class Rows(NamedTuple):
         return self._replace(X=self.X[rows], levels=self.levels[rows])
 
 
-class Part(NamedTuple):
-    """One part: features, kernel and metric; ``exponent`` is that of |x − y|, of another kernel."""
+class Parts(NamedTuple):
+    """Kernels, as a stack names them, on features of the rows."""
 
-    kernel: str
-    metric: str | None = None
+    kernels: tuple[str, ...]
     features: str = "plain"
-    exponent: float | None = None
+    degree: float = 3
 
 
-Outputs = Callable[[Rows], Any]
+class Outputs(NamedTuple):
+    """Outputs of parts at their rows, each without its fold, and at new rows: (S, n, t)."""
+
+    left_out: Any
+    new: Any
+    seconds: float
+    """Processor seconds of the fits and of the features."""
 
 
 def encoded(model: TableModel, part: Columns) -> Rows:
@@ -90,62 +100,44 @@ def encoding(part: Columns, y: Any, categorical: list[str]) -> TableModel:
         return model.fit(part.values, np.asarray(y, dtype=float))
 
 
-def fit_part(part: Part, rows: Rows, y: Any, classes: int) -> Outputs | None:
-    """The outputs (n, t) of a part that is fitted to these rows; None if it has no features."""
-    features = FEATURES[part.features](rows, y, classes)
+def fit_parts(parts: Parts, rows: Rows, y: Any, new: Rows, classes: int) -> Outputs | None:
+    """Fit parts with all rows and without each fold; None if they have no features."""
+    start = process_time()
+    features = FEATURES[parts.features](rows, y, classes)
     if features is None:
         return None
-    X = features(rows)
-    if part.exponent is not None:
-        model, widths = _with_exponent(part.exponent, X, y, classes)
-        return lambda new: _outputs(model, widths(features(new)), classes)
-    # A stack of one part: its metric is taken as it is found, since the weights judge it.
     kind = StackedKernelClassifier if classes else StackedKernelRegressor
-    name = part.kernel if part.metric is None else f"{part.kernel}+{part.metric}"
-    tuned = kind((name,), weights=1.0, random_state=SEED).fit(X, y)
-    return lambda new: _outputs(tuned, features(new), classes)
+    spec = stack_spec(kind(parts.kernels, degree=parts.degree, random_state=SEED))
+    searches: dict[Any, list[DenseSpec]] = {}  # by what parts share that differ by a metric alone
+    for part in spec.parts:
+        searches.setdefault(_key(part), []).append(part)
+    held = kind(("linear",), gamma=1.0, C=1.0, weights=1.0).fit(rows.X, y)._now.holdings
+    whole = _on(held, features(rows))
+    tuned = [_tuned(some, whole, None) for some in searches.values()]
+    engines = [engine for _, pairs in tuned for _, engine in pairs]
+    outputs = outputs_of(engines, whole, features(new))
+    left_out = np.empty((len(outputs), len(y), outputs.shape[2]))
+    fold = held_folds(held, FOLDS, SEED)
+    for k in np.unique(fold):
+        left, stay = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        known = features
+        if parts.features in OF_TARGETS:
+            known = FEATURES[parts.features](rows.take(stay), y[stay], classes)
+        rest = _on(held, known(rows)).without(left)
+        few = some_of(rest, TUNED_ON)
+        found = [
+            pair
+            for some, (plain, _) in zip(searches.values(), tuned, strict=True)
+            for pair in _tuned(some, few, fold_start(plain))[1]
+        ]
+        engines = [engine if few is rest else readable(part, rest) for part, engine in found]
+        left_out[:, left] = outputs_of(engines, rest, known(rows.take(left)))
+    return Outputs(left_out, outputs, process_time() - start)
 
 
-def _outputs(model: Any, X: Any, classes: int) -> Any:
-    """Decision values with a column for each class, or one for two; predictions of numbers."""
-    if not classes:
-        return np.asarray(model.predict(X))[:, None]
-    found = np.asarray(model.decision_function(X))
-    if classes == 2:
-        return found.reshape(-1, 1)
-    known = model.classes_.astype(int)
-    if len(known) == 2:
-        found = np.column_stack([-found, found])
-    out = np.full((len(found), classes), -1.0)  # a class that the rows lack
-    out[:, known] = found
-    return out
-
-
-def _with_exponent(exponent: float, X: Any, y: Any, classes: int) -> tuple[Any, Any]:
-    """exp(−gamma Σ_f abs(x_f − z_f)^exponent): width and C by leave-one-out."""
-    D = _powers(X, X, exponent)
-    unit = np.median(D[np.triu_indices(len(D), 1)]) or 1.0
-    best: tuple[float, Any, float] | None = None
-    for width in WIDTHS / unit:
-        kind = LeastSquaresSVC if classes else LeastSquaresSVR
-        model = kind("precomputed", random_state=SEED).fit(np.exp(-width * D), y)
-        if classes:
-            loss = -np.mean(np.log(model.loo_predict_proba()[np.arange(len(y)), _codes(model, y)]))
-        else:
-            loss = float(np.mean((model.loo_predict() - y) ** 2))
-        if best is None or loss < best[0]:
-            best = loss, model, width
-    assert best is not None
-    return best[1], lambda new: np.exp(-best[2] * _powers(new, X, exponent))
-
-
-def _codes(model: Any, y: Any) -> Any:
-    return np.searchsorted(model.classes_, y)
-
-
-def _powers(X: Any, Z: Any, exponent: float) -> Any:
-    """Σ_f abs(x_f − z_f)^exponent for all pairs."""
-    return cdist(X, Z, "minkowski", p=exponent) ** exponent
+def _on(holdings: Holdings, X: Any) -> Holdings:
+    """The same holdings with these features."""
+    return replace(holdings, rows=make_rows(X), version=object())
 
 
 # -- features: each function sees rows and targets, and returns a map of rows --------------------
@@ -206,6 +198,14 @@ def _ordered(rows: Rows, y: Any, classes: int) -> Any:
     return features
 
 
+def _ordered_ranks(rows: Rows, y: Any, classes: int) -> Any:
+    """Levels by mean targets, numbers by ranks."""
+    ordered, ranked = _ordered(rows, y, classes), _ranks(rows, y, classes)
+    if ordered is None or ranked is None:
+        return ordered
+    return lambda new: ordered(new._replace(X=ranked(new)))
+
+
 def _looked_up(table: Any, codes: Any) -> Any:
     """The line of each code; zeros, the mean, for codes that were not seen."""
     return np.where((codes < len(table))[:, None], table[np.minimum(codes, len(table) - 1)], 0.0)
@@ -256,6 +256,9 @@ FEATURES = {
     "thresholds": _thresholds,
     "marks": _marks,
     "ordered": _ordered,
+    "ordered ranks": _ordered_ranks,
     "slopes": _full,
     "blocks": _blocks,
 }
+OF_TARGETS = ("ordered", "ordered ranks", "slopes", "blocks")
+"""Features that are chosen by targets, and so again without each fold."""

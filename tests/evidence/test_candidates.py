@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from evidence.shared import candidates
-from evidence.shared.candidates import Part, Rows, encoded, encoding, fit_part
+from evidence.shared.candidates import Parts, Rows, encoded, encoding, fit_parts
 from evidence.shared.mixed import Columns
-from gramian import LeastSquaresSVR
+from gramian import LeastSquaresSVR, StackedKernelClassifier, StackedKernelRegressor
+from tests.tolerance import tolerance
 
 RNG = np.random.default_rng(0)
 TABLE = Columns(
@@ -48,10 +49,7 @@ def test_slopes_are_those_of_the_fit(rows):
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.trace(expected))
 
 
-def test_powers_and_ranks(rows):
-    X, Z = rows.X[:3], rows.X[3:5]
-    expected = [[sum(abs(a - b) ** 1.4 for a, b in zip(x, z, strict=True)) for z in Z] for x in X]
-    np.testing.assert_allclose(candidates._powers(X, Z, 1.4), expected)
+def test_ranks_keep_the_order_of_numbers(rows):
     ranked = candidates._ranks(rows, None, 0)(rows)
     assert (np.argsort(ranked[:, 2]) == np.argsort(rows.X[:, 2])).all()
     np.testing.assert_array_equal(ranked[:, 3:], rows.X[:, 3:])
@@ -70,22 +68,36 @@ def test_levels_become_smoothed_means(rows):
     np.testing.assert_array_equal(candidates._ordered(rows, y, 0)(unknown)[:, 3], 0)
 
 
-def test_a_part_without_features_is_none(rows):
+def test_levels_and_ranks_go_together(rows):
+    y = TABLE.target
+    found = candidates._ordered_ranks(rows, y, 0)(rows)
+    ranked, ordered = candidates._ranks(rows, y, 0)(rows), candidates._ordered(rows, y, 0)(rows)
+    np.testing.assert_array_equal(found, np.hstack([ranked[:, :3], ordered[:, 3:]]))
+
+
+def test_parts_without_features_are_none(rows):
     whole = Rows(rows.X[:, 2:], rows.column[2:], rows.is_number[2:], rows.is_mark[2:], rows.levels)
-    assert fit_part(Part("rbf", features="marks"), whole, TABLE.target, 0) is None
+    assert fit_parts(Parts(("rbf",), "marks"), whole, TABLE.target, whole, 0) is None
 
 
 @pytest.mark.parametrize("name", sorted(candidates.FEATURES))
-def test_every_part_gives_outputs(rows, name):
+def test_all_features_give_outputs(rows, name):
     classes = np.arange(40) % 3
     for y, number in ((TABLE.target, 0), (classes, 3), (classes % 2, 2)):
-        outputs = fit_part(Part("exponential", features=name), rows, y, number)(rows.take([0, 1]))
-        assert outputs.shape == (2, 3 if number == 3 else 1)
+        found = fit_parts(Parts(("exponential",), name), rows, y, rows.take([0, 1]), number)
+        assert found.new.shape == (1, 2, 3 if number == 3 else 1)
+        assert found.left_out.shape == (1, 40, found.new.shape[2])
+        assert np.isfinite(found.left_out).all()
 
 
-def test_a_class_that_the_rows_lack_has_an_output(rows):
-    y = np.where(np.arange(40) % 2, 2, 0)
-    outputs = fit_part(Part("rbf", exponent=0.7), rows, y, 3)(rows)
-    assert outputs.shape == (40, 3)
-    assert (outputs[:, 1] == -1).all()
-    assert np.mean(outputs.argmax(axis=1) == y) > 0.5
+@pytest.mark.parametrize("classes", [0, 3])
+def test_parts_are_those_of_a_stack(rows, classes):
+    """The weighted sum of the outputs is what a stack of the library predicts."""
+    y = np.arange(40) % 3 if classes else TABLE.target
+    kind = StackedKernelClassifier if classes else StackedKernelRegressor
+    names = ("rbf", "exponential+diagonal")
+    model = kind(names, random_state=0).fit(rows.X, y)
+    found = fit_parts(Parts(names), rows, y, rows, classes)
+    expected = model.decision_function(rows.X) if classes else model.predict(rows.X)[:, None]
+    outputs = np.tensordot(model.weights_, found.new, 1) + model.offset_
+    np.testing.assert_allclose(outputs, expected, atol=tolerance(40, cond=1e4, power=2))

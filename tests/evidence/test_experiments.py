@@ -217,10 +217,10 @@ def made_up(name, case):
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "processor": "P, 2 cores", **kind}
     if name == "stack_candidates":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
-        one = {"error": 0.2, "log_loss": 0.3, "used": True}
-        names = (stack_candidates.BASE, *stack_candidates.MORE, stack_candidates.ALL)
-        seconds = {"rbf": 1.0, **dict.fromkeys(stack_candidates.MORE, 0.5)}
-        return {"stacks": dict.fromkeys(names, one), "seconds": seconds, **kind}
+        one = {"error": 0.2, "log_loss": 0.3, "used": True, "seconds": 1.0}
+        several = (stack_candidates.CHOSEN, stack_candidates.ALL)
+        names = (stack_candidates.BASE, *stack_candidates.MORE, *several)
+        return {"stacks": dict.fromkeys(names, one), **kind}
     if name == "stack_parts":
         kind = {"classes": "classes" in case["table"], "rows": 100, "confirms": case["n"] > 0}
         return {"error": 0.2, "log_loss": 0.3, "seconds": 1.0, "used": True, **kind}

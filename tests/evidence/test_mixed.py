@@ -51,7 +51,7 @@ def test_without_folders_it_says_so(monkeypatch):
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         mixed_tables.run("none", "stack", 0, 10)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
-        stack_candidates.run("none", 0, 10, [])
+        stack_candidates.run("none", 0, 10)
     with pytest.raises(UnavailableError, match="no folder of mixed tables"):
         stack_parts.run("none", "stack", 0, 10)
 
@@ -80,15 +80,21 @@ def test_one_part_more_is_measured_beside_the_stack():
 
 
 @pytest.mark.parametrize("table", mixed.MADE)
-def test_parts_more_are_measured_beside_the_default_ones(table):
-    some = ["ranks of numbers", "linear", "missing cells alone"]
-    found = stack_candidates.run(table, 0, 60, some)
-    assert (found["rows"], found["classes"]) == (60, table == mixed.MADE[0])
-    stacks = found["stacks"]
-    assert stacks.keys() == {stack_candidates.BASE, *some, stack_candidates.ALL}
+def test_parts_more_are_measured_beside_the_default_ones(table, monkeypatch):
+    classes = table == mixed.MADE[0]
+    some = ("linear", *stack_candidates.SEVERAL[classes], "missing cells alone, rbf")
+    monkeypatch.setattr(
+        stack_candidates, "MORE", {name: stack_candidates.MORE[name] for name in some}
+    )
+    found = stack_candidates.run(table, 0, 60)
+    assert (found["rows"], found["classes"]) == (60, classes)
+    stacks, base = found["stacks"], found["stacks"][stack_candidates.BASE]
+    several = {stack_candidates.CHOSEN, stack_candidates.ALL}
+    assert stacks.keys() == {stack_candidates.BASE, *some, *several}
     for name in some:  # a part of weight 0 changes nothing
+        assert stacks[name]["seconds"] > base["seconds"] or not stacks[name]["used"]
         if not stacks[name]["used"]:
-            assert stacks[name]["error"] == pytest.approx(stacks[stack_candidates.BASE]["error"])
+            assert stacks[name]["error"] == pytest.approx(base["error"])
 
 
 def columns(weight, sound):
