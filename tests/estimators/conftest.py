@@ -41,6 +41,7 @@ CLASSIFIERS = {
     "lssvc": LeastSquaresSVC(gamma=0.5, C=10.0),
     "lssvc-linear": LeastSquaresSVC(kernel="linear", gamma=0.5, C=10.0),
     "oks": OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=10),
+    "oks-drawn": OrthogonalKernelClassifier(gamma=0.5, ridge=0.1, max_basis=10, selection="random"),
     "lsvc": LagrangianSVC(gamma=0.5, C=10.0),
     "lsvc-iteration": LagrangianSVC(gamma=0.5, C=10.0, solver="lagrangian", tol=1e-13),
     "lsvc-linear": LagrangianSVC(kernel="linear", gamma=0.5, C=10.0),
@@ -72,7 +73,7 @@ ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
 # leave-one-out promise (`every_form`).
 OTHER_FORMS = {
     *("kda-inverse", "kda-qr", "kfd-fisher", "kfd-penalized", "lsvc-iteration", "lsvc-linear"),
-    *("fuzzy-svd", "lssvr-linear"),
+    *("fuzzy-svd", "lssvr-linear", "oks-drawn"),
 }
 MAIN = [name for name in ESTIMATORS if name not in OTHER_FORMS]
 every_form = pytest.mark.parametrize("estimator", ESTIMATORS, indirect=True)
@@ -99,7 +100,7 @@ DRAWN = (
 EXCUSED = {  # (test, estimator): why it cannot hold
     (test, name): DRAWN
     for test in ("test_weights_equal_repetition", "test_weighted_leaves_out_all_repetitions")
-    for name in ("oks", "okr")
+    for name in ("oks", "oks-drawn", "okr")
 }
 
 

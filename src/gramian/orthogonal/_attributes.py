@@ -32,6 +32,11 @@ class BasisAttributes(LiveEstimator):
         return self._basis_spec().gamma
 
     @property
+    def metric_(self) -> Array | None:
+        """Factors of the features, of shape (n_features,); None without them."""
+        return self._basis_spec().widths[0].factors
+
+    @property
     def ridge_(self) -> Any:
         """λ; an array of one for each basis where there are several."""
         return self._each(lambda basis: basis.live.ridge, np.array)

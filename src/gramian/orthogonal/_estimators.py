@@ -50,22 +50,29 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     20,000 random rows; with ``ridge`` ``"gcv"`` or ``"loo"``, generalised cross-validation over all
     rows then estimates λ. `learn_rows` learns chunks of a generator in the same way, one by one.
 
-    Cost: O(n m² + 64 n m) to fit and O(n m) memory; O(m²) to learn or forget a sample; O(m) for a
-    query; O(n m²) for all leave-one-out values.
+    Cost: O(n m² + 64 n m) to fit and O(n m) memory, of which O(m²) with centres that are drawn;
+    O(m²) to learn or forget a sample; O(m) for a query; O(n m²) for all leave-one-out values.
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "exponential", "linear", "poly"} or callable
-        A callable takes two sets of samples and returns their kernel matrix.
+    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "loo"} or callable
+        A callable takes two sets of samples and returns their kernel matrix. ``"loo"`` chooses
+        among the first three, each with its width, as ``gamma="cv"`` chooses among widths.
     gamma : {"cv", "scale", "auto"}, float, array or list, default="cv"
         Width of the kernel. ``"cv"`` takes the width that leave-one-out chooses for least squares
         on at most 512 samples, its half or its double, whichever is best in cross-validation with
         at most 2,000 samples and 200 centres. An array has one width per feature (RBF). With a list
-        of widths, each centre uses the one that helps most.
+        of widths, each centre uses the one that helps most. With ``selection="random"``, ``"cv"``
+        is the width of leave-one-out on at most 1,024 samples, and kernels are compared by the
+        leave-one-out error of bases of at most 500 centres on at most 8,192 samples.
     degree, coef0 : float
         Parameters of the polynomial kernel.
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
+    metric : {"diagonal", "ard"}, optional
+        Weights of the features, for ``gamma="cv"``: factors from the slopes of a model without
+        them, if that is clearly better, or a width for each by leave-one-out, both by least
+        squares on at most 1,024 samples.
     max_basis : int or None, default=500
         Largest number of centres of a basis; None allows as many as samples.
     tol : float, default=1e-3
@@ -74,9 +81,11 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         Stop when the criterion has not improved for ``patience`` centres, and return to the size
         where it was best. ``"loo"`` chooses fewer centres. ``"lambda"`` (the paper's) stops when λ
         settles: far too early for many classes, and only with ``ridge`` ``"cv"`` or ``"gcv"``.
-    selection : {"gain", "residual"}, default="gain"
+    selection : {"gain", "residual", "random"}, default="gain"
         The next centre is the one with the largest gain among 64 candidates, or the sample with
-        the largest residual (the paper's).
+        the largest residual (the paper's). ``"random"`` draws ``max_basis`` samples instead: less
+        is learned by as many centres, but two to four times as many take no longer, and ``tol``,
+        ``stopping`` and ``patience`` have no effect.
     penalty : {"kernel", "orthogonal"}, default="kernel"
         λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
         paper's), which shrinks little where the kernel is smooth.
@@ -94,7 +103,8 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     penalize_bias : bool, default=False
         Whether λ also penalises the bias, as in the paper.
     random_state : int, RandomState or None, default=0
-        Draws the candidates of ``selection="gain"`` and the samples of ``"cv"``.
+        Draws the candidates of ``selection="gain"``, the centres of ``"random"`` and the samples
+        of ``"cv"``.
     tuning_fraction : float, optional
         Fraction of the samples, drawn at random, on which width, centres and λ are chosen. They are
         then set aside: the model does not hold them, and nothing that it holds was seen by a
@@ -123,9 +133,11 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     kernel_ : Kernel or list of Kernel
         The kernel that predicts, with its width: ``model.kernel_(X, Y)``.
     gamma_ : float, array or list
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features that ``metric="diagonal"`` has found.
     ridge_ : float, or ndarray of one for each basis
     gcv_path_, path_, stop_reason_
-        Records of the selection, which uses the orthogonal penalty.
+        Records of the selection, which uses the orthogonal penalty; empty where centres are drawn.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
     rebuilds_ : list
@@ -156,6 +168,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         degree: float = 3,
         coef0: float = 1.0,
         kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
         max_basis: int = 500,
         tol: float = 1e-3,
         stopping: str = "gcv",
@@ -177,6 +190,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.max_basis = max_basis
         self.tol = tol
         self.stopping = stopping
@@ -248,9 +262,11 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, kernel_params, max_basis, tol, stopping, selection, penalty
+    kernel, gamma, degree, coef0, kernel_params, metric, max_basis, tol, stopping, selection
         See `OrthogonalKernelClassifier`.
-    ridge, epsilon, patience, penalize_bias, random_state, tuning_fraction, verbose, n_jobs, device
+    penalty, ridge, epsilon, patience, penalize_bias, random_state, tuning_fraction, verbose
+        See `OrthogonalKernelClassifier`.
+    n_jobs, device
         See `OrthogonalKernelClassifier`.
 
     Attributes
@@ -265,9 +281,11 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     kernel_ : Kernel or list of Kernel
         The kernel that predicts, with its width: ``model.kernel_(X, Y)``.
     gamma_ : float, array or list
+    metric_ : ndarray of shape (n_features,) or None
+        Factors of the features that ``metric="diagonal"`` has found.
     ridge_ : float
     gcv_path_, path_, stop_reason_
-        Records of the selection, which uses the orthogonal penalty.
+        Records of the selection, which uses the orthogonal penalty; empty where centres are drawn.
     ids_, X_fit_, y_fit_ : ndarray
         The samples that the model holds now, in order of arrival.
     rebuilds_ : list
@@ -298,6 +316,7 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         degree: float = 3,
         coef0: float = 1.0,
         kernel_params: Mapping[str, Any] | None = None,
+        metric: str | None = None,
         max_basis: int = 500,
         tol: float = 1e-3,
         stopping: str = "gcv",
@@ -318,6 +337,7 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.metric = metric
         self.max_basis = max_basis
         self.tol = tol
         self.stopping = stopping

@@ -23,6 +23,8 @@ NOT_HELD = -1
 # A centre whose squared distance from the span of the earlier ones is below this, relative to the
 # longest, depends on them: the Cholesky factor of the centres' kernel matrix cannot separate it.
 _DEPENDENT = 1e-12
+# The errors of so many samples tell one λ from another; the regression is over all of them.
+_JUDGED_ON = 20_000
 _PATH = ("size", "ridge", "gcv", "loo", "bic", "condition")
 
 
@@ -140,6 +142,23 @@ class FixedBasis:
         path = {name: np.array(getattr(found.path, name)) for name in _PATH}
         return cls(centres, outputs, live, path, found.stop_reason)
 
+    @classmethod
+    def at(
+        cls,
+        centres: Centres,
+        outputs: Array,
+        free: int,
+        X: Any,
+        targets: Array,
+        weight: Array,
+        ridge: str | float,
+    ) -> FixedBasis:
+        """Build a basis at centres that were chosen without a selection, with λ‖f‖²; O(n m²)."""
+        reason = "exhausted" if len(centres) == len(weight) else "max_basis"
+        centres, live = _in_kernel_space(centres, X, targets, weight, free)
+        path = {name: np.empty(0) for name in _PATH}
+        return cls(centres, outputs, live, path, reason).with_ridge(X, targets, weight, ridge)
+
     def __len__(self) -> int:
         return len(self.centres)
 
@@ -204,19 +223,14 @@ class FixedBasis:
         each, and ‖f‖² is the sum over them. Centres that depend on earlier ones are dropped. The
         samples must be those of the selection; ``ridge`` is "loo", "gcv" or λ.
         """
-        centres = self.centres
-        K = to_host(centres.rows(centres.points, centres.samples))
-        K *= centres.which[:, None] == centres.which
-        kept, factor = _independent(K)
-        centres, U = centres.take(kept), block_diag(1.0, factor.T)
-        sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
-        # a provisional λ that makes it solvable
-        live = LiveRidge(U, sums, 1.0, self.live.free, device_like(X))
-        basis = replace(self, centres=centres, live=live)
-        return basis.with_ridge(X, targets, weight, ridge)
+        centres, live = _in_kernel_space(self.centres, X, targets, weight, self.live.free)
+        return replace(self, centres=centres, live=live).with_ridge(X, targets, weight, ridge)
 
     def with_ridge(self, X: Any, targets: Array, weight: Array, ridge: str | float) -> FixedBasis:
-        """Return the basis with a λ that is given, or found by leave-one-out (O(n m²)) or GCV."""
+        """Return the basis with a λ that is given, or found by leave-one-out (O(n m²)) or GCV.
+
+        Of more than 20,000 samples, some at even distances are left out, one at a time.
+        """
         sums, U = self.live.sums, self.live.U
         if not isinstance(ridge, str):
             return self.with_sums(sums, ridge)
@@ -225,10 +239,12 @@ class FixedBasis:
             return self.with_sums(sums, axes.shrinkage.minimize_gcv())
         errors = np.zeros(len(axes.ridges))
         width = max(len(U), targets.shape[1] * len(errors))  # numbers for each sample
+        step = -(-len(weight) // _JUDGED_ON)
         for block in row_blocks(len(weight), width, like=X):
-            rows = self.centres.rows(X[block], np.arange(block.start, block.stop))
-            features = basis_features(U, rows)
-            errors += to_host(axes.press(features, targets[block], weight[block], axes.ridges))
+            some = slice(block.start + -block.start % step, block.stop, step)
+            positions = np.arange(some.start, some.stop, step)
+            features = basis_features(U, self.centres.rows(X[some], positions))
+            errors += to_host(axes.press(features, targets[some], weight[some], axes.ridges))
         return self.with_sums(sums, least(axes.ridges, errors))
 
     # -- reads ----------------------------------------------------------------------------------
@@ -265,6 +281,19 @@ class FixedBasis:
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis
+
+
+def _in_kernel_space(
+    centres: Centres, X: Any, targets: Array, weight: Array, free: int
+) -> tuple[Centres, LiveRidge]:
+    """The centres that are independent, and the regression on them with λ‖f‖²; λ is to follow."""
+    K = to_host(centres.rows(centres.points, centres.samples))
+    K *= centres.which[:, None] == centres.which
+    kept, factor = _independent(K)
+    centres, U = centres.take(kept), block_diag(1.0, factor.T)
+    sums = centres.sums(U, X, targets, weight, np.arange(len(weight)))
+    # a provisional λ that makes it solvable
+    return centres, LiveRidge(U, sums, 1.0, free, device_like(X))
 
 
 def _independent(K: Array) -> tuple[Array, Array]:

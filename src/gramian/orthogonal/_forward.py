@@ -29,8 +29,9 @@ class ForwardRules:
     ----------
     max_basis : int, optional
         Largest number of centres, without the bias. None allows as many as there are samples.
-    selection : {"gain", "residual"}
-        How to find the next centre; see `gramian.orthogonal._candidates`.
+    selection : {"gain", "residual", "random"}
+        How to find the next centre; see `gramian.orthogonal._candidates`. With ``"random"`` there
+        is no search: `forward_select` is not for it.
     ridge : "loo", "gcv" or float
         λ: a number ≥ 0, or re-estimated during the selection by leave-one-out or by generalised
         cross-validation (the paper's).
@@ -64,7 +65,7 @@ class ForwardRules:
 
     def __post_init__(self) -> None:
         for name, value, choices in (
-            ("selection", self.selection, SELECTION),
+            ("selection", self.selection, (*SELECTION, "random")),
             ("stopping", self.stopping, STOPPING),
         ):
             if value not in choices:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gramian.core.arrays import Array, placed_like, to_host
+from gramian.core.arrays import Array, placed_like
 from gramian.core.engines import (
+    DenseSpec,
     Engine,
     Holdings,
     KernelSpec,
@@ -22,23 +23,25 @@ from gramian.core.engines import (
     map_side_by_side,
     validate_gamma,
 )
-from gramian.core.equations import LS_SVM, ClassTargets, Responses, Targets
+from gramian.core.equations import LS_SVM
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KERNELS, Kernel
-from gramian.core.search import Problem, select, subsample
+from gramian.core.search import subsample
 from gramian.core.search._order import fixed_seed, repeatable
 from gramian.core.validation import check_index, check_number, check_sequence
 from gramian.orthogonal._engine import BasisEngine, BasisState
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
 from gramian.orthogonal._forward import ForwardRules, forward_select
 from gramian.orthogonal._ridges import RIDGES
-from gramian.orthogonal._trials import TRIED_ON, Trials
+from gramian.orthogonal._trials import TRIED_ON, Trials, part_of
 
 # gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
-# samples; of "scale", for kernels without a width, these.
+# samples, but no others than that width for centres drawn at random; of "scale", for kernels
+# without a width, the last.
 _NEIGHBOURS = 2.0 ** np.arange(-1, 2)
-_SEARCHED = 512
 _FAR = 4.0 ** np.arange(-3, 4)
+# Samples on which that is: more for a number for each feature, or where no trial corrects it.
+_SEARCHED, _SEARCHED_WELL = 512, 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,9 @@ class BasisSpec(Spec[BasisState]):
     random_state : int, RandomState or None
     one_vs_rest : bool
         Whether each of more than two classes has a basis of its own.
+    tuner : DenseSpec, optional
+        Least squares on the Gram matrix of some samples, which chooses the kernel, the width and
+        the metric; None where gamma is given.
     chosen_ridge : str or float
         λ that was chosen, or the rule by which each basis finds its own.
     chosen_on_data : tuple of str
@@ -71,6 +77,7 @@ class BasisSpec(Spec[BasisState]):
     penalty: str
     random_state: Any
     one_vs_rest: bool = False
+    tuner: DenseSpec | None = None
     chosen_ridge: str | float = "cv"
     chosen_on_data: tuple[str, ...] = ()
     state_type: ClassVar[type[State]] = BasisState
@@ -83,12 +90,18 @@ class BasisSpec(Spec[BasisState]):
                 raise ValueError(f"{name} must be a number >= 0, got {getattr(model, name)!r}.")
         check_positive("ridge", model.ridge, "cv", *RIDGES, zero=True)
         check_choice("penalty", model.penalty, ("kernel", "orthogonal"))
+        if model.selection == "random" and model.penalty != "kernel":
+            raise ValueError(
+                f'selection="random" makes no columns orthogonal and needs penalty="kernel", got '
+                f"penalty={model.penalty!r}."
+            )
         names = ("max_basis", "selection", "stopping", "patience", "tol", "epsilon")
         given = {name: getattr(model, name) for name in (*names, "penalize_bias")}
         rules = ForwardRules(**given, ridge=_ridge_on_the_way(model))
         listed = isinstance(model.gamma, list | tuple)
-        widths, state = _widths(model, listed), fixed_seed(model.random_state)
-        return cls(widths, listed, rules, model.ridge, model.penalty, state, one_vs_rest)
+        tuner, state = _tuner(model), fixed_seed(model.random_state)
+        widths = _widths(model, listed) if tuner is None else (_searched(tuner.kernel),)
+        return cls(widths, listed, rules, model.ridge, model.penalty, state, one_vs_rest, tuner)
 
     @property
     def device(self) -> Any:
@@ -108,44 +121,60 @@ class BasisSpec(Spec[BasisState]):
         found = [width.gamma if width.kernel.takes_gamma else None for width in self.widths]
         return found if self.listed else found[0]
 
+    @property
+    def drawn(self) -> bool:
+        """Whether centres are drawn at random, whatever the targets are."""
+        return self.rules.selection == "random"
+
     # -- choices --------------------------------------------------------------------------------
 
     def resolve(self, holdings: Holdings, start: Self | None = None) -> Self:
-        """Choose width and λ for these holdings; trials choose those that are "cv"."""
-        first = self.widths[0]
-        searched = isinstance(first.gamma, str) and first.gamma == "cv"
-        widths = (replace(first, gamma="scale"),) if searched else self.widths
-        gammas = [width.width(holdings) for width in widths]
-        plain = self.fixed(gammas)
-        if gammas[0] is None or not searched:
+        """Choose kernel, width, metric and λ for these holdings; trials choose what is "cv"."""
+        if self.tuner is None or not self.widths[0].kernel.takes_gamma:
+            plain = self.fixed([width.with_gamma(width.width(holdings)) for width in self.widths])
             return replace(plain, chosen_ridge=plain.tuned_ridge(holdings))
-        trials, tried = Trials(plain, holdings), list(self._candidates(holdings, gammas[0]))
-        found = map_side_by_side(lambda width: trials.run(self.fixed([width])), tried, holdings)
+        trials = Trials(self, holdings)
+        tried = [self.fixed([width]) for width in self._candidates(self.tuner, holdings)]
+        rule = self.ridge_rule(holdings)
+        if len(tried) == 1 and rule != "cv":
+            return replace(tried[0], chosen_ridge=rule)
+        found = map_side_by_side(trials.run, tried, holdings)
         best = min(range(len(found)), key=lambda i: found[i][0])
-        ridge, gamma = found[best][1], float(tried[best])
-        rule = plain.ridge_rule(holdings)
-        return replace(self.fixed([gamma]), chosen_ridge=ridge if rule == "cv" else rule)
+        return replace(tried[best], chosen_ridge=found[best][1] if rule == "cv" else rule)
 
-    def fixed(self, gammas: list[Any]) -> Self:
-        """Return the spec with these widths."""
+    def fixed(self, widths: Sequence[KernelSpec]) -> Self:
+        """Return the spec with these kernels, which have their widths."""
         searched = ("ridge",) if isinstance(self.ridge, str) else ()
-        return replace(
-            self,
-            widths=tuple(self.widths[0].with_gamma(gamma) for gamma in gammas),
-            chosen_on_data=(*self.widths[0].chosen_on_data, *searched),
-        )
+        metric = ("metric",) if self._has_factors else ()
+        chosen = (*self.widths[0].chosen_on_data, *searched, *metric)
+        return replace(self, widths=tuple(widths), chosen_on_data=chosen)
 
-    def _candidates(self, holdings: Holdings, scale: Any) -> Any:
-        """Return the widths that trials compare."""
-        kernel, X = self.widths[0].kernel, to_host(holdings.rows.samples())
-        if not kernel.has_width:
-            return scale * _FAR
-        weight = holdings.weight
-        targets: Targets = Responses(holdings.y.reshape(len(holdings), -1), weight)
-        if holdings.classes is not None:
-            targets = ClassTargets(holdings.labels, len(holdings.classes), weight=weight)
-        problem = subsample(Problem(LS_SVM, targets, X, kernel), _SEARCHED)
-        return select(problem).gamma * _NEIGHBOURS
+    def _candidates(self, tuner: DenseSpec, holdings: Holdings) -> list[KernelSpec]:
+        """Return the kernels with their widths that trials compare."""
+        first = self.widths[0]
+        if not first.kernel.has_width:
+            scale = replace(first, gamma="scale").width(holdings)
+            return [first.with_gamma(scale * far) for far in _FAR]
+        size = _SEARCHED_WELL if self.drawn or tuner.metric is not None else _SEARCHED
+        some = part_of(holdings, subsample(tuner.problem(holdings), size))
+        specs = tuner.for_each_kernel()
+        tuned = map_side_by_side(lambda spec: spec.resolve(some).kernel, specs, some)
+        steps = [1.0] if self.drawn else _NEIGHBOURS.tolist()
+        return [kernel.with_gamma(kernel.gamma * step) for kernel in tuned for step in steps]
+
+    @property
+    def _has_factors(self) -> bool:
+        return self.tuner is not None and self.tuner.has_factors
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Names of what files store of the choices on a kernel."""
+        more = self.tuner is not None and (self.tuner.kernel.candidates or self.tuner.metric)
+        return ("kernel", "gamma", "metric") if more else ("gamma",)
+
+    def fitted_numbers(self, width: int) -> int:
+        by_feature = self._has_factors or (not self.listed and np.ndim(self.gamma) > 0)
+        return width if by_feature and self.chosen_on_data else len(self.chosen_on_data)
 
     # -- bases ----------------------------------------------------------------------------------
 
@@ -160,9 +189,11 @@ class BasisSpec(Spec[BasisState]):
         """``ridge``, with "cv" replaced by "loo" if trials would use only a part of the samples.
 
         The bases of a subsample have fewer centres. What these cannot fit acts as noise, which
-        requires a larger λ than all samples need.
+        requires a larger λ than all samples need. With centres that are drawn, leave-one-out
+        ignores nothing, and needs no trials.
         """
-        return "loo" if self.ridge == "cv" and len(holdings) > TRIED_ON else self.ridge
+        large = self.drawn or len(holdings) > TRIED_ON
+        return "loo" if self.ridge == "cv" and large else self.ridge
 
     def tuned_ridge(self, holdings: Holdings) -> str | float:
         """λ found by trials if the rule is "cv"; else the rule itself."""
@@ -185,6 +216,12 @@ class BasisSpec(Spec[BasisState]):
         """
         X, weight, kernels = holdings.rows.samples(), holdings.weight, self.kernels
         Y = target_columns(holdings.y, outputs, holdings.classes is not None)
+        rng = np.random.default_rng(repeatable(self.random_state).randint(2**31))
+        if self.drawn:
+            samples, which = self._draw(len(holdings), rng, start)
+            centres = Centres(kernels, X[samples], which, samples, self.rules.epsilon)
+            free = int(not self.rules.penalize_bias)
+            return FixedBasis.at(centres, outputs, free, X, Y, weight, ridge)
         found = forward_select(
             lambda samples, kernel: kernels[kernel](X[samples], X),
             placed_like(Y.astype(X.dtype), X),
@@ -192,7 +229,7 @@ class BasisSpec(Spec[BasisState]):
             n_kernels=len(kernels),
             weight=weight.astype(X.dtype),
             start=None if start is None else (start.samples, start.which),
-            rng=np.random.default_rng(repeatable(self.random_state).randint(2**31)),
+            rng=rng,
         )
         points = X[found.samples]
         centres = Centres(kernels, points, found.kernels, found.samples, self.rules.epsilon)
@@ -200,6 +237,16 @@ class BasisSpec(Spec[BasisState]):
         if self.penalty == "kernel":
             return basis.with_kernel_penalty(X, Y, weight, ridge)
         return basis if ridge == self.rules.ridge else basis.with_ridge(X, Y, weight, ridge)
+
+    def _draw(self, n: int, rng: np.random.Generator, start: Centres | None) -> tuple[Array, Array]:
+        """Samples at random after those of start, and their kernels, which take turns."""
+        first = np.empty(0, dtype=np.intp) if start is None else start.samples
+        order = rng.permutation(n)
+        samples = np.concatenate([first, order[~np.isin(order, first)]])[: self.rules.max_basis]
+        which = np.arange(len(samples)) % len(self.kernels)
+        if start is not None:
+            which[: len(first)] = start.which
+        return samples, which
 
     # -- engines and files ----------------------------------------------------------------------
 
@@ -212,20 +259,28 @@ class BasisSpec(Spec[BasisState]):
         return self.build(tuning).with_holdings(holdings)
 
     def chosen(self) -> dict[str, Any]:
-        return {"gamma": self.gamma}
+        if self.listed:
+            return {"gamma": self.gamma}
+        values = self.widths[0].chosen()
+        return {name: values[name] for name in self._names}
 
     def choices(self) -> dict[str, Any]:
         return {**self.chosen(), "chosen_ridge": self.chosen_ridge}
 
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
-        found = self.fixed(values["gamma"] if self.listed else [values["gamma"]])
+        first = self.widths[0]
+        given = [{"gamma": gamma} for gamma in values["gamma"]] if self.listed else [values]
+        found = self.fixed([first.with_chosen({"metric": None, **each}) for each in given])
         return replace(found, chosen_ridge=values.get("chosen_ridge", self.chosen_ridge))
 
     def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
-        gamma = values["gamma"]
         if self.listed:
-            check_sequence(gamma, "gamma_", len(self.widths))
-        validate_gamma(gamma, "gamma_", stored)
+            check_sequence(values["gamma"], "gamma_", len(self.widths))
+            validate_gamma(values["gamma"], "gamma_", stored)
+        else:
+            first = self.widths[0]
+            whole = {"kernel": first.kernel.name, "metric": None, **values}
+            first.validate_chosen(whole, stored, metric=self._has_factors)
         if not isinstance(values.get("chosen_ridge", "loo"), str):
             check_number(values["chosen_ridge"], "the ridge without a fold", 0.0)
 
@@ -249,12 +304,33 @@ def _ridge_on_the_way(model: Any) -> str | float:
     return "loo" if "loo" in (model.ridge, model.stopping) else "gcv"
 
 
-def _widths(model: Any, listed: bool) -> tuple[KernelSpec, ...]:
-    if isinstance(model.kernel, str) and model.kernel == "precomputed":
+def _tuner(model: Any) -> DenseSpec | None:
+    """The spec that chooses kernel, width and metric where gamma is "cv"."""
+    kernel = model.kernel if isinstance(model.kernel, str) else ""
+    if kernel == "precomputed":
         raise ValueError(
             f'kernel="precomputed" is not for {type(model).__name__}, which computes the columns '
             f"of its centres only. Give a callable, or use another estimator."
         )
+    if isinstance(model.gamma, str) and model.gamma == "cv":
+        words = (model.degree, model.coef0, model.kernel_params)
+        own = KernelSpec.read(model.kernel, "loo", *words, searches=("loo",), device=model.device)
+        own.check_metric(model.metric)
+        return DenseSpec(own, LS_SVM, "loo", metric=model.metric)
+    if kernel == "loo" or model.metric is not None:
+        raise ValueError(
+            f'kernel="loo" and metric choose widths: gamma must be "cv", got {model.gamma!r} with '
+            f"kernel={model.kernel!r} and metric={model.metric!r}."
+        )
+    return None
+
+
+def _searched(kernel: KernelSpec) -> KernelSpec:
+    """The kernel that the tuner chooses, until it has done so."""
+    return replace(kernel, gamma="cv", searches=("cv",))
+
+
+def _widths(model: Any, listed: bool) -> tuple[KernelSpec, ...]:
     named = tuple(name for name, kernel in KERNELS.items() if kernel.takes_gamma)
     if listed and (len(model.gamma) == 0 or model.kernel not in named):
         raise ValueError(

@@ -216,7 +216,7 @@ def test_other_searches_do_not_choose_the_kernel():
     with pytest.raises(ValueError, match='kernel="loo" chooses a width for each kernel'):
         LeastSquaresSVC("loo", gamma=0.5).fit(*samples(LeastSquaresSVC()))
     with pytest.raises(ValueError, match=r"kernel must be .* got 'loo'"):
-        gramian.OrthogonalKernelClassifier("loo").fit(*samples(LeastSquaresSVC()))
+        gramian.EllipsoidalFuzzyClassifier("loo").fit(*samples(LeastSquaresSVC()))
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "exponential"])

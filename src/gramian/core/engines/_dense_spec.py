@@ -34,11 +34,7 @@ from gramian.core.engines._rows import make_rows
 from gramian.core.engines._side_by_side import map_side_by_side
 from gramian.core.engines._spec import Listener, Spec
 from gramian.core.engines._state import State, Stored
-from gramian.core.engines._validate_chosen import (
-    validate_gamma,
-    validate_metric,
-    validate_selection,
-)
+from gramian.core.engines._validate_chosen import validate_selection
 from gramian.core.equations import (
     ClassTargets,
     Equations,
@@ -54,8 +50,7 @@ from gramian.core.kernels._expansion import KernelExpansion
 from gramian.core.search import Problem, Selection, Trial, select
 from gramian.core.search._order import fixed_seed
 from gramian.core.search._problem import DeviceProblem, LinearProblem
-from gramian.core.text import excerpt
-from gramian.core.validation import check_number, refuse
+from gramian.core.validation import check_number
 
 _TYPICAL = 400  # samples that are enough for a median distance
 ClassWeight = Mapping[Any, float] | str | None
@@ -221,9 +216,7 @@ class DenseSpec(Spec[DenseState]):
     def tune(self, holdings: Holdings, start: Self | None) -> Self:
         """Choose the kernel, or its width and ridge, by leave-one-out, without factors."""
         if self.kernel.candidates:
-            names = self.kernel.candidates
-            own = self.with_locked_callback(Lock())
-            specs = [replace(own, kernel=own.kernel.with_kernel(name)) for name in names]
+            specs = self.with_locked_callback(Lock()).for_each_kernel()
             tuned = map_side_by_side(lambda spec: spec.tune(holdings, start), specs, holdings)
             best = min(tuned, key=lambda spec: spec.found.value)
             return replace(best, chosen_on_data=self.to_choose())
@@ -242,6 +235,11 @@ class DenseSpec(Spec[DenseState]):
             callback=self.callback,
         )
         return self.fixed(found.gamma, found.ridge, found)
+
+    def for_each_kernel(self) -> list[Self]:
+        """Return the spec with each of the kernels to choose from; itself if one is given."""
+        names = self.kernel.candidates
+        return [replace(self, kernel=self.kernel.with_kernel(name)) for name in names] or [self]
 
     def with_factors(self, holdings: Holdings, unit: Self, engine: Engine | None = None) -> Self:
         """Take factors of the features from the slopes of a tuned model, and tune it again.
@@ -363,27 +361,14 @@ class DenseSpec(Spec[DenseState]):
 
     def chosen(self) -> dict[str, Any]:
         strength = {"ridge": self.ridge} if self.C is None else {"C": self.C}
-        return {
-            "kernel": self.kernel.kernel.name,
-            "gamma": self.gamma,
-            **strength,
-            "metric": self.kernel.factors,
-            "selection": self.selection,
-        }
+        return {**self.kernel.chosen(), **strength, "selection": self.selection}
 
     def with_chosen(self, values: Mapping[str, Any]) -> Self:
-        kernel = self.kernel
-        if kernel.candidates:
-            kernel = kernel.with_kernel(values["kernel"])
-        if values["gamma"] is not None:
-            kernel = kernel.with_gamma(values["gamma"])
-        if values["metric"] is not None:
-            kernel = kernel.with_factors(values["metric"])
         ridge = values["ridge"] if self.C is None else 1.0 / values["C"]
         C = None if self.C is None else values["C"]
         return replace(
             self,
-            kernel=kernel,
+            kernel=self.kernel.with_chosen(values),
             ridge=ridge,
             C=C,
             selection=values["selection"],
@@ -391,17 +376,11 @@ class DenseSpec(Spec[DenseState]):
         )
 
     def validate_chosen(self, values: Mapping[str, Any], stored: Stored) -> None:
-        known = self.kernel.candidates or (self.kernel.kernel.name,)
-        if values["kernel"] not in known:
-            refuse(
-                "kernel_", f"is {excerpt(values['kernel'])!r}, which the parameters do not allow"
-            )
-        validate_gamma(values["gamma"], "gamma_", stored)
+        self.kernel.validate_chosen(values, stored, metric=self.has_factors)
         if self.C is None:
             check_number(values["ridge"], "ridge_", 0.0)
         else:
             check_number(values["C"], "C_", 0.0, above=True)
-        validate_metric(values["metric"], "metric_", stored.d, needed=self.has_factors)
         validate_selection(values["selection"])
 
     def load(self, holdings: Holdings, state: DenseState) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +12,13 @@ from gramian.core.arrays import Array
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._parameters import check_choice
 from gramian.core.engines._spec import HOST
+from gramian.core.engines._state import Stored
+from gramian.core.engines._validate_chosen import validate_gamma, validate_metric
 from gramian.core.kernels import Kernel, Polynomial, Precomputed, make_kernel
 from gramian.core.kernels._base import checked_gamma
 from gramian.core.kernels._defaults import default_gamma
+from gramian.core.text import excerpt
+from gramian.core.validation import refuse
 
 WIDTH_KERNELS = ("rbf", "laplacian", "exponential")
 """The kernels that have a width, from which ``kernel="loo"`` chooses."""
@@ -102,14 +107,36 @@ class KernelSpec:
         return replace(self, kernel=make_kernel(name, gamma=1.0), candidates=())
 
     def with_gamma(self, gamma: Any) -> KernelSpec:
-        """Return the spec with a width that was chosen."""
+        """Return the spec with a width that was chosen; factors of the features stay."""
         if gamma is self.gamma:
             return self
-        return replace(self, kernel=self.kernel.with_gamma(gamma), gamma=gamma, candidates=())
+        found = replace(self, kernel=self.kernel.with_gamma(gamma), gamma=gamma, candidates=())
+        return found if self.factors is None else found.with_factors(self.factors)
 
     def with_factors(self, factors: Array) -> KernelSpec:
         """Return the spec with factors of the features, for a kernel with one width."""
         return replace(self, kernel=self.kernel.with_scales(factors), factors=factors)
+
+    def chosen(self) -> dict[str, Any]:
+        """What may have been chosen on samples, as plain values by name."""
+        gamma = self.gamma if self.kernel.takes_gamma else None
+        return {"kernel": self.kernel.name, "gamma": gamma, "metric": self.factors}
+
+    def with_chosen(self, values: Mapping[str, Any]) -> KernelSpec:
+        """Return the spec with values that `chosen` gave."""
+        found = self.with_kernel(values["kernel"]) if self.candidates else self
+        if values["gamma"] is not None:
+            found = found.with_gamma(values["gamma"])
+        return found if values["metric"] is None else found.with_factors(values["metric"])
+
+    def validate_chosen(self, values: Mapping[str, Any], stored: Stored, *, metric: bool) -> None:
+        """Raise `ModelFileError` unless a file may give these values; ``metric``: with factors."""
+        if values["kernel"] not in (self.candidates or (self.kernel.name,)):
+            refuse(
+                "kernel_", f"is {excerpt(values['kernel'])!r}, which the parameters do not allow"
+            )
+        validate_gamma(values["gamma"], "gamma_", stored)
+        validate_metric(values["metric"], "metric_", stored.d, needed=metric)
 
     def check_metric(self, metric: Any) -> None:
         """ValueError unless features of this kernel can have weights that are found this way."""

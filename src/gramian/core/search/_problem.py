@@ -158,12 +158,13 @@ class LinearProblem(Problem):
         return thin_spectrum(X.astype(float, copy=False), weight)
 
 
-def subsample(problem: Problem, size: int, random_state: Any = None) -> Problem:
-    """About ``size`` samples, classes in proportion, at least two of each; see `nested`.
+def subsample(problem: Problem, size: int, random_state: Any = None) -> Array:
+    """Positions of about ``size`` samples, classes in proportion, at least two of each.
 
-    The problem itself when it is no larger.
+    They are those of `nested`; all of them when there are no more.
     """
-    return nested(problem, random_state)(size)
+    order, first = _stratified(problem, random_state)
+    return np.sort(order[: max(size, first)])
 
 
 def nested(problem: Problem, random_state: Any = None) -> Callable[[int], Problem]:
