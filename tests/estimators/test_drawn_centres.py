@@ -152,9 +152,12 @@ def test_files_keep_kernel_and_metric(metric, selection, tmp_path):
     assert again.n_basis_ == 12 or selection == "gain"
 
 
-def test_factors_of_features_enter_the_kernel():
+@pytest.mark.parametrize("gamma", ["cv", 0.3])
+def test_factors_of_features_enter_the_kernel(gamma):
     X, y = numbers(120, d=6)
-    model = OrthogonalKernelRegressor(metric="diagonal", **DRAWN).fit(X, y)
+    model = OrthogonalKernelRegressor(gamma=gamma, metric="diagonal", **DRAWN).fit(X, y)
+    assert ("gamma" in model.chosen_on_data_) == (gamma == "cv")
+    assert gamma in ("cv", model.gamma_)
     expected = make_kernel("rbf", gamma=model.gamma_)(X * model.metric_, X * model.metric_)
     np.testing.assert_allclose(model.kernel_(X, X), expected, atol=1e-12)
     assert "metric" in model.chosen_on_data_
@@ -214,10 +217,12 @@ def test_what_does_not_fit_is_refused():
 
     with pytest.raises(ValueError, match="needs penalty=\"kernel\", got penalty='orthogonal'"):
         fit(selection="random", penalty="orthogonal")
-    with pytest.raises(ValueError, match=r"gamma must be .cv., got 0\.5 with kernel='loo'"):
+    with pytest.raises(ValueError, match=r"gamma must be .cv., .* got 0\.5 with kernel='loo'"):
         fit(kernel="loo", gamma=0.5)
-    with pytest.raises(ValueError, match=r"gamma must be .cv., got 0\.5 .* metric='ard'"):
+    with pytest.raises(ValueError, match=r"gamma must be .cv., .* got 0\.5 .* metric='ard'"):
         fit(metric="ard", gamma=0.5)
+    with pytest.raises(ValueError, match=r"got 0\.5 with kernel='loo' and metric='diagonal'"):
+        fit(kernel="loo", metric="diagonal", gamma=0.5)
     with pytest.raises(ValueError, match="needs one of the kernels"):
         fit(kernel="poly", metric="ard")
     with pytest.raises(ValueError, match="metric must be one of"):

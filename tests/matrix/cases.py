@@ -94,8 +94,8 @@ VARIANTS = {
         ),
         Variant(
             "a tuned width per feature",
-            {"metric": "ard", "gamma": "loo"},
-            chosen=("ridge", "C", "weights"),
+            {"metric": "ard"},
+            chosen=("gamma", "ridge", "C", "weights"),
             options=("--metric", "ard"),
         ),
         Variant(

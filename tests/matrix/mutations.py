@@ -101,9 +101,9 @@ MUTATIONS = (
         ("edits: fit", "LeastSquaresSVC, class weights"),
     ),
     Mutation(
-        "core/engines/_dense_spec.py",
-        'kernel = kernel.with_factors(values["metric"])',
-        "pass",
+        "core/engines/_kernel_spec.py",
+        'found if values["metric"] is None else found.with_factors(values["metric"])',
+        "found",
         ("save and load", "LeastSquaresSVC, metric"),
     ),
     Mutation(

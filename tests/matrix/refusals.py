@@ -72,7 +72,7 @@ REFUSALS = (
         r'kernel must be "linear", "poly", "rbf".* or callable, got .loo.',
         ("fit",),
         ('kernel="loo"',),
-        (*ORTHOGONAL, *FUZZY),
+        FUZZY,
     ),
     Refusal(
         "no closed form; `sample_values` says what a sample is worth",

@@ -70,9 +70,9 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     kernel_params : dict, optional
         Keyword arguments of a callable kernel.
     metric : {"diagonal", "ard"}, optional
-        Weights of the features, for ``gamma="cv"``: factors from the slopes of a model without
-        them, if that is clearly better, or a width for each by leave-one-out, both by least
-        squares on at most 1,024 samples.
+        Weights of the features: factors from the slopes of a model without them, if that is
+        clearly better, for one number or ``"cv"`` as gamma; or, for ``"cv"``, a width for each by
+        leave-one-out. Both by least squares on at most 1,024 samples.
     max_basis : int or None, default=500
         Largest number of centres of a basis; None allows as many as samples.
     tol : float, default=1e-3

@@ -159,7 +159,8 @@ class BasisSpec(Spec[BasisState]):
         some = part_of(holdings, subsample(tuner.problem(holdings), size))
         specs = tuner.for_each_kernel()
         tuned = map_side_by_side(lambda spec: spec.resolve(some).kernel, specs, some)
-        steps = [1.0] if self.drawn else _NEIGHBOURS.tolist()
+        given = not isinstance(first.gamma, str)
+        steps = [1.0] if self.drawn or given else _NEIGHBOURS.tolist()
         return [kernel.with_gamma(kernel.gamma * step) for kernel in tuned for step in steps]
 
     @property
@@ -305,29 +306,34 @@ def _ridge_on_the_way(model: Any) -> str | float:
 
 
 def _tuner(model: Any) -> DenseSpec | None:
-    """The spec that chooses kernel, width and metric where gamma is "cv"."""
+    """The spec that chooses kernel, width and metric; None where there is nothing to choose."""
     kernel = model.kernel if isinstance(model.kernel, str) else ""
     if kernel == "precomputed":
         raise ValueError(
             f'kernel="precomputed" is not for {type(model).__name__}, which computes the columns '
             f"of its centres only. Give a callable, or use another estimator."
         )
-    if isinstance(model.gamma, str) and model.gamma == "cv":
-        words = (model.degree, model.coef0, model.kernel_params)
-        own = KernelSpec.read(model.kernel, "loo", *words, searches=("loo",), device=model.device)
+    searched = isinstance(model.gamma, str) and model.gamma == "cv"
+    factors = is_number(model.gamma) and model.metric == "diagonal"
+    if searched or (factors and kernel != "loo"):
+        words = ("loo" if searched else model.gamma, model.degree, model.coef0, model.kernel_params)
+        own = KernelSpec.read(model.kernel, *words, searches=("loo",), device=model.device)
         own.check_metric(model.metric)
-        return DenseSpec(own, LS_SVM, "loo", metric=model.metric)
+        given = factors and is_number(model.ridge) and model.ridge > 0
+        return DenseSpec(own, LS_SVM, model.ridge if given else "loo", metric=model.metric)
     if kernel == "loo" or model.metric is not None:
         raise ValueError(
-            f'kernel="loo" and metric choose widths: gamma must be "cv", got {model.gamma!r} with '
-            f"kernel={model.kernel!r} and metric={model.metric!r}."
+            f'kernel="loo" and metric choose widths: gamma must be "cv", or a number for '
+            f'metric="diagonal" of one kernel, got {model.gamma!r} with kernel={model.kernel!r} '
+            f"and metric={model.metric!r}."
         )
     return None
 
 
 def _searched(kernel: KernelSpec) -> KernelSpec:
     """The kernel that the tuner chooses, until it has done so."""
-    return replace(kernel, gamma="cv", searches=("cv",))
+    gamma = "cv" if isinstance(kernel.gamma, str) else kernel.gamma
+    return replace(kernel, gamma=gamma, searches=("cv",))
 
 
 def _widths(model: Any, listed: bool) -> tuple[KernelSpec, ...]:
