@@ -188,18 +188,23 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     assert chosen(["a", "b"] * 500) == (
         "stack-classifier",
         "classes, and no more than 1,000 rows (1,000): several kernels at once",
-        None,
+        {},
     )
     assert chosen([0.5 * i for i in range(200)])[0] == "stack-regressor"
     assert chosen(["a", "b"] * 100, one=True)[0] == "discriminant"
     more = chosen(["a", "b"] * 501)
-    assert (more.name, more.kernel) == ("discriminant", "loo")
+    assert (more.name, more.parameters) == ("discriminant", {"kernel": "loo"})
     assert more.why.endswith("with room to tune: the best of three kernels")
-    assert chosen(["a", "b"] * 501, one=True).kernel is None
-    assert chosen([0.5 * i for i in range(1001)])[::2] == ("ls-svr", "loo")
+    assert chosen(["a", "b"] * 501, one=True).parameters == {}
+    assert chosen([0.5 * i for i in range(1001)])[::2] == ("ls-svr", {"kernel": "loo"})
+    drawn = {"selection": "random", "max_basis": 2000}
     assert chosen(["a", "b"] * 3000) == (
-        "orthogonal", "classes, and more than 5,000 rows (6,000): a basis of some rows", None
-    )  # fmt: skip
+        "orthogonal",
+        "classes, and more than 5,000 rows (6,000): a basis of 2,000 rows, the best of three "
+        "kernels",
+        {**drawn, "kernel": "loo", "metric": "ard"},
+    )
+    assert chosen(["a", "b"] * 3000, one=True).parameters == drawn
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
     name, reason, _ = chosen([0.5 * i for i in range(4000)])
     assert name == "orthogonal-regressor"

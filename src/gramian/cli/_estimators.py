@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -28,6 +30,8 @@ STACK_UP_TO = 1_000
 """Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000
 """Rows up to which an estimator on the whole Gram matrix tunes itself in seconds."""
+CENTRES = 2_000
+"""Rows that are drawn for a basis: more than a selection finds in the same time."""
 
 
 MOST_CODES, ROWS_OF_A_CODE = 50, 20
@@ -39,8 +43,8 @@ class Choice(NamedTuple):
 
     name: str
     why: str
-    kernel: str | None = None
-    """That of the estimator, if it is not its default."""
+    parameters: Mapping[str, Any] = MappingProxyType({})
+    """Those of the estimator that are not its default."""
 
 
 def choose_estimator(
@@ -60,17 +64,20 @@ def choose_estimator(
     exact, sparse = (
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")
     )
+    tuned = {} if one else {"kernel": "loo"}
+    drawn = {"selection": "random", "max_basis": CENTRES}
+    many = drawn if one else {**drawn, **tuned, "metric": "ard"}
+    basis = f"a basis of {min(n, CENTRES):,} rows{'' if one else ', the best of three kernels'}"
     needed, free = 3 * n * n * itemsize, available_memory()
     size = f"the matrix of {n:,} rows takes {_size(needed)} with room to tune"
     if n > EXACT_UP_TO:
-        why = f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): a basis of some rows"
-        return Choice(sparse, why)
+        why = f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): {basis}"
+        return Choice(sparse, why, many)
     if free is not None and needed > free:
-        why = f"{what}, and {size}, of which {_size(free)} are free: a basis of some rows"
-        return Choice(sparse, why)
-    if one:
-        return Choice(exact, f"{what}, and {size}")
-    return Choice(exact, f"{what}, and {size}: the best of three kernels", "loo")
+        why = f"{what}, and {size}, of which {_size(free)} are free: {basis}"
+        return Choice(sparse, why, many)
+    why = f"{what}, and {size}{'' if one else ': the best of three kernels'}"
+    return Choice(exact, why, tuned)
 
 
 def _kind(cells: list[Any], read: Any) -> str:
@@ -97,12 +104,13 @@ def make_estimator(
     kernel: str | None,
     metric: str | None = None,
     device: Any = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    """The estimator of this name; what was not asked for is left at its own default."""
+    """The estimator of this name; what was not asked for is in ``parameters``, or its default."""
     if estimator not in ESTIMATOR_NAMES:
         names = ", ".join(("auto", "stack", *sorted(ESTIMATOR_NAMES)))
         raise click.BadParameter(f"must be {names}; got {estimator}.", param_hint="--estimator")
-    unfitted = ESTIMATOR_NAMES[estimator]()
+    unfitted = ESTIMATOR_NAMES[estimator](**parameters)
     if kernel is not None:
         unfitted.set_params(kernel=kernel)
     known = unfitted.get_params()

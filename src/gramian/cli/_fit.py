@@ -50,19 +50,18 @@ def run(
         if target in reading["units"]:
             written = replace(written, unit=unit_of(read_cells(columns, target), target))
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
-        cells, reason = read_cells(columns, target), None
+        cells, reason, more = read_cells(columns, target), None, {}
         named = target in reading["categorical"]  # asked for as classes
         if estimator == "auto":
             one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
             size = 4 if float32 else 8
             choice = choose_estimator(cells, written.number, size, one=one, classes=named or None)
-            estimator, reason, kernel = choice.name, choice.why, kernel or choice.kernel
+            estimator, reason, more = choice.name, choice.why, dict(choice.parameters)
             _remark(f"Estimator: {estimator} ({reason}).", quiet)
         elif estimator == "stack":
             estimator = stack_for(named or are_classes(cells, written.number))
-        unfitted = make_estimator(
-            estimator, kernel=kernel, gamma=gamma, metric=metric, ridge=ridge, device=device
-        )
+        given = {"kernel": kernel, "gamma": gamma, "metric": metric, "ridge": ridge}
+        unfitted = make_estimator(estimator, device=device, parameters=more, **given)
         dtype = "float32" if float32 else "float64"
         model = TableModel(
             unfitted, target=target, dtype=dtype, encoding=reading_options().encoding, **reading
