@@ -27,6 +27,11 @@ class Source(NamedTuple):
 
 
 _PAID = ("installment", "paid_interest", "paid_total", "paid_principal", "balance")
+_LOANS = Source(
+    *("openintro", "loans_full_schema", "interest_rate", False),
+    ("grade", "sub_grade", *_PAID),
+    "loans",
+)
 SOURCES = (
     Source("AER", "HMDA", "deny", True),
     Source("AER", "SwissLabor", "participation", True),
@@ -62,11 +67,7 @@ SOURCES = (
     Source("ISLR", "Hitters", "Salary", False),
     Source("ISLR", "Auto", "mpg", False, ("name",)),
     Source("mosaicData", "SaratogaHouses", "price", False),
-    Source(
-        *("openintro", "loans_full_schema", "interest_rate", False),
-        ("grade", "sub_grade", *_PAID),
-        "loans",
-    ),
+    _LOANS,
     Source("openintro", "ncbirths", "weight", False, ("lowbirthweight",)),
     Source("DAAG", "ais", "pcBfat", False, ("ssf", "lbm")),
 )
@@ -74,8 +75,15 @@ MANY = (
     Source("modeldata", "mlc_churn", "churn", True),
     Source("modeldata", "deliveries", "time_to_delivery", False),
     Source("ggplot2", "diamonds", "price", False),
+    Source("modeldata", "hotel_rates", "avg_price_per_room", False),
+    Source("AER", "CPS1988", "wage", False),
+    _LOANS,
+    Source("modeldata", "lending_club", "Class", True),
+    Source("AER", "HealthInsurance", "insurance", True),
+    Source("survival", "flchain", "death", True, ("futime", "chapter")),
+    Source("ratdat", "surveys", "species_id", True, ("record_id",)),
 )
-"""Tables with thousands of rows; two of them are among the others, with 3,000 rows."""
+"""Tables with thousands of rows; some of them are among the others, with 3,000 rows."""
 
 
 def read(copy: Path, source: Source, most: int | None = LARGEST) -> Any:
