@@ -84,7 +84,7 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     selection : {"gain", "residual", "random"}, default="gain"
         The next centre is the one with the largest gain among 64 candidates, or the sample with
         the largest residual (the paper's). ``"random"`` draws ``max_basis`` samples instead: less
-        is learned by as many centres, but two to four times as many take no longer, and ``tol``,
+        is learned by as many centres, but several times as many take little longer; ``tol``,
         ``stopping`` and ``patience`` have no effect.
     penalty : {"kernel", "orthogonal"}, default="kernel"
         λ‖f‖², the norm of the kernel's own space, or λ‖U w‖² with the U of the selection (the
