@@ -56,11 +56,10 @@ CONFIRM = (
 """As many rows, but they decided nothing: they were looked at once, afterwards."""
 MANY_ROWS = (*DECIDED, *CONFIRM)
 LIMITED = {
-    AUTO: ("abalone", "ann_thyroid", "mlc_churn", *MANY_ROWS),
     SELECTED: MANY_ROWS,
     DRAWN: DECIDED,
-    "CatBoost": ("abalone", "diamonds"),
-    STACK: ("abalone",),
+    "CatBoost": (*SETS, "mlc_churn", "deliveries", "diamonds"),
+    STACK: ("abalone", "ann_thyroid", "optdigits", "satimage", "mlc_churn"),
 }
 """Sets to which what takes minutes is limited."""
 MEDIUM = 2000
