@@ -18,7 +18,7 @@ from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
 from gramian.core.engines._rows import DenseRows, make_rows
 from gramian.core.engines._slot_targets import SlotTargets
-from gramian.core.equations import combine_one
+from gramian.core.equations._targets import combine_one
 from gramian.core.gram._moving import MovingSystem
 
 

@@ -43,7 +43,6 @@ from gramian.core.equations._targets import (
     ClassTargets,
     Responses,
     Targets,
-    combine_one,
 )
 
 __all__ = [
@@ -72,7 +71,6 @@ __all__ = [
     "adaptive_scores",
     "added_rows",
     "class_scores",
-    "combine_one",
     "conformal_regions",
     "decision_changes",
     "differentiate",
