@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gramian import KernelDiscriminant, TableModel
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 X = np.random.default_rng(0).standard_normal((12, 2))
 Y = np.where(X[:, 0] > 0, "yes", "no")

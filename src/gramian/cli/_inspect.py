@@ -10,7 +10,7 @@ from gramian.cli._follow import progress_of
 from gramian.cli._opened import Opened, reading
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
 from gramian.cli._work import step
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 
 def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:

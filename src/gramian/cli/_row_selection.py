@@ -12,7 +12,8 @@ import numpy as np
 from gramian.cli._models import held_texts
 from gramian.cli._tables import decoded, parse_csv, read_table, reading_options
 from gramian.cli._where import ids_where, parse_condition
-from gramian.tables import column_names, model_rows
+from gramian.tables import column_names
+from gramian.tables._model_rows import model_rows
 
 _PARQUET = (".parquet", ".pq")
 

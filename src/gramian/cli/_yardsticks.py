@@ -12,7 +12,8 @@ from sklearn.base import is_classifier
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.cli._assess import collected_warnings
 from gramian.core.arrays import Array
-from gramian.tables import estimator_of, model_rows
+from gramian.tables import estimator_of
+from gramian.tables._model_rows import model_rows
 
 Rows = list[list[Any]]
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 from gramian.core.arrays import Array
 from gramian.core.estimators import LOSSES, free_copy, output_loss, outputs
 from gramian.data._suggest import STRATEGIES, suggest
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 
 @dataclass(frozen=True, eq=False)

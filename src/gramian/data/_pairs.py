@@ -15,7 +15,8 @@ from gramian.core.estimators import (
     positions_of,
 )
 from gramian.core.gram._memory import require_memory
-from gramian.tables import estimator_of, model_rows
+from gramian.tables import estimator_of
+from gramian.tables._model_rows import model_rows
 
 
 @dataclass(frozen=True, eq=False)

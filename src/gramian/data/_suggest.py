@@ -20,7 +20,8 @@ from gramian.core.estimators import (
     outputs,
 )
 from gramian.data._models import classifier_of
-from gramian.tables import estimator_of, model_rows
+from gramian.tables import estimator_of
+from gramian.tables._model_rows import model_rows
 
 STRATEGIES = ("uncertainty", "variance", "expected-error")
 """The default for classes, the default for numbers, and what is asked for by name."""

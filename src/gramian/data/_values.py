@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from gramian.core.arrays import Array
 from gramian.core.estimators import output_loss, outputs, outputs_without_each
 from gramian.data._coalitions import Coalitions
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 METHODS = ("loo", "banzhaf", "shapley")
 _AT_LEAST = 10  # draws before the standard errors are believed

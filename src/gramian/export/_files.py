@@ -19,7 +19,7 @@ from gramian.export._expansion import (
 )
 from gramian.export._onnx import to_onnx
 from gramian.files import StrPath, replacing
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 
 def predict_only(model: Any, path: StrPath) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from gramian.export._expansion import (
 )
 from gramian.export._graph import Graph
 from gramian.export._onnx_columns import encode_table, own_rows
-from gramian.tables import ModelRows, model_rows
+from gramian.tables._model_rows import ModelRows, model_rows
 
 
 def to_onnx(model: Any) -> Any:

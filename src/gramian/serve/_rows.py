@@ -11,7 +11,8 @@ from sklearn.base import is_classifier
 from gramian.serve._bodies import PLAIN, ForgetRows, Infer, LearnRows, Rows
 from gramian.serve._edits import Forget, Learn, row_count
 from gramian.serve._tensors import datatype, read_tensors
-from gramian.tables import NumberColumn, model_rows
+from gramian.tables import NumberColumn
+from gramian.tables._model_rows import model_rows
 
 FEATURES = "X"
 """The name of the input of a model that knows no columns."""

@@ -19,7 +19,8 @@ from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._problems import Problem, problem_of
 from gramian.serve._tokens import SCOPES
 from gramian.serve._workers import Workers
-from gramian.tables import estimator_of, model_rows
+from gramian.tables import estimator_of
+from gramian.tables._model_rows import model_rows
 
 SCOPE = "learn"
 """What a token must be good for to watch."""

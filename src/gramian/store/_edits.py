@@ -9,7 +9,7 @@ import numpy as np
 from gramian.core.estimators._group_names import positions_of_groups
 from gramian.files.parts import Held, rows_of
 from gramian.store._rows import Row, rows_from
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 
 def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int, groups: Any = None) -> None:

@@ -19,7 +19,7 @@ from gramian.store._keys import Signer
 from gramian.store._open import backend_of, is_address, new_keyring
 from gramian.store._rows import held_from, unpack
 from gramian.store._writer import Edit
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 
 class Store(StoreAnswers):

@@ -28,7 +28,7 @@ from gramian.store._errors import StoreError
 from gramian.store._index import Id, Opened, RowIndex, hashed_id, settings_digest, snapshot_checksum
 from gramian.store._keys import Signer, signed
 from gramian.store._rows import Row, pack, rows_from, unpack
-from gramian.tables import model_rows
+from gramian.tables._model_rows import model_rows
 
 MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""

@@ -13,7 +13,7 @@ from gramian.tables._cells import (
 from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.tables._dates import NOTATIONS, DateColumn
 from gramian.tables._formats import NumberFormat, unit_of
-from gramian.tables._model_rows import ModelRows, estimator_of, model_rows
+from gramian.tables._model_rows import estimator_of
 from gramian.tables._reading import encode
 from gramian.tables._table_model import TableModel
 
@@ -21,7 +21,6 @@ __all__ = [
     "NOTATIONS",
     "CategoryColumn",
     "DateColumn",
-    "ModelRows",
     "NumberColumn",
     "NumberFormat",
     "TableError",
@@ -33,7 +32,6 @@ __all__ = [
     "column_names",
     "encode",
     "estimator_of",
-    "model_rows",
     "number",
     "read_cells",
     "text",
