@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from gramian.core.engines._state import Stored
 from gramian.core.search import Selection
@@ -27,8 +26,8 @@ def validate_gamma(gamma: Any, where: str, stored: Stored) -> None:
             check_number(width, where, 0.0, above=True)
             continue
         check_array(width, where, (stored.d,), "iuf")
-        if sparse.issparse(stored.X) or not (width >= 0).all():
-            refuse(where, "has one width for each feature, which these samples do not allow")
+        if not (width >= 0).all():
+            refuse(where, "has a width below 0")
 
 
 def validate_metric(metric: Any, where: str, d: int, *, needed: bool) -> None:
