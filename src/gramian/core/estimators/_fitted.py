@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -97,22 +96,3 @@ class Fitted:
                 raise
             engine = DeferredEngine(self.spec, self.engine.history, reason=reason)
         return self.moved(after, engine)
-
-
-class Versioned(ABC):
-    """A model with one version at a time, which an edit replaces by one assignment."""
-
-    _now: Fitted
-
-    @abstractmethod
-    def _fitted(self) -> Fitted:
-        """Return the present version; NotFittedError if there is none."""
-
-    @abstractmethod
-    def _serving(self) -> Fitted:
-        """Return the present version with an engine for its holdings."""
-
-    @property
-    @abstractmethod
-    def _lock(self) -> Any:
-        """The lock of this model."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.core.arrays import Array
-from gramian.core.estimators._fitted import Fitted, Versioned
+from gramian.core.estimators._fitted import Fitted
+from gramian.core.estimators._versioned import Versioned
 from gramian.core.gram import Rebuild
 
 

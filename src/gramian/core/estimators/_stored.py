@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec, make_rows
-from gramian.core.estimators._fitted import Fitted, Versioned
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._nested import fold_choices
 from gramian.core.estimators._samples import placed, sample_kind
 from gramian.core.estimators._scikit_learn import BaseEstimator
+from gramian.core.estimators._versioned import Versioned
 
 
-class StoredModel(Versioned, BaseEstimator):
+class StoredModel(Versioned, BaseEstimator, ABC):
     """What a model file or a pickle has of a model, and the way back."""
 
     @abstractmethod
