@@ -29,9 +29,9 @@ def test_layers_of_the_guide_are_those_that_are_checked():
 
 def test_the_choice_of_an_estimator_is_as_the_guide_says():
     pytest.importorskip("click")
-    from gramian.cli._estimators import EXACT_UP_TO, STACK_UP_TO
+    from gramian.cli._estimators import CENTRES, EXACT_UP_TO
 
-    words = f"a stack up to {STACK_UP_TO:,} rows, the best of three kernels up to {EXACT_UP_TO:,}"
+    words = f"a stack up to {EXACT_UP_TO:,} rows, and beyond an orthogonal basis of {CENTRES:,}"
     assert words in " ".join(read("docs/choosing.md").split())
 
 

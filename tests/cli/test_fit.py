@@ -187,16 +187,16 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     monkeypatch.setattr(_machine, "available_memory", lambda: 2**30)
     assert chosen(["a", "b"] * 500) == (
         "stack-classifier",
-        "classes, and no more than 1,000 rows (1,000): several kernels at once",
+        "classes, and no more than 5,000 rows (1,000): several kernels at once",
         {},
     )
     assert chosen([0.5 * i for i in range(200)])[0] == "stack-regressor"
     assert chosen(["a", "b"] * 100, one=True)[0] == "discriminant"
-    more = chosen(["a", "b"] * 501)
-    assert (more.name, more.parameters) == ("discriminant", {"kernel": "loo"})
-    assert more.why.endswith("with room to tune: the best of three kernels")
-    assert chosen(["a", "b"] * 501, one=True).parameters == {}
-    assert chosen([0.5 * i for i in range(1001)])[::2] == ("ls-svr", {"kernel": "loo"})
+    short = chosen(["a", "b"] * 2000)
+    assert (short.name, short.parameters) == ("discriminant", {"kernel": "loo"})
+    assert short.why.endswith("and 1.4 GiB for several kernels are not free: the best of three")
+    assert chosen(["a", "b"] * 2000, one=True).parameters == {}
+    assert chosen([0.5 * i for i in range(4000)])[::2] == ("ls-svr", {"kernel": "loo"})
     drawn = {"selection": "random", "max_basis": 2000}
     assert chosen(["a", "b"] * 3000) == (
         "orthogonal",
@@ -210,7 +210,7 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
     assert name == "orthogonal-regressor"
     assert "takes 0.36 GiB with room to tune, of which 1 MiB are free" in reason
     monkeypatch.setattr(_machine, "available_memory", lambda: None)
-    assert chosen(["a", "b"] * 1000)[0] == "discriminant"
+    assert chosen(["a", "b"] * 2000)[0] == "stack-classifier"
 
 
 def test_reason_is_told_before_the_fit(gramian, as_json):
@@ -244,13 +244,13 @@ def test_numbers_of_many_values_or_few_rows_are_no_codes():
         assert choose_estimator(cells, number, 8).why.startswith("numbers, and")
 
 
-def test_more_rows_get_the_best_of_three_kernels(as_json, monkeypatch):
+def test_with_little_memory_the_best_of_three_kernels(as_json, monkeypatch):
     """A step is no place for the smooth kernel; a width of its own is still possible."""
-    monkeypatch.setattr("gramian.cli._estimators.STACK_UP_TO", 50)
+    monkeypatch.setattr("gramian.cli._estimators.available_memory", lambda: 300_000)
     rows = [[0.1 * i, float(i > 40) + 0.001 * (i % 7)] for i in range(70)]
     write_csv("step.csv", rows, ["x", "y"])
     words = ("fit", "step.csv", "--target", "y", "-o", "m.gram")
-    assert as_json(*words)["estimator_reason"].endswith(": the best of three kernels")
+    assert as_json(*words)["estimator_reason"].endswith(": the best of three")
     model = package.load("m.gram").estimator_
     assert model.kernel == "loo"
     assert model.kernel_.name in ("laplacian", "exponential")

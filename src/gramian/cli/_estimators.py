@@ -26,12 +26,13 @@ _SHORT = {
 }
 ESTIMATOR_NAMES = {_SHORT.get(name, name): cls for name, cls in ESTIMATORS.items()}
 """Estimators by the names that the command line takes; a new one goes by that of its class."""
-STACK_UP_TO = 1_000
-"""Rows up to which a stack was measured to be worth its time, some seconds (docs/choosing.md)."""
 EXACT_UP_TO = 5_000
-"""Rows up to which an estimator on the whole Gram matrix tunes itself in seconds."""
+"""Rows up to which estimators on the whole Gram matrix were measured to be worth their time, half a
+minute for a stack (docs/choosing.md)."""
 CENTRES = 2_000
 """Rows that are drawn for a basis: more than a selection finds in the same time."""
+PARTS = 4
+"""Matrices of a stack, by default at most."""
 
 
 MOST_CODES, ROWS_OF_A_CODE = 50, 20
@@ -58,9 +59,6 @@ def choose_estimator(
     n = len(cells)
     what = _kind(cells, read) if classes is None else "classes"
     classes = what == "classes"
-    if n <= STACK_UP_TO and not one:
-        why = f"{what}, and no more than {STACK_UP_TO:,} rows ({n:,}): several kernels at once"
-        return Choice(stack_for(classes), why)
     exact, sparse = (
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")
     )
@@ -68,16 +66,19 @@ def choose_estimator(
     drawn = {"selection": "random", "max_basis": CENTRES}
     many = drawn if one else {**drawn, **tuned, "metric": "ard"}
     basis = f"a basis of {min(n, CENTRES):,} rows{'' if one else ', the best of three kernels'}"
-    needed, free = 3 * n * n * itemsize, available_memory()
-    size = f"the matrix of {n:,} rows takes {_size(needed)} with room to tune"
     if n > EXACT_UP_TO:
         why = f"{what}, and more than {EXACT_UP_TO:,} rows ({n:,}): {basis}"
         return Choice(sparse, why, many)
+    needed, free = 3 * n * n * itemsize, available_memory()
+    if not one and (free is None or PARTS * needed <= free):
+        why = f"{what}, and no more than {EXACT_UP_TO:,} rows ({n:,}): several kernels at once"
+        return Choice(stack_for(classes), why)
+    size = f"the matrix of {n:,} rows takes {_size(needed)} with room to tune"
     if free is not None and needed > free:
         why = f"{what}, and {size}, of which {_size(free)} are free: {basis}"
         return Choice(sparse, why, many)
-    why = f"{what}, and {size}{'' if one else ': the best of three kernels'}"
-    return Choice(exact, why, tuned)
+    short = f", and {_size(PARTS * needed)} for several kernels are not free: the best of three"
+    return Choice(exact, f"{what}, and {size}{'' if one else short}", tuned)
 
 
 def _kind(cells: list[Any], read: Any) -> str:
