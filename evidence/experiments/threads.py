@@ -158,7 +158,8 @@ def report(records: list[Record]) -> list[Part]:
             "threads in a process of its own, set by `OPENBLAS_NUM_THREADS`; by default nothing is "
             "set. The process may use so many cores of its machine. Busy: with a process beside it "
             "for each of these cores that spins. Under the default stands its time over the best "
-            f"number of threads. Processors: {on}."
+            "number of threads; on two cores, two threads are the default, and what they differ by "
+            f"is noise. Processors: {on}."
         ),
         Table(["cores", "n", "load", "threads", *TASKS.values(), "load before"], rows),
         Text("Idle: the time with one thread over the default."),
