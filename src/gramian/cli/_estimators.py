@@ -10,6 +10,7 @@ import click
 
 from gramian.core.gram._memory import available_memory
 from gramian.estimators import ESTIMATORS
+from gramian.stack._spec import CLASS_KERNELS, NUMBER_KERNELS
 from gramian.tables import are_classes
 
 _SHORT = {
@@ -31,7 +32,7 @@ EXACT_UP_TO = 5_000
 minute for a stack (docs/choosing.md)."""
 CENTRES = 2_000
 """Rows that are drawn for a basis: more than a selection finds in the same time."""
-PARTS = 4
+PARTS = max(len(CLASS_KERNELS), len(NUMBER_KERNELS))
 """Matrices of a stack, by default at most."""
 
 

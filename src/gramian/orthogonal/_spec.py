@@ -33,7 +33,7 @@ from gramian.orthogonal._engine import BasisEngine, BasisState
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
 from gramian.orthogonal._forward import ForwardRules, forward_select
 from gramian.orthogonal._ridges import RIDGES
-from gramian.orthogonal._trials import TRIED_ON, Trials, part_of
+from gramian.orthogonal._trials import TRIED_ON, Trials
 
 # gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
 # samples, but no others than that width for centres drawn at random; of "scale", for kernels
@@ -156,7 +156,7 @@ class BasisSpec(Spec[BasisState]):
             scale = replace(first, gamma="scale").width(holdings)
             return [first.with_gamma(scale * far) for far in _FAR]
         size = _SEARCHED_WELL if self.drawn or tuner.metric is not None else _SEARCHED
-        some = part_of(holdings, subsample(tuner.problem(holdings), size))
+        some = holdings.take(subsample(tuner.problem(holdings), size))
         specs = tuner.for_each_kernel()
         tuned = map_side_by_side(lambda spec: spec.resolve(some).kernel, specs, some)
         given = not isinstance(first.gamma, str)

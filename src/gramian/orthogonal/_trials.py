@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gramian.core.arrays import Array, to_host
+from gramian.core.arrays import to_host
 from gramian.core.engines import Holdings
 from gramian.core.search._order import repeatable
 from gramian.orthogonal._fixed_basis import target_columns
@@ -54,7 +54,7 @@ class Trials:
         spec = replace(spec, rules=few)
         ridges, errors = np.empty(0), np.zeros(1)
         for part in self._parts:
-            rest = part_of(holdings, np.setdiff1d(self._some, part))
+            rest = holdings.take(np.setdiff1d(self._some, part))
             basis = spec.select(rest, self._outputs, "gcv" if spec.ridge == "cv" else spec.ridge)
             axes = Axes.of(basis.live.sums, basis.live.free)
             if spec.ridge != "cv":
@@ -72,16 +72,9 @@ class Trials:
         """Return the squared error of samples that are left out, and λ."""
         most = min(spec.rules.max_basis or _DRAWN_WITH, _DRAWN_WITH)
         spec = replace(spec, rules=replace(spec.rules, max_basis=most))
-        some = part_of(self._holdings, np.sort(self._many))
+        some = self._holdings.take(np.sort(self._many))
         basis = spec.select(some, self._outputs, spec.ridge_rule(some))
         Y = target_columns(some.y, self._outputs, some.classes is not None)
         numbers = np.arange(len(some))
         F = basis.loo_outputs(some.rows.samples(), Y, some.weight, numbers)
         return float(some.weight @ np.square(Y - F).sum(axis=1)), basis.live.ridge
-
-
-def part_of(holdings: Holdings, positions: Array) -> Holdings:
-    """Return the holdings of the samples at these positions, which are in order."""
-    if len(positions) == len(holdings):
-        return holdings
-    return holdings.without(np.setdiff1d(np.arange(len(holdings)), positions))

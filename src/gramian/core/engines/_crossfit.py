@@ -89,8 +89,7 @@ def some_of(holdings: Holdings, most: int | None = None) -> Holdings:
     most = Problem.largest if most is None else most
     if len(holdings) <= most:
         return holdings
-    stay = np.linspace(0, len(holdings) - 1, most).astype(int)
-    return holdings.without(np.delete(np.arange(len(holdings)), stay))
+    return holdings.take(np.linspace(0, len(holdings) - 1, most).astype(int))
 
 
 def out_of_fold(

@@ -118,6 +118,12 @@ class Holdings:
             folds,
         )
 
+    def take(self, positions: Array) -> Holdings:
+        """Return holdings of the samples at these positions, in order; these, if it is all."""
+        if len(positions) == len(self):
+            return self
+        return self.without(np.setdiff1d(np.arange(len(self)), positions))
+
     def without(self, positions: Array) -> Holdings:
         """Return holdings without the samples at these positions and with the same classes."""
         y, ids = without_rows(self.y, positions), without_rows(self.ids, positions)
