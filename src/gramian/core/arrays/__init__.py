@@ -41,6 +41,7 @@ from gramian.core.arrays._placement import (
     to_host,
 )
 from gramian.core.arrays._threads import one_blas_thread, side_by_side, using_jobs
+from gramian.core.arrays._tiles import each_block
 from gramian.core.arrays._types import Array, ArrayLike, Device, MatrixLike, RandomSource
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "complex_cholesky",
     "device_like",
     "device_memory",
+    "each_block",
     "eigh",
     "factor_cholesky",
     "find_device",

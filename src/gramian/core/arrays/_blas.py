@@ -16,8 +16,13 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
 from gramian.core.arrays import _native
-from gramian.core.arrays._threads import side_by_side
-from gramian.core.arrays._tiles import add_outer_tiles, factor_tiles, invert_tiles, is_large
+from gramian.core.arrays._tiles import (
+    add_outer_tiles,
+    each_block,
+    factor_tiles,
+    invert_tiles,
+    is_large,
+)
 from gramian.core.arrays._types import Array
 
 # For up to this many right-hand sides, one matrix-vector product each is faster than a matrix
@@ -27,6 +32,7 @@ _FEW_COMPLEX_COLUMNS = 3
 # Rows from which on a product with one vector lets other threads of Python run meanwhile; with
 # fewer it is done in a millisecond, and faster without.
 _LONG = 2048
+_MUCH = 2**15  # numbers of an update by columns, likewise
 _UNBLOCKED = 32
 _MIRRORED = 128
 _SQUARE = 256  # rows and columns of a triangle that are copied at once
@@ -129,6 +135,8 @@ def add_outer(buffer: Array, W: Array, sign: float) -> None:
         return
     if is_large(buffer):
         return add_outer_tiles(buffer, np.asfortranarray(W), sign)
+    if W.size >= _MUCH and _native.is_native(buffer):
+        return _native.syrk(sign, np.asfortranarray(W, buffer.dtype), buffer)
     syrk = _blas("syrk", buffer.dtype)
     updated = syrk(sign, W, beta=1.0, c=buffer, lower=0, overwrite_c=1)
     assert updated.ctypes.data == buffer.ctypes.data, "the rank-k update must happen in place"
@@ -181,14 +189,14 @@ def weighted_square(W: Array, weight: Array) -> Array:
 def mirror_upper(buffer: Array) -> Array:
     """Copy the upper triangle into the lower one, in place, and return the buffer."""
 
-    def mirror(start: int) -> None:
-        block = slice(start, start + _MIRRORED)
-        below = slice(start + _MIRRORED, None)
+    def mirror(block: slice) -> None:
+        below = slice(block.stop, None)
         buffer[below, block] = buffer[block, below].T
         strict = np.triu(buffer[block, block], 1)
         buffer[block, block] = np.triu(buffer[block, block]) + strict.T
 
-    side_by_side(mirror, range(0, len(buffer), _MIRRORED))
+    n = len(buffer)
+    each_block(mirror, (slice(i, min(i + _MIRRORED, n)) for i in range(0, n, _MIRRORED)), n * n)
     return buffer
 
 
@@ -196,23 +204,14 @@ def factor_cholesky(buffer: Array) -> int:
     """Replace S by R with ``S = RᵀR`` in the upper triangle; return 0 or the 1-based bad pivot."""
     if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("factor_cholesky")
-    if is_large(buffer):
-        return factor_tiles(buffer)
-    potrf = _lapack("potrf", buffer.dtype)
-    factor, info = potrf(buffer, lower=0, clean=0, overwrite_a=1)
-    assert factor.ctypes.data == buffer.ctypes.data, "the factorisation must happen in place"
-    return int(info)
+    return factor_tiles(buffer) if is_large(buffer) else _native.potrf(buffer)
 
 
 def invert_cholesky(buffer: Array) -> None:
     """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
     if not isinstance(buffer, np.ndarray):  # on a device
         return buffer.through("invert_cholesky")
-    if is_large(buffer):
-        return invert_tiles(buffer)
-    potri = _lapack("potri", buffer.dtype)
-    inverse, info = potri(buffer, lower=0, overwrite_c=1)
-    assert info == 0 and inverse.ctypes.data == buffer.ctypes.data
+    return invert_tiles(buffer) if is_large(buffer) else _native.potri(buffer)
 
 
 def add_rows_to_cholesky(buffer: Array, rows: Array) -> None:

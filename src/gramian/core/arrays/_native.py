@@ -114,6 +114,12 @@ def potrf(S: Array) -> int:
     return _lapack("potrf", b"U", len(S), S)
 
 
+def potri(R: Array) -> None:
+    """Replace R by ``(RᵀR)⁻¹`` in the upper triangle."""
+    bad = _lapack("potri", b"U", len(R), R)
+    assert bad == 0, "a Cholesky factor has no zero on its diagonal"
+
+
 def trtri(R: Array) -> int:
     """Replace the upper triangle R by its inverse; 0 or the 1-based zero on its diagonal."""
     return _lapack("trtri", b"U", b"N", len(R), R)

@@ -13,6 +13,9 @@ bit of the result.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 import numpy as np
 
 from gramian.core.arrays._native import (
@@ -28,11 +31,22 @@ from gramian.core.arrays._native import (
 from gramian.core.arrays._threads import side_by_side
 from gramian.core.arrays._types import Array
 
+Result = TypeVar("Result")
+
 LARGE = 700
 """Rows from which on a matrix is divided."""
 _LEAST, _MOST, _BLOCKS, _UNIT = 256, 512, 8, 64
 _THIN = 2**27
 """Multiplications up to which one product of a whole matrix is faster than those of its blocks."""
+
+
+def each_block(
+    function: Callable[[slice], Result], blocks: Iterable[slice], numbers: int
+) -> list[Result]:
+    """``function(block)`` for blocks of a matrix, side by side if it has many numbers."""
+    if numbers < LARGE**2:
+        return [function(block) for block in blocks]
+    return side_by_side(function, blocks)
 
 
 def is_large(buffer: Array) -> bool:

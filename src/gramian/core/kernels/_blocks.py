@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, row_blocks, side_by_side
+from gramian.core.arrays import Array, each_block, row_blocks
 
 Exponents = Callable[[slice, slice], Array]
 """Takes some rows of X and some rows of Y and returns their exponents as a new float64 array."""
@@ -33,7 +33,7 @@ def exp_in_blocks(exponents: Exponents, X: Any, Y: Any, dtype: np.dtype) -> Arra
         if X is Y:
             _mirror(K, rows)
 
-    side_by_side(fill, row_blocks(m, n, budget=max(budget, _FEWEST_ROWS * n * 8)))
+    each_block(fill, row_blocks(m, n, budget=max(budget, _FEWEST_ROWS * n * 8)), m * n)
     return K
 
 

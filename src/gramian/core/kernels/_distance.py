@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from gramian.core.arrays import Array, on_device, row_blocks, side_by_side, to_host
+from gramian.core.arrays import Array, each_block, on_device, row_blocks, to_host
 from gramian.core.kernels._base import Kernel, checked_gamma, float_type
 from gramian.core.kernels._blocks import Exponents, exp_in_blocks
 from gramian.core.kernels._dense_squares import FEW_PAIRS, FEW_SAMPLES
@@ -142,7 +142,8 @@ def _along_logs(K: Array, G: Array) -> float:
 
     if on_device(K):  # on a device
         return sum(map(add_up, row_blocks(len(K), len(K), like=K)))
-    return sum(side_by_side(add_up, row_blocks(len(K), len(K), budget=_GRADIENT_BYTES)))
+    n = len(K)
+    return sum(each_block(add_up, row_blocks(n, n, budget=_GRADIENT_BYTES), n * n))
 
 
 def _times_log(K: Any) -> Any:
