@@ -174,3 +174,50 @@ def test_few_samples_have_few_threads_unless_more_are_asked_for(monkeypatch):
     assert [n_threads(n) for n in (10, 300, 1_000, 100_000)] == [2, 2, 4, 16]
     with using_jobs(8):
         assert n_threads(10) == 8
+
+
+def test_a_thread_that_becomes_free_helps_with_a_call_that_began_before():
+    """The first item of two lasts; the second one's own items wait for the thread of the first."""
+
+    def work(number):
+        if number == 0:
+            began.wait(timeout=30)  # the nested call has begun, without a helper
+            return None
+        began.wait(timeout=30)
+        return side_by_side(meet, range(2))
+
+    def meet(_):
+        met.wait(timeout=30)  # fails unless two threads are here at once
+        return get_ident()
+
+    began, met = Barrier(2), Barrier(2)
+    with using_jobs(2):
+        _, threads = side_by_side(work, range(2))
+    assert len(set(threads)) == 2
+
+
+def test_an_interrupt_waits_for_what_has_begun():
+    """One that comes to the calling thread, while another works for it."""
+    done = []
+
+    def work(number):
+        if get_ident() == calling:
+            begun.wait(timeout=30)
+            raise KeyboardInterrupt
+        begun.wait(timeout=30)
+        time.sleep(0.05)
+        done.append(number)
+
+    begun, calling = Barrier(2), get_ident()
+    with using_jobs(2), pytest.raises(KeyboardInterrupt):
+        side_by_side(work, range(9))
+    assert len(done) == 1
+
+
+def test_calls_in_calls_in_calls_by_any_number_of_threads():
+    def tree(depth):
+        return 1 if depth == 0 else sum(side_by_side(tree, [depth - 1] * 3))
+
+    for jobs in (2, 3, 7):
+        with using_jobs(jobs):
+            assert tree(5) == 3**5

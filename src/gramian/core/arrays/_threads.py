@@ -19,13 +19,13 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
 from numbers import Integral
-from threading import Lock, RLock, get_ident
-from typing import Any, NamedTuple, TypeVar
+from threading import Condition, Lock, RLock, get_ident
+from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from joblib import cpu_count, effective_n_jobs
@@ -163,27 +163,121 @@ def n_threads(samples: int | None = None) -> int:
     return min([_cores(), *known, *worthwhile])
 
 
+class _Call(Generic[Item, Result]):
+    """One call of `side_by_side`: items that wait, and what came of the others.
+
+    What changes is guarded by the lock of the team, but for the results: each has its own place.
+    """
+
+    def __init__(
+        self, function: Callable[[Item], Result], items: Iterable[Item], team: _Team
+    ) -> None:
+        self.function, self.team, outer = function, team, _call.get()
+        self.around: list[_Call[Any, Any]] = [] if outer is None else [outer, *outer.around]
+        self.waiting = deque(enumerate(items))
+        self.helped = 0  # items that other threads work on
+        self.changed = Condition(team.lock)  # none is helped, or there is a call inside to help
+        self.results: dict[int, Result] = {}
+        self.errors: dict[int, BaseException] = {}
+        self._context = copy_context()
+        self._context.run(_call.set, self)
+
+    def do(self, number: int, item: Item) -> None:
+        """Work on an item; if that fails, no other begins."""
+        try:
+            self.results[number] = self._context.copy().run(self.function, item)
+        except BaseException as error:
+            self.errors[number] = error
+            with self.team.lock:
+                self.waiting.clear()
+
+
+_Taken = list[tuple[_Call[Any, Any], int, Any]]
+"""The item of a call that another thread works on, if any; an interrupt finds it here."""
+
+
 class _Team:
-    """Threads that help with one piece of work and with all that is nested in it."""
+    """Threads that work on one call and on all that is nested in it, never more than there are.
+
+    A helper takes an item of any call, of the latest first, as those are the smallest. It leaves
+    when none waits and comes back with the next call. The thread that calls works on the items of
+    its call. While it waits for one that another thread has begun, it helps with calls in that.
+    """
 
     def __init__(self, others: int) -> None:
-        self._free, self._lock = others, Lock()
+        self.others = self._free = others  # helpers, and those of them that are not at work
+        self.lock = Lock()
+        self._calls: list[_Call[Any, Any]] = []
 
-    def take(self, most: int) -> int:
-        """Take up to so many of the free threads; how many they are."""
-        with self._lock:
-            taken = min(most, self._free)
-            self._free -= taken
-            return taken
+    def work_on(self, call: _Call[Any, Any]) -> None:
+        """Work on all items of a call."""
+        try:
+            self._open(call)
+            while (own := self._next(call)) is not None:
+                call.do(*own)
+            self._help(call)
+        finally:
+            with self.lock:
+                call.waiting.clear()
+                self._calls = [other for other in self._calls if other is not call]
+                # What has begun may write where the caller reads, also after an interrupt.
+                call.changed.wait_for(lambda: call.helped <= 0)
 
-    def give_back(self) -> None:
-        """One of the threads is free again."""
-        with self._lock:
-            self._free += 1
+    def _open(self, call: _Call[Any, Any]) -> None:
+        """Let others see a call, and let helpers come that are free."""
+        with self.lock:
+            self._calls.append(call)
+            for outer in call.around:
+                outer.changed.notify()
+            coming = min(len(call.waiting) - 1, self._free)
+            self._free -= coming
+        for _ in range(coming):
+            _pool().submit(self._help)
+
+    def _next(self, call: _Call[Item, Any]) -> tuple[int, Item] | None:
+        """The next item for the thread that called."""
+        with self.lock:
+            return call.waiting.popleft() if call.waiting else None
+
+    def _help(self, waits_for: _Call[Any, Any] | None = None) -> None:
+        """Work on items of other threads: a helper on any, one that waits on those in its call."""
+        taken: _Taken = []
+        try:
+            while self._take(taken, waits_for):
+                call, number, item = taken[0]
+                call.do(number, item)
+                self._give_back(taken)
+        finally:
+            self._give_back(taken)
+
+    def _take(self, taken: _Taken, waits_for: _Call[Any, Any] | None) -> bool:
+        """Take an item; False when a helper finds none, or the call that one waits for is done."""
+        with self.lock:
+            while True:
+                for call in reversed(self._calls):
+                    if call.waiting and (waits_for is None or waits_for in call.around):
+                        taken.append((call, *call.waiting.popleft()))
+                        call.helped += 1
+                        return True
+                if waits_for is None:
+                    self._free += 1
+                    return False
+                if waits_for.helped <= 0:
+                    return False
+                waits_for.changed.wait()
+
+    def _give_back(self, taken: _Taken) -> None:
+        """Say that an item is done, if one was taken."""
+        if taken:
+            with self.lock:
+                call, _, _ = taken.pop()
+                call.helped -= 1
+                if call.helped <= 0:
+                    call.changed.notify()
 
 
 _jobs: ContextVar[int | None] = ContextVar("_jobs", default=None)
-_team: ContextVar[_Team | None] = ContextVar("_team", default=None)
+_call: ContextVar[_Call[Any, Any] | None] = ContextVar("_call", default=None)
 
 
 def side_by_side(
@@ -196,45 +290,19 @@ def side_by_side(
     fails, no other begins, and the error of the first one that failed is raised when all that had
     begun are done.
     """
-    waiting = deque(enumerate(items))
-    count = len(waiting)
-    if count < 2:
-        return [function(item) for _, item in waiting]
-    team = _team.get() or _Team(n_threads(samples) - 1)
-    others = team.take(count - 1)
-    if others == 0:
-        return [function(item) for _, item in waiting]
-    results: dict[int, Result] = {}
-    errors: dict[int, BaseException] = {}
-
-    def work() -> None:
-        _team.set(team)
-        while True:
-            try:
-                number, item = waiting.popleft()
-            except IndexError:  # this thread or another took the last one
-                return
-            try:
-                results[number] = function(item)
-            except BaseException as error:
-                waiting.clear()
-                errors[number] = error
-
+    waiting, outer = list(items), _call.get()
+    if outer is not None:
+        team = outer.team
+    else:
+        team = _Team(n_threads(samples) - 1 if len(waiting) > 1 else 0)
+    if len(waiting) < 2 or team.others == 0:
+        return [function(item) for item in waiting]
+    call = _Call(function, waiting, team)
     with one_blas_thread():
-        helpers: list[Future[None]] = []
-        try:
-            for _ in range(others):
-                helpers.append(_pool().submit(copy_context().run, work))
-                helpers[-1].add_done_callback(lambda _: team.give_back())
-            copy_context().run(work)
-        finally:
-            waiting.clear()
-            for helper in helpers:
-                if not helper.cancel():  # it has begun: what it writes must be written
-                    helper.result()
-    if errors:
-        raise errors[min(errors)]
-    return [results[number] for number in range(count)]
+        team.work_on(call)
+    if call.errors:
+        raise call.errors[min(call.errors)]
+    return [call.results[number] for number in range(len(waiting))]
 
 
 @cache
