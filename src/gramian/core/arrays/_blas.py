@@ -170,6 +170,14 @@ def clear_diagonal(buffer: Array) -> None:
     buffer.T.reshape(-1)[:: len(buffer) + 1] = 0.0  # a view of it; faster than fill_diagonal
 
 
+def clear_slot(buffer: Array, slot: int) -> None:
+    """Set a row and a column to zero."""
+    if not isinstance(buffer, np.ndarray):  # on a device
+        return buffer.through("clear_slot", slot)
+    buffer[slot] = 0.0
+    buffer[:, slot] = 0.0
+
+
 def weighted_square(W: Array, weight: Array) -> Array:
     """``W diag(weight) Wᵀ`` in the upper triangle of a new buffer, at half the cost of a product.
 
@@ -326,10 +334,10 @@ def _blocked_complex_cholesky(S: Array) -> Array:
 
 def scale_by_cholesky(U: Array, L: Array) -> Array:
     """``U L⁻ᵀ``, so that ``W Wᵀ = U (L Lᵀ)⁻¹ Uᵀ`` for the result W."""
-    if not isinstance(U, np.ndarray):  # on a device
-        return U.through("scale_by_cholesky", L)
     if L.size == 1:
         return U / L
+    if not isinstance(U, np.ndarray):  # on a device
+        return U.through("scale_by_cholesky", L)
     trsm = _blas("trsm", U.dtype)
     result: Array = trsm(1.0, L, U, side=1, lower=1, trans_a=1)
     return result
@@ -337,10 +345,10 @@ def scale_by_cholesky(U: Array, L: Array) -> Array:
 
 def solve_lower(L: Array, X: Array) -> Array:
     """``L⁻¹ X`` for a small lower triangular L."""
-    if not isinstance(L, np.ndarray):  # on a device
-        return L.through("solve_lower", X)
     if L.size == 1:
         return X / L
+    if not isinstance(L, np.ndarray):  # on a device
+        return L.through("solve_lower", X)
     trsm = _blas("trsm", L.dtype)
     result: Array = trsm(1.0, L, X, lower=1)
     return result

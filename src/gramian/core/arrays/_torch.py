@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 BLOCK, WIDE = 2048, 8192
-ADDED = 1024
+MULTIPLIED = ADDED = 1024
 ROTATED = 256
 SOLVED = 512
 FAR, FEW_PAIRS = 64.0, 2**22
@@ -41,11 +41,11 @@ def _double(block: Tensor) -> Tensor:
 
 def symmetric_product(buffer: Tensor, X: Tensor, lower: bool) -> Tensor:
     """``S @ X`` for the symmetric S in one triangle."""
-    S = buffer.T if lower else buffer
-    out = -S.diagonal()[:, None] * X  # which both halves of a square on the diagonal have
-    for J in _blocks(len(S)):
+    S, out = buffer.T if lower else buffer, torch.zeros_like(X)
+    for J in _blocks(len(S), MULTIPLIED):
         upper = torch.triu(S[J, J])
         out[J].addmm_(upper, X[J]).addmm_(upper.T, X[J])
+        out[J] -= upper.diagonal()[:, None] * X[J]  # which both triangles have
         rest = S[J, J.stop :]
         out[J].addmm_(rest, X[J.stop :])
         out[J.stop :].addmm_(rest.T, X[J])
@@ -185,6 +185,16 @@ def scale_by_cholesky(U: Tensor, L: Tensor) -> Tensor:
 def solve_lower(L: Tensor, X: Tensor) -> Tensor:
     """``L⁻¹ X``."""
     return torch.linalg.solve_triangular(L, X, upper=False)
+
+
+def clear_slot(buffer: Tensor, slot: int) -> None:
+    """Set a row and a column to zero.
+
+    The numbers of a column are named one by one: torch divides what reaches over more than 2 GB,
+    such as the column of a large matrix, into as many parts as it takes.
+    """
+    buffer[slot] = 0.0
+    buffer.view(-1)[torch.arange(slot, buffer.numel(), len(buffer), device=buffer.device)] = 0.0
 
 
 def subtract_outer(rows: Tensor, factors: Tensor, vector: Tensor) -> None:

@@ -21,7 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, row_blocks, symmetric_product, triangle_rows, without_rows
+from gramian.core.arrays import (
+    Array,
+    clear_slot,
+    row_blocks,
+    symmetric_product,
+    triangle_rows,
+    without_rows,
+)
 from gramian.core.gram._memory import require_memory
 
 RowBlock = Callable[[slice, slice], Array]
@@ -176,8 +183,8 @@ class SlotMatrix:
     def wipe(self, positions: Array) -> None:
         """Set all numbers of these samples to zero in both triangles and free their slots."""
         slots = self.slots_at(positions)
-        self.buffer[slots, :] = 0.0
-        self.buffer[:, slots] = 0.0
+        for slot in self.slots[positions].tolist():
+            clear_slot(self.buffer, slot)
         self.diagonal[slots] = 0.0
         self.used[slots] = False
         self.slots = without_rows(self.slots, positions)
