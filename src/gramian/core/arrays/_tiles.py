@@ -14,6 +14,7 @@ bit of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import isqrt
 from typing import TypeVar
 
 import numpy as np
@@ -43,10 +44,14 @@ _THIN = 2**27
 def each_block(
     function: Callable[[slice], Result], blocks: Iterable[slice], numbers: int
 ) -> list[Result]:
-    """``function(block)`` for blocks of a matrix, side by side if it has many numbers."""
+    """``function(block)`` for blocks of a matrix, side by side if it has many numbers.
+
+    Blocks take a millisecond or two, and then threads wait for one another. So they are given to
+    half as many threads as the same number of samples would have by itself.
+    """
     if numbers < LARGE**2:
         return [function(block) for block in blocks]
-    return side_by_side(function, blocks)
+    return side_by_side(function, blocks, isqrt(numbers) // 2)
 
 
 def is_large(buffer: Array) -> bool:
@@ -76,11 +81,11 @@ def factor_tiles(buffer: Array) -> int:
             trsm(buffer[J, J], buffer[J, K])
 
         if j:
-            side_by_side(subtract, blocks[j:])
+            each_block(subtract, blocks[j:], buffer.size)
         bad = potrf(buffer[J, J])
         if bad:
             return int(J.start + bad)
-        side_by_side(solve, blocks[j + 1 :])
+        each_block(solve, blocks[j + 1 :], buffer.size)
     return 0
 
 
@@ -110,8 +115,8 @@ def _invert_column(buffer: Array, rows: list[slice], J: slice) -> None:
         if K.stop < J.start:
             gemm(-1.0, buffer[K, K.stop : J.start], M[K.stop :], 1.0, T)
 
-    side_by_side(scale, rows)
-    side_by_side(multiply, rows)
+    each_block(scale, rows, buffer.size)
+    each_block(multiply, rows, buffer.size)
 
 
 def _multiply_column(buffer: Array, rows: list[slice], J: slice) -> None:
@@ -123,7 +128,7 @@ def _multiply_column(buffer: Array, rows: list[slice], J: slice) -> None:
         if J.stop < len(buffer):
             gemm(1.0, buffer[K, after], buffer[J, after], 1.0, buffer[K, J], b"NT")
 
-    side_by_side(multiply, rows)
+    each_block(multiply, rows, buffer.size)
     lauum(buffer[J, J])
     if J.stop < len(buffer):
         syrk(1.0, buffer[J, after], buffer[J, J])
@@ -140,4 +145,4 @@ def add_outer_tiles(buffer: Array, W: Array, sign: float) -> None:
             gemm(sign, W[above], W[J], 1.0, buffer[above, J], b"NT")
         syrk(sign, W[J], buffer[J, J])
 
-    side_by_side(add, reversed(blocks_of(len(buffer))))
+    each_block(add, reversed(blocks_of(len(buffer))), buffer.size)
