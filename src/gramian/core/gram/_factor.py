@@ -153,8 +153,7 @@ class SlotFactor(Factor):
 
     @property
     def dtype(self) -> np.dtype:
-        result: np.dtype = self._matrix.buffer.dtype
-        return result
+        return self._matrix.buffer.dtype
 
     @property
     def matrix(self) -> SlotMatrix:

@@ -339,10 +339,7 @@ class LiveInverse(SlotFactor):
         W, signs = self._updates()
         if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
-            columns: Array = buffer.through(
-                "factor_columns", self._diagonal, W, signs, slots.tolist()
-            )
-            return columns
+            return buffer.through("factor_columns", self._diagonal, W, signs, slots.tolist())
         rows = triangle_rows(self._matrix.buffer, slots)
         rows[np.arange(len(slots)), slots] += self._diagonal[slots]
         if self._deferred:

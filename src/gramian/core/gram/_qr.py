@@ -116,5 +116,4 @@ class QRFactor(Factor):
 
     def _solve_upper(self, B: Array) -> Array:
         """``R⁻¹ B``; LAPACK takes no matrix of no samples."""
-        result: Array = solve_triangular(self._R, B) if len(B) else B
-        return result
+        return solve_triangular(self._R, B) if len(B) else B

@@ -101,8 +101,7 @@ class Precomputed(Kernel):
             raise ValueError(
                 "k(x, x) of new samples is not among the values of a precomputed kernel."
             )
-        result: Array = X.K[X.index, X.index]
-        return result
+        return X.K[X.index, X.index]
 
 
 def _as_slice(index: Array) -> slice | Array:
