@@ -190,11 +190,6 @@ def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
     return row_blocks(m, row, itemsize=1, budget=min(max(2**23, 16 * row), 2**26))
 
 
-def pair_blocks(n: int, t: int) -> Iterator[slice]:
-    """Cut n samples into blocks, whose numbers (samples, n, t) stay near the processor."""
-    return row_blocks(n, n * (2 + t), budget=2**22)
-
-
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:
     """Kernel values (m, n) of queries, on the device of the samples, and (m,) of each with itself.
 

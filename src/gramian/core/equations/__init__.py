@@ -31,12 +31,7 @@ from gramian.core.equations._local_scale import (
     scales_without_each,
 )
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
-from gramian.core.equations._pairs import (
-    Pairs,
-    group_pair_residuals,
-    pair_effects,
-    pair_residuals,
-)
+from gramian.core.equations._pairs import Pairs, all_pairs, pair_effects
 from gramian.core.equations._relevance import feature_scales
 from gramian.core.equations._targets import (
     TARGETS,
@@ -70,6 +65,7 @@ __all__ = [
     "accepted",
     "adaptive_scores",
     "added_rows",
+    "all_pairs",
     "class_scores",
     "conformal_regions",
     "decision_changes",
@@ -78,7 +74,6 @@ __all__ = [
     "finite_outputs",
     "finite_sizes",
     "fit_calibration",
-    "group_pair_residuals",
     "groups_by_size",
     "independent_append",
     "independent_remove",
@@ -93,7 +88,6 @@ __all__ = [
     "nonconformity",
     "p_values",
     "pair_effects",
-    "pair_residuals",
     "probabilities",
     "row_residuals",
     "rows_without_each",
