@@ -108,7 +108,8 @@ class QRFactor(Factor):
 
     def square_diagonal(self, weights: Array) -> Array:
         """``diag(P diag(weights) P)``, O(n³)."""
-        result: Array = np.einsum("ij,ij,i->j", *(2 * [self._inverse()]), weights)
+        P = self._inverse()
+        result: Array = np.einsum("ij,ij,i->j", P, P, weights)
         return result
 
     def _inverse(self) -> Array:
