@@ -28,9 +28,9 @@ from gramian.core.engines._removed import (
 
 def balanced_factors(labels: Array, weight: Array, n_classes: int) -> Array:
     """Balanced class weights (n_classes,); 1 for a class without samples."""
-    sums, there = (np.bincount(labels, w, n_classes) for w in (weight, np.ones(len(weight))))
-    shares = np.count_nonzero(there) * sums
-    result: Array = np.divide(weight.sum(), shares, out=np.ones(n_classes), where=there > 0)
+    there = np.bincount(labels, minlength=n_classes) > 0
+    shares = np.count_nonzero(there) * np.bincount(labels, weight, n_classes)
+    result: Array = np.divide(weight.sum(), shares, out=np.ones(n_classes), where=there)
     return result
 
 

@@ -59,10 +59,8 @@ class MovingModel:
         slots, capacity = system.slots, len(system.ring)
         self._targets = SlotTargets(engine.spec, holdings, slots, capacity)
         # A free slot lies infinitely far away: its kernel values are 0.
-        self._X, self._shape = (
-            np.full((capacity, holdings.rows.width), inf),
-            (1, holdings.rows.width),
-        )
+        self._X = np.full((capacity, holdings.rows.width), inf)
+        self._shape = (1, holdings.rows.width)
         self._X[slots] = holdings.rows.samples()
         self._ids = np.zeros(capacity, dtype=holdings.ids.dtype)
         self._ids[slots] = holdings.ids

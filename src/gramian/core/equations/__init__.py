@@ -13,7 +13,7 @@ from gramian.core.equations._conformal import (
 )
 from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
 from gramian.core.equations._equations import PAIRS_REFUSED, Equations, MomentsOf, Removals
-from gramian.core.equations._gradients import Derivatives, differentiate
+from gramian.core.equations._gradients import differentiate
 from gramian.core.equations._groups import BlocksOf, groups_by_size, row_residuals
 from gramian.core.equations._independent import (
     Independent,
@@ -51,7 +51,6 @@ __all__ = [
     "BlocksOf",
     "ClassTargets",
     "Criterion",
-    "Derivatives",
     "Equations",
     "Independent",
     "LeastSquares",
