@@ -35,7 +35,7 @@ def label_p_values(
     random_state: Any,
     method: str = "full",
     score: str = "margin",
-) -> Any:
+) -> Array:
     """p-value of each class for each query, of shape (m, n_classes)."""
     check_choice("method", method, SET_METHODS)
     check_choice("score", score, SCORES)
@@ -51,15 +51,14 @@ def label_p_values(
         drawn = Drawn.of(random, len(holdings), m, smoothed, score == "adaptive")
         out = np.empty((m, len(classes)))
         for rows, block in now.engine.added(holdings, X):
+            shares, ties = drawn.shares(rows), drawn.ties_of(rows)
             for label in classes:
-                weight = (
-                    holdings.weight * (holdings.labels == label) if mondrian else holdings.weight
-                )
-                shares = drawn.shares(rows)
-                scores = (
-                    block.scores(label) if shares is None else block.adaptive_scores(label, shares)
-                )
-                out[rows, label] = p_values(scores, weight, drawn.ties_of(rows))
+                counted = holdings.labels == label if mondrian else 1.0
+                if shares is None:
+                    scores = block.scores(label)
+                else:
+                    scores = block.adaptive_scores(label, shares)
+                out[rows, label] = p_values(scores, holdings.weight * counted, ties)
         return out
 
 
@@ -73,7 +72,7 @@ def answer_p_values(
     width: str = "constant",
     score: str = "margin",
     mondrian: bool = False,
-) -> Any:
+) -> Array:
     """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
 
     For a classifier, the column of `p_values` for the label; a label that the model does not know
@@ -165,7 +164,7 @@ def regions(model: Any, X: Any, confidence_level: Any, width: str = "auto") -> l
         return out
 
 
-def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str) -> Any:
+def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str) -> Array:
     """Low and high ends for each query and target, of shape (m, t, 2)."""
     check_choice("method", method, METHODS)
     check_choice("width", width, WIDTHS)
@@ -186,7 +185,8 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str
 
 def _jackknife_ends(model: Any, X: Any, confidence_level: float, local: bool) -> Array:
     """Ends (m, t, 2) of jackknife+ intervals."""
-    X, now = _queries_of(model, X), model._serving()
+    now = model._serving()
+    X = now.samples.queries(model, now.holdings, X)
     counts, t = group_weight(now.holdings), now.holdings.y.reshape(len(now.holdings), -1).shape[1]
     out = np.empty((X.shape[0], t, 2))
     for rows, values, scores, scales in _judged(model, X, local):
@@ -195,11 +195,6 @@ def _jackknife_ends(model: Any, X: Any, confidence_level: float, local: bool) ->
             ends = jackknife_plus(values[..., j], reach[..., j], counts, confidence_level)
             out[rows, j] = np.stack(ends, axis=1)
     return out
-
-
-def _queries_of(model: Any, X: Any) -> Any:
-    now = model._serving()
-    return now.samples.queries(model, now.holdings, X)
 
 
 def _judged(model: Any, X: Any, local: bool) -> Iterator[tuple[slice, Array, Array, Array]]:

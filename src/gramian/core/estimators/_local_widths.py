@@ -28,6 +28,7 @@ from gramian.core.equations import (
     neighbours,
     scales_without_each,
 )
+from gramian.core.estimators._fitted import Fitted
 
 _KEPT_BYTES = 2**26  # residuals without pairs that are kept from one call to the next
 
@@ -141,28 +142,19 @@ class FoldScale:
         return out
 
 
-def fold_scales(now: Any) -> list[FoldScale]:
-    """The scales of the folds of one version of a model, computed once."""
-    if "fold scales" not in now.cache:
-        leaving = [np.flatnonzero(now.holdings.folds == k) for k in range(len(now.fold_specs))]
-        pairs = zip(now.fold_specs, leaving, strict=True)
-        now.cache["fold scales"] = [
-            FoldScale.of(spec, now.holdings.without(left)) for spec, left in pairs
-        ]
-    found: list[FoldScale] = now.cache["fold scales"]
-    return found
+def fold_scales(now: Fitted) -> list[FoldScale]:
+    """The scales of the folds of one version of a model."""
+    return [FoldScale.of(spec, rest) for spec, _, rest in now.without_folds()]
 
 
-def scales_out_of_fold(now: Any, scales: list[FoldScale]) -> Array:
+def scales_out_of_fold(now: Fitted) -> Array:
     """``s_k(x_i)`` of the held samples, each by the model of its fold k, (n, t)."""
-    if "scales out of fold" not in now.cache:
-        out = np.empty((len(now.holdings), scales[0].sizes.shape[1]))
-        for k, scale in enumerate(scales):
-            left = np.flatnonzero(now.holdings.folds == k)
-            out[left] = scale.at(held_queries(now.holdings, left))
-        now.cache["scales out of fold"] = out
-    found: Array = now.cache["scales out of fold"]
-    return found
+    scales = now.derived("fold scales", fold_scales)
+    out = np.empty((len(now.holdings), scales[0].sizes.shape[1]))
+    for k, scale in enumerate(scales):
+        left = np.flatnonzero(now.holdings.folds == k)
+        out[left] = scale.at(held_queries(now.holdings, left))
+    return out
 
 
 def _own_group(holdings: Holdings, at: Array) -> Array:

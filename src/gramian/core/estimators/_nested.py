@@ -9,6 +9,7 @@ predicted by what was chosen and trained without it.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,10 +18,11 @@ from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array, one_blas_thread
-from gramian.core.engines import Holdings, is_number
+from gramian.core.engines import Holdings, Predictor, is_number
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
 from gramian.core.estimators._doubts import LEAST, doubt_of_choices, doubt_of_classes, warn
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.progress import counted
 
 FOLDS_AFRESH = 10
@@ -155,26 +157,21 @@ def out_of_fold_outputs(model: Any, folds: Any = None, n_jobs: Any = None) -> Ar
         return out_of_fold_outputs_of(_chosen_without_folds(model, folds, n_jobs))
 
 
-def out_of_fold_outputs_of(now: Any) -> Array:
+def out_of_fold_outputs_of(now: Fitted) -> Array:
     """The same of one version of a model, which knows what is chosen without each fold."""
-    if "out of fold" not in now.cache:
-        now.cache["out of fold"] = _read_out_of_fold(now)
-    result: Array = now.cache["out of fold"]
-    return result
+    return now.derived("out of fold", _read_out_of_fold)
 
 
-def fold_predictors(model: Any) -> tuple[Any, list[tuple[Array, Any]]]:
+def fold_predictors(model: Any) -> tuple[Fitted, list[tuple[Array, Predictor]]]:
     """One version of a model, and for each fold its positions and the predictor without it."""
     with model._lock:
         now = _chosen_without_folds(model, None, None)
-        if "fold predictors" not in now.cache:
-            now.cache["fold predictors"] = list(_predictors(now))
-        return now, now.cache["fold predictors"]
+        return now, now.derived("fold predictors", lambda now: list(_predictors(now)))
 
 
-def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Any:
+def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Fitted:
     """The present version, with what is chosen without each fold; chosen now if it is not known."""
-    now = model._serving()
+    now: Fitted = model._serving()
     if now.fold_specs is not None and folds in (None, len(now.fold_specs)):
         return now
     holdings = now.holdings
@@ -198,9 +195,8 @@ def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Any:
         warnings.simplefilter("ignore", ChoiceWarning)  # a choice that is dropped, fold by fold
         choose = counted(chosen, len(leaving), "folds")
         specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(choose), leaving))
-    model._now = now = replace(
-        now, holdings=replace(holdings, folds=fold), fold_specs=tuple(specs), cache={}
-    )
+    holdings = replace(holdings, folds=fold)
+    now = model._now = replace(now, holdings=holdings, fold_specs=tuple(specs), cache={})
     return now
 
 
@@ -216,17 +212,14 @@ def _without_paths(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, **({"selection": None} if "selection" in values else {}), **parts}
 
 
-def _predictors(now: Any) -> Any:
-    for k, spec in enumerate(now.fold_specs):
-        left = np.flatnonzero(now.holdings.folds == k)
-        rest: Holdings = now.holdings.without(left)
+def _predictors(now: Fitted) -> Iterator[tuple[Array, Predictor]]:
+    for spec, left, rest in now.without_folds():
         yield left, spec.build(rest).predictor(rest)
 
 
-def _read_out_of_fold(now: Any) -> Array:
-    found = now.cache.get("fold predictors") or _predictors(now)
+def _read_out_of_fold(now: Fitted) -> Array:
     out: Array | None = None
-    for left, predictor in found:
+    for left, predictor in now.cache.get("fold predictors") or _predictors(now):
         if len(left) == 0:
             continue
         outputs = np.asarray(predictor.outputs(held_queries(now.holdings, left)))
