@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines import (
-    HOST,
-    DenseSpec,
-    DenseState,
-    KernelSpec,
-    check_positive,
-)
+from gramian.core.engines import HOST, DenseSpec, DenseState, KernelSpec, check_positive
 from gramian.core.equations import Equations
 from gramian.core.estimators._estimator import LiveEstimator
 from gramian.core.estimators._fitted import Fitted

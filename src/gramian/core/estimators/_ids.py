@@ -64,7 +64,7 @@ def _kind(value: Any) -> str:
     return "i" if isinstance(value, Integral) and not isinstance(value, bool) else "O"
 
 
-def next_ids(holdings: Array, start: int, n: int) -> tuple[Array, int]:
+def next_ids(held: Array, start: int, n: int) -> tuple[Array, int]:
     """Return ids for n samples that came without ids, and the next number to use.
 
     The numbers continue from ``start`` and exceed every integer id held now, unless one of the
@@ -76,33 +76,33 @@ def next_ids(holdings: Array, start: int, n: int) -> tuple[Array, int]:
     ValueError
         If the held samples have string ids, or if the integers are used up.
     """
-    if holdings.dtype.kind == "U":
+    if held.dtype.kind == "U":
         raise ValueError(
             "the samples of this model have ids of the caller's own, such as "
-            f"{holdings[0]!s}; pass `ids` for the new samples too."
+            f"{held[0]!s}; pass `ids` for the new samples too."
         )
-    first, most = max(start, int(holdings.max(initial=-1)) + 1), int(np.iinfo(np.int64).max)
+    first, most = max(start, int(held.max(initial=-1)) + 1), int(np.iinfo(np.int64).max)
     if first + n <= most:
         return np.arange(first, first + n), first + n
-    if start + len(holdings) + n > most:
+    if start + len(held) + n > most:
         raise ValueError(
             f"there are no {n} numbers left after id {start - 1}; pass `ids` for the new samples."
         )
-    free = np.setdiff1d(np.arange(start, start + len(holdings) + n), holdings)[:n]
+    free = np.setdiff1d(np.arange(start, start + len(held) + n), held)[:n]
     return free, int(free[-1]) + 1 if n else start
 
 
-def check_new(holdings: Array, new: Array) -> None:
+def check_new(held: Array, new: Array) -> None:
     """Raise ValueError unless ``new`` ids have the type of the held ids and are not among them."""
-    if holdings.dtype.kind != new.dtype.kind:
+    if held.dtype.kind != new.dtype.kind:
         kinds = {"i": "integers", "U": "strings"}
         raise ValueError(
-            f"ids must be {kinds[holdings.dtype.kind]} as those the model holds, got "
+            f"ids must be {kinds[held.dtype.kind]} as those the model holds, got "
             f"{kinds[new.dtype.kind]}."
         )
-    if len(new) == 1 and np.count_nonzero(holdings == new.item()) == 0:
+    if len(new) == 1 and np.count_nonzero(held == new.item()) == 0:
         return
-    repeated = new[np.isin(new, holdings)]
+    repeated = new[np.isin(new, held)]
     if len(repeated):
         raise ValueError(
             f"id {repeated[0]!s} is already held by the model. Forget it first, or give the new "
@@ -110,7 +110,7 @@ def check_new(holdings: Array, new: Array) -> None:
         )
 
 
-def positions_of(holdings: Array, ids: Any, caller: str = "forget") -> Array:
+def positions_of(held: Array, ids: Any, caller: str = "forget") -> Array:
     """Return the ascending positions of the given ids among the held ones, O(n) for one id.
 
     Raises
@@ -121,8 +121,8 @@ def positions_of(holdings: Array, ids: Any, caller: str = "forget") -> Array:
     if type(ids) is not int and np.size(ids) == 0:
         return np.empty(0, dtype=int)
     asked = _as_ids(ids)
-    alike = asked.dtype.kind == holdings.dtype.kind
-    among = holdings == asked.item() if alike and len(asked) == 1 else np.isin(holdings, asked)
+    alike = asked.dtype.kind == held.dtype.kind
+    among = held == asked.item() if alike and len(asked) == 1 else np.isin(held, asked)
     positions: Array = among.nonzero()[0] if alike else np.empty(0, dtype=int)
     if len(positions) == len(asked):
         return positions
@@ -133,13 +133,13 @@ def positions_of(holdings: Array, ids: Any, caller: str = "forget") -> Array:
         one, many = {"i": "an integer", "U": "a string"}, {"i": "integers", "U": "strings"}
         raise ValueError(
             f"{caller} got id {values[0]!s}, {one[asked.dtype.kind]}; the ids of this model are "
-            f"{many[holdings.dtype.kind]}, such as {holdings[0].item()!r}."
+            f"{many[held.dtype.kind]}, such as {held[0].item()!r}."
         )
-    unknown = np.setdiff1d(values, holdings)
+    unknown = np.setdiff1d(values, held)
     ids = "id" if len(unknown) == 1 else "ids"
     raise ValueError(
         f"{caller} got {ids} {_listed(unknown.tolist())}, which the model does not hold "
-        f"(it holds {len(holdings)} samples)."
+        f"(it holds {len(held)} samples)."
     )
 
 

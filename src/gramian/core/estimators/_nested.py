@@ -147,8 +147,8 @@ def known_score(model: Any) -> NestedScore | None:
 
 
 def class_of(F: Array) -> Array:
-    """Index of the class with the largest output; of two classes, 0 is the first."""
-    return (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else np.argmax(F, axis=1)
+    """Index of the class with the largest output (..., t); of two classes, 0 is the first."""
+    return (F[..., 0] > 0).astype(int) if F.shape[-1] == 1 else np.argmax(F, axis=-1)
 
 
 def out_of_fold_outputs(model: Any, folds: Any = None, n_jobs: Any = None) -> Array:

@@ -150,15 +150,14 @@ class KernelSamples:
             raise ValueError(
                 f"X must hold the kernel values to each of the {len(holdings)} samples of the "
                 f"model, in the order of ids_, and k(x, x) in a last column: a query is added to "
-                f"the "
-                f"samples. Got {X.shape[1]} columns."
+                f"the samples. Got {X.shape[1]} columns."
             )
         return X
 
     def keep(self, X: Any, some: Array) -> Any:
         """Return the selected new samples, without their kernel values to the other new ones."""
-        holdings = np.ones(X.shape[1] - len(X), dtype=bool)
-        return X[np.ix_(some, np.concatenate([holdings, some]))]
+        held = np.ones(X.shape[1] - len(X), dtype=bool)
+        return X[np.ix_(some, np.concatenate([held, some]))]
 
 
 VECTORS, FOLLOWING, KERNEL_ROWS = VectorSamples(), VectorSamples(follows=True), KernelSamples()
