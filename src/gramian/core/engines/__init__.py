@@ -15,7 +15,6 @@ from gramian.core.engines._doubt import fit_again, outputs_without
 from gramian.core.engines._engine import Engine, Predictor
 from gramian.core.engines._holdings import Holdings, check_weight
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
-from gramian.core.engines._moving import MovingModel
 from gramian.core.engines._parameters import check_choice, check_positive, is_number
 from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPredictor
 from gramian.core.engines._removed import held_queries, left_out_by_removal, without_each_by_removal
@@ -42,7 +41,6 @@ __all__ = [
     "Holdings",
     "KernelSpec",
     "Listener",
-    "MovingModel",
     "Predictor",
     "PrimalEngine",
     "PrimalPredictor",

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, one_blas_thread, using_jobs
-from gramian.core.engines import DeferredEngine, MovingModel, Predictor
+from gramian.core.engines import DeferredEngine, Predictor
 from gramian.core.estimators._fitted import Fitted, Value
 from gramian.core.estimators._moving import Moving
 
@@ -49,7 +49,7 @@ class Versioned:
         """Let samples move through the model, if all is plain; None if not. See `Moving`."""
         with self._lock, one_blas_thread():
             now = self._serving()
-            if now.fold_specs is not None or not MovingModel.moves(now.engine, now.holdings):
+            if now.fold_specs is not None or not Moving.moves(now):
                 return None
             moving = Moving(now, self._lock, most)
             vars(self)["_now"] = moving
