@@ -387,7 +387,7 @@ class LiveEstimator(HeldSamples, StoredModel):
         def hold(samples: Any, some: Any) -> Holdings:
             rows = make_rows(samples, precomputed=spec.precomputed, tensors=tensors)
             held = np.array(y[some]), np.array(weight[some]), np.array(own[some])
-            theirs = None if groups is None else groups[some]
+            theirs = None if groups is None else np.array(groups[some])
             new = Holdings(rows, *held, next_id, groups=theirs)
             return self._classes_after_append(None, new, classes)
 
