@@ -20,7 +20,7 @@ FOLDS = 5
 
 
 class ChoiceWarning(UserWarning):
-    """An error that a model knows of itself, or a choice that it made, may not hold for others."""
+    """The error that a model reports, or a choice that it made, may not hold for new samples."""
 
 
 def warn_of_width(what: str, holdings: Holdings) -> None:

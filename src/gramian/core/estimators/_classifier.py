@@ -137,7 +137,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             "auto" is "cv+" for 20 to 2,048 samples if something was chosen on them, or if they have
             groups; else "full".
         score : {"margin", "adaptive"}
-            How ill a label fits. "margin" is the best other output minus that of the label: the
+            How badly a label fits. "margin" is the best other output minus that of the label: the
             smallest sets, without random numbers. "adaptive" is the probability of all classes that
             are more probable than the label and a random share of its own (romano2020): larger sets
             that hold the truth about as often at hard queries as at easy ones. The promise is the

@@ -293,7 +293,7 @@ class LiveEstimator(HeldSamples, StoredModel):
         return twin
 
     def snapshot(self, *, loo: bool = False) -> Self:
-        """Return a copy that goes on predicting as this model does now, for readers beside edits.
+        """Return a copy that goes on predicting as this model does now, for readers during edits.
 
         It shares the samples with this model until one of the two is edited, and has a lock of its
         own: its readers never wait for an edit of this model, and see nothing of it.

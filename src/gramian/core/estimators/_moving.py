@@ -1,8 +1,8 @@
 """Steps of a window: a model while one sample comes and the oldest leaves, over and over.
 
-What an edit makes anew, such as holdings and a predictor, is not made here: samples and targets lie
-in the slots of the Gram matrix, and become holdings when somebody wants to see them. See
-`MovingSystem` for the arithmetic.
+An edit makes new holdings and a new predictor; a step does not. Samples and targets lie in the
+slots of the Gram matrix, and become holdings when the model is read. See `MovingSystem` for the
+arithmetic.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class _Query(NamedTuple):
 class Moving:
     """What stands in place of a `Fitted` while samples move through a model.
 
-    A window moves by steps of one sample in and, if it is full, the oldest out. They are made here,
-    and a `Fitted` when somebody reads the model, which ends the movement: what a step is asked for
-    then, it refuses. `left` then says what the model held.
+    A window moves by steps of one sample in and, if it is full, the oldest out, which are made
+    here. Whoever reads the model gets a `Fitted`, which ends the movement: later steps are refused,
+    and `left` says what the model held.
 
     Until the end, the engine serves no holdings. The samples are those of one version at any time:
     the `span` of the system says which, and nothing else does. After an interrupt the engine is

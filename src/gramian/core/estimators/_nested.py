@@ -1,8 +1,8 @@
 """Scores on samples that were not there when a model was tuned: one honest number.
 
-A leave-one-out error is exact for given hyper-parameters. They were chosen on the same samples, so
-it flatters: hardly, for two numbers chosen on a thousand samples; beyond all measure, for a number
-for each of a thousand features. Here everything is chosen again without each fold, and the fold is
+A leave-one-out error is exact for given hyper-parameters. If they were chosen on the same samples,
+it is too small: hardly for two numbers chosen on a thousand samples, very much for one number for
+each of a thousand features. Here everything is chosen again without each fold, and the fold is
 predicted by what was chosen and trained without it.
 """
 

@@ -94,7 +94,7 @@ class Factor(ABC):
         """Rebuild the factored form from A, O(n³)."""
 
     def fold(self) -> None:  # noqa: B027
-        """Carry out deferred updates, if there are any; until then they tell of samples gone."""
+        """Carry out deferred updates, if any; until then they contain traces of removed samples."""
 
     # -- the inverse ----------------------------------------------------------------------------
 

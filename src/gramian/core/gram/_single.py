@@ -1,6 +1,6 @@
 """The inverse in single precision: more samples in the same memory, and double precision in X.
 
-P and the A beside it are float32, which halves the memory. Solutions are float64 all the same:
+P and the stored A are float32, which halves the memory. Solutions are float64 all the same:
 their residual is that of the true A, whose rows are computed from the samples again, and P only
 says where to go next. A step goes as far as makes the residual shortest, after the directions of
 all steps before (generalised conjugate residuals)::

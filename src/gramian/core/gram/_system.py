@@ -63,8 +63,8 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
     """Factor A, given by its diagonal and its blocks, and estimate its condition number.
 
     ``"auto"`` selects the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and otherwise the
-    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``. What
-    ``"single"`` asks of ``row_block`` is said in `LiveSystem`.
+    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``, and
+    ``"single"`` a ``row_block`` as `LiveSystem` describes it.
 
     Raises
     ------
