@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,7 @@ class DenseQueries:
         """Return the function of their weight that gives what queries change."""
         schur = own - np.asarray(np.einsum("ij,ij->i", cross, solved))
 
+        @cache
         def added(weight: float) -> Added:
             weights = np.append(self.weight, self.weight.dtype.type(weight))
             shift = self.equations.shift(self.ridge, weights[-1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class RowQueries:
         crossed, reached = self._crossed(features), features @ self.B
         own = self.variances(features)
         held = self.residuals, self.clearance, self.weight
-        return lambda weight: added_rows(*held, crossed, own, reached, self.Y, weight)
+        return cache(lambda weight: added_rows(*held, crossed, own, reached, self.Y, weight))
 
     def left_groups(self, codes: Array) -> Array:
         """Left-out residuals (n, t) of the held rows without their groups, O(n d²) and Σ k³."""
