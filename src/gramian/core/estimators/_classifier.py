@@ -18,7 +18,7 @@ from gramian.core.estimators._conformal import check_confidence, label_p_values
 from gramian.core.estimators._estimator import LiveEstimator, edits
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._held_samples import answered
-from gramian.core.estimators._nested import class_of, out_of_fold_outputs_of
+from gramian.core.estimators._nested import class_of, out_of_fold_outputs
 from gramian.core.estimators._scikit_learn import ClassifierMixin
 
 
@@ -215,7 +215,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             if now.fold_specs is None:
                 return np.asarray(self.loo_predict_proba())
             largest, scale = self._calibration()
-            F = np.nan_to_num(out_of_fold_outputs_of(now), posinf=largest, neginf=-largest)
+            F = np.nan_to_num(out_of_fold_outputs(now), posinf=largest, neginf=-largest)
             return probabilities(F, scale)
 
     def loo_score(self) -> float:
@@ -353,7 +353,7 @@ def calibrated(now: Fitted) -> tuple[float, float]:
     if isinstance(now.spec, Calibrated) and now.spec.scale is not None:
         return largest, now.spec.scale
     if now.fold_specs is not None:
-        F = out_of_fold_outputs_of(now)
+        F = out_of_fold_outputs(now)
     bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
     return largest, fit_calibration(
         bounded, holdings.labels, len(holdings.classes), holdings.weight

@@ -36,7 +36,7 @@ from gramian.core.estimators._nested import (
     MOST,
     choices_flatter,
     fold_predictors,
-    out_of_fold_outputs_of,
+    out_of_fold_outputs,
 )
 
 
@@ -86,7 +86,7 @@ def cross_label_p_values(model: Any, X: Any, mondrian: bool, drawn: Drawn) -> Ar
     """p-value of each class for each query, of shape (m, n_classes)."""
     now, _, queries = _read(model, X)
     holdings = now.holdings
-    F, weight = out_of_fold_outputs_of(now), group_weight(holdings)
+    F, weight = out_of_fold_outputs(now), group_weight(holdings)
     scores, reach = nonconformity(F, holdings.labels), _reached
     if drawn.held is not None and drawn.own is not None:
         slopes, own = now.derived("fold slopes", _fold_slopes), drawn.own
@@ -154,7 +154,7 @@ def cross_fold_scores(model: Any, X: Any, local: bool = False) -> tuple[Array, A
     Scores are the residuals over the scales of the fold's model; all scales are 1 unless local.
     """
     now, some, queries = _read(model, X)
-    F = out_of_fold_outputs_of(now)
+    F = out_of_fold_outputs(now)
     residuals, values = np.abs(now.holdings.y.reshape(F.shape) - F), np.stack(queries, axis=1)
     if not local:
         return residuals, values, np.ones_like(values)

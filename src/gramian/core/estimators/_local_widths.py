@@ -57,7 +57,7 @@ def pair_sizes(now: Any) -> Iterator[tuple[Array, Array]]:
         if holdings.codes is None:
             sizes[np.arange(len(at)), at] = 0.0
         else:
-            sizes[_own_group(holdings, at)] = 0.0
+            sizes[_own_group(holdings.codes, at)] = 0.0
         if keeps:
             kept.append((at, sizes))
         yield at, sizes
@@ -82,7 +82,8 @@ def query_scales(now: Any, X: Any) -> Iterator[tuple[slice, Array, Array]]:
             if held is None:
                 own[at] = _held_scales(now, at, sizes)
             if near is None:
-                out[:, at] = _scales_without(holdings, at, S, sizes[0])[:, None]
+                leaving = np.isin(np.arange(n), at)  # a group
+                out[:, at] = _scales_without(holdings, leaving, S, sizes[0])[:, None]
                 continue
             for j in range(t):
                 out[:, at, j] = near.scales(sizes[..., j], at)
@@ -96,14 +97,13 @@ def _held_scales(now: Any, at: Array, sizes: Array) -> Array:
     S = similarity(now.spec, samples[at], samples)
     if holdings.codes is None:
         return scales_without_each(S, sizes, holdings.weight, at)
-    own = _own_group(holdings, at)
-    return local_scales(np.where(own, -np.inf, S), sizes, np.where(own, 0.0, holdings.weight))
+    return _scales_without(holdings, _own_group(holdings.codes, at), S, sizes)
 
 
-def _scales_without(holdings: Holdings, at: Array, S: Array, sizes: Array) -> Array:
-    """Scales (m, t) at queries without the samples at ``at``, a group."""
-    own = np.isin(np.arange(len(holdings)), at)
-    return local_scales(np.where(own, -np.inf, S), sizes, np.where(own, 0.0, holdings.weight))
+def _scales_without(holdings: Holdings, leaving: Array, S: Array, sizes: Array) -> Array:
+    """Scales (m, t) at queries without the samples that a mask (n,) or (m, n) selects."""
+    weight = np.where(leaving, 0.0, holdings.weight)
+    return local_scales(np.where(leaving, -np.inf, S), sizes, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,6 @@ def scales_out_of_fold(now: Fitted) -> Array:
     return out
 
 
-def _own_group(holdings: Holdings, at: Array) -> Array:
+def _own_group(codes: Array, at: Array) -> Array:
     """Whether sample j leaves with sample i, of shape (k, n)."""
-    codes = np.arange(len(holdings)) if holdings.codes is None else holdings.codes
     return np.asarray(codes[at][:, None] == codes)

@@ -85,7 +85,7 @@ class NestedScore:
 
 def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
     """The score of a fitted estimator; see ``LiveEstimator.nested_score``."""
-    now = model._serving()
+    now: Any = model._serving()
     if isinstance(folds, str) and folds == "auto":
         folds = None
         if now.fold_specs is None and not choices_flatter(now):
@@ -93,8 +93,9 @@ def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
             warn([_doubt_of_classes(now, F, "by leave-one-out")], stacklevel=4)
             return _scored(model, now, F, np.arange(len(now.holdings)), 0)
     known = now.fold_specs
-    F = out_of_fold_outputs(model, folds, n_jobs)
-    now = model._fitted()
+    with model._lock:
+        now = _chosen_without_folds(model, folds, n_jobs)
+        F = out_of_fold_outputs(now)
     if now.fold_specs is not known:
         warn(_doubts(model, now, F, model._loo_outputs()), stacklevel=4)
     return _scored(model, now, F, now.holdings.folds, len(now.fold_specs))
@@ -151,14 +152,11 @@ def class_of(F: Array) -> Array:
     return (F[..., 0] > 0).astype(int) if F.shape[-1] == 1 else np.argmax(F, axis=-1)
 
 
-def out_of_fold_outputs(model: Any, folds: Any = None, n_jobs: Any = None) -> Array:
-    """Outputs (n, t) of each held sample by the model tuned and trained without its fold."""
-    with model._lock:
-        return out_of_fold_outputs_of(_chosen_without_folds(model, folds, n_jobs))
+def out_of_fold_outputs(now: Fitted) -> Array:
+    """Outputs (n, t) of each held sample by the model tuned and trained without its fold.
 
-
-def out_of_fold_outputs_of(now: Fitted) -> Array:
-    """The same of one version of a model, which knows what is chosen without each fold."""
+    ``now`` must know what is chosen without each fold.
+    """
     return now.derived("out of fold", _read_out_of_fold)
 
 
