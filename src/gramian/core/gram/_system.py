@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.core.arrays import Array, plus_outer, solve_lower, without_rows
+from gramian.core.arrays import Array, on_device, plus_outer, solve_lower, without_rows
 from gramian.core.gram._cholesky import CholeskyFactor
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import Factor, SlotFactor
@@ -91,10 +91,14 @@ def factorize_slots(
     if factor == SINGLE:
         assert true_rows is not None
         return SingleInverse(matrix, true_rows), condition
-    most = _INVERTIBLE[matrix.buffer.dtype] * (_LONGER if hasattr(matrix.buffer, "tensor") else 1.0)
-    if factor == "inverse" or (factor == "auto" and condition <= most):
+    if factor == "inverse" or (factor == "auto" and condition <= _most_inverted(matrix.buffer)):
         return LiveInverse(matrix, cholesky_done=True), condition
     return cholesky, condition
+
+
+def _most_inverted(array: Array) -> float:
+    """The condition number up to which the explicit inverse serves, in this precision and place."""
+    return _INVERTIBLE.get(array.dtype, 0.0) * (_LONGER if on_device(array) else 1.0)
 
 
 class LiveSystem:
@@ -148,7 +152,7 @@ class LiveSystem:
         self._eps = float(np.finfo(self.B.dtype).eps)
         self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
         self._on_host = isinstance(self.B, np.ndarray)
-        self._invertible = _INVERTIBLE.get(self.B.dtype, 0.0) * (1.0 if self._on_host else _LONGER)
+        self._invertible = _most_inverted(self.B)
         self.factor, self.condition = factorize(diagonal, row_block, factor)
         self._true_rows = row_block if factor == SINGLE else None
         self.rebuilds: list[Rebuild] = []
