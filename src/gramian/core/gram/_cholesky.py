@@ -38,7 +38,7 @@ class CholeskyFactor(SlotFactor):
     name: ClassVar[str] = "cholesky"
 
     def __init__(self, matrix: SlotMatrix) -> None:
-        self._take(matrix)
+        self._matrix = matrix
         self._cholesky()
 
     def condition(self) -> float:

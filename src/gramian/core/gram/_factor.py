@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -147,6 +147,8 @@ class Factor(ABC):
 class SlotFactor(Factor):
     """A factor in the upper triangle of a `SlotMatrix`, with A in the lower."""
 
+    _matrix: SlotMatrix
+
     @property
     def n(self) -> int:
         return len(self._matrix.slots)
@@ -167,17 +169,14 @@ class SlotFactor(Factor):
         diagonal = self._matrix.diagonal  # 0 in free slots, and else > 0 unless it is complex
         return float((np.abs(diagonal) if diagonal.dtype.kind == "c" else diagonal).max())
 
-    # Methods of the storage, assigned in `_take`.
-    multiply: Any = None
-    rows: Any = None
-    norm: Any = None
+    def multiply(self, X: Array) -> Array:
+        return self._matrix.multiply(X)
 
-    def _take(self, matrix: SlotMatrix) -> None:
-        """Use this storage; methods that read only A are those of the storage."""
-        self._matrix = matrix
-        self.multiply = matrix.multiply
-        self.rows = matrix.rows
-        self.norm = matrix.norm
+    def rows(self, positions: Array) -> Array:
+        return self._matrix.rows(positions)
+
+    def norm(self) -> float:
+        return self._matrix.norm()
 
     def _cholesky(self) -> None:
         """Write R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""

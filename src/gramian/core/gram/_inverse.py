@@ -85,7 +85,7 @@ class LiveInverse(SlotFactor):
     _deferred: int
 
     def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
-        self._take(matrix)
+        self._matrix = matrix
         self._invert(cholesky_done)
 
     # -- edits ----------------------------------------------------------------------------------
@@ -222,11 +222,11 @@ class LiveInverse(SlotFactor):
     def _keep_without(self, positions: Array) -> None:
         """Factor the remaining samples in a new buffer, and use it once that has succeeded."""
         whole = self._matrix
-        self._take(whole.without(positions))
+        self._matrix = whole.without(positions)
         try:
             self.rebuild()
         except NotPositiveDefiniteError:
-            self._take(whole)
+            self._matrix = whole
             raise
 
     def _schur_root(self, S: Array, corner: Array) -> Array:

@@ -118,9 +118,3 @@ class SingleInverse(LiveInverse):
             past.append((Z, Q, square))
             error = float(np.abs(residual).max(initial=0.0))
         return X, float(np.abs(B - self.multiply(X)).max(initial=0.0))
-
-    # -- inside ---------------------------------------------------------------------------------
-
-    def _take(self, matrix: SlotMatrix) -> None:
-        self._matrix = matrix
-        self.norm: Any = matrix.norm
