@@ -19,11 +19,7 @@ from gramian.core.arrays import Array
 from gramian.core.engines._added import query_blocks
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._holdings import Holdings
-from gramian.core.engines._removed import (
-    by_position,
-    left_out_by_removal,
-    without_each_by_removal,
-)
+from gramian.core.engines._removed import by_position, left_out_by_removal, without_each_by_removal
 
 
 def balanced_factors(labels: Array, weight: Array, n_classes: int) -> Array:

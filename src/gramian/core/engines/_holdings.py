@@ -89,13 +89,7 @@ class Holdings:
         return np.unique(self.groups, return_inverse=True)[1]
 
     def appended(
-        self,
-        X: Any,
-        y: Array,
-        weight: Array,
-        ids: Array,
-        next_id: int,
-        groups: Array | None = None,
+        self, X: Any, y: Array, weight: Array, ids: Array, next_id: int, groups: Array | None = None
     ) -> Holdings:
         """Return holdings with more samples at the end and the same classes.
 

@@ -33,12 +33,7 @@ from gramian.core.equations._local_scale import (
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
 from gramian.core.equations._pairs import Pairs, all_pairs, pair_effects
 from gramian.core.equations._relevance import feature_scales
-from gramian.core.equations._targets import (
-    TARGETS,
-    ClassTargets,
-    Responses,
-    Targets,
-)
+from gramian.core.equations._targets import TARGETS, ClassTargets, Responses, Targets
 
 __all__ = [
     "CRITERIA",

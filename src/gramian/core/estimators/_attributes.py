@@ -76,11 +76,7 @@ class DenseAttributes(LiveEstimator):
         return self._serving().engine.factor
 
     def _make_spec(
-        self,
-        equations: Equations,
-        ridge: Any,
-        kind: type[DenseSpec] = DenseSpec,
-        **own: Any,
+        self, equations: Equations, ridge: Any, kind: type[DenseSpec] = DenseSpec, **own: Any
     ) -> DenseSpec:
         """Return the spec with these equations, and the parameters that the constructor set."""
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)

@@ -22,14 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from gramian.core.arrays import Array, Device, find_device, from_tensor, to_device
-from gramian.core.engines import (
-    HOST,
-    DenseRows,
-    Holdings,
-    Spec,
-    check_semidefinite,
-    check_weight,
-)
+from gramian.core.engines import HOST, DenseRows, Holdings, Spec, check_semidefinite, check_weight
 
 _FLOATS = [np.float64, np.float32]
 _TOO_LARGE = "X has a number that is too large for float64."

@@ -245,10 +245,7 @@ class LiveSystem:
         """Go on with B and X after k edits that left the factor in order; see `MovingSystem`."""
         self.B, self._X = np.asfortranarray(B), np.asfortranarray(X)
         self._largest = self.factor.largest()
-        self.edits += k
-        self._unchecked += k
-        self._unseen += k
-        self._since_full_check += k
+        self._count(k)
 
     def select_columns(self, columns: Array) -> None:
         """Keep only these columns of B and X."""
@@ -358,11 +355,15 @@ class LiveSystem:
                 raise
             self.rebuild(f"an edit failed: {error}")
             W = edit()
+        self._count(k)
+        return W
+
+    def _count(self, k: int) -> None:
+        """Count k edits, none of which is checked yet."""
         self.edits += k
         self._unchecked += k
         self._unseen += k
         self._since_full_check += k
-        return W
 
     def _largest_with(self, corner: Array) -> float:
         """``max |diag(A)|`` with new samples, which are those of ``corner``."""
