@@ -19,8 +19,8 @@ def without_each_by_removal(
 ) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of queries with their outputs (m, n, t) without each held sample or its group.
 
-    By one removal for each. ``engine`` must return a new engine from `remove` and stay as it is: a
-    `DeferredEngine` fits one. All classes stay.
+    By one removal for each. ``engine`` must return a new engine from `remove` and stay as it is; a
+    `DeferredEngine` does so by a fit. All classes stay.
     """
     n, precomputed = len(holdings), isinstance(holdings.rows.samples(), GramSamples)
     parts = list(_predictors(engine, holdings))
@@ -36,8 +36,8 @@ def without_each_by_removal(
 def left_out_by_removal(engine: Any, holdings: Holdings) -> Array:
     """Outputs (n, t) of the held samples without their groups, by one removal for each group.
 
-    ``engine`` must return a new engine from `remove` and stay as it is: a `DeferredEngine` fits
-    one. All classes stay.
+    ``engine`` must return a new engine from `remove` and stay as it is; a `DeferredEngine` does so
+    by a fit. All classes stay.
     """
     found = (
         (members, np.asarray(predictor.outputs(held_queries(holdings, members))))

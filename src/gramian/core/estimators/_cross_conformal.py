@@ -15,7 +15,6 @@ group count together as one: queries are then taken for samples of new groups.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,40 +84,30 @@ class Drawn:
 def cross_label_p_values(model: Any, X: Any, mondrian: bool, drawn: Drawn) -> Array:
     """p-value of each class for each query, of shape (m, n_classes)."""
     now, _, queries = _read(model, X)
-    holdings = now.holdings
-    F, weight = out_of_fold_outputs(now), group_weight(holdings)
-    scores, reach = nonconformity(F, holdings.labels), _reached
-    if drawn.held is not None and drawn.own is not None:
-        slopes, own = now.derived("fold slopes", _fold_slopes), drawn.own
-        scores = adaptive_scores(
-            finite_outputs(F), holdings.labels, slopes[holdings.folds], drawn.held
-        )
-        reach = partial(_reached_adaptively, slopes=slopes, shares=own)
-    m, c = len(queries[0]), len(holdings.classes)
+    holdings, F = now.holdings, out_of_fold_outputs(now)
+    scores, slopes = nonconformity(F, holdings.labels), None
+    if drawn.held is not None:
+        slopes = now.derived("fold slopes", _fold_slopes)
+        own = slopes[holdings.folds]
+        scores = adaptive_scores(finite_outputs(F), holdings.labels, own, drawn.held)
+
+    def reached(k: int, labels: Array) -> Array:
+        """Scores (m,) of the queries with these labels by the model of fold k."""
+        if slopes is None or drawn.own is None:
+            return nonconformity(queries[k], labels)
+        return adaptive_scores(finite_outputs(queries[k]), labels, slopes[k], drawn.own)
+
+    m, c, weight = len(queries[0]), len(holdings.classes), group_weight(holdings)
     out = np.empty((m, c))
     for label in range(c):
         counts = weight * (holdings.labels == label) if mondrian else weight
-        at = np.stack(reach(queries, np.full(m, label)), axis=1)  # (m, K)
+        labels = np.full(m, label)
+        at = np.stack([reached(k, labels) for k in range(len(queries))], axis=1)
         for rows in row_blocks(m, len(scores)):
             gaps = scores - at[rows][:, holdings.folds]
             both = np.pad(gaps, ((0, 0), (0, 1)))
             out[rows, label] = p_values(both, counts, drawn.ties_of(rows))
     return out
-
-
-def _reached(queries: list[Array], labels: Array) -> list[Array]:
-    """Scores (m,) of queries with these labels by the model of each fold."""
-    return [nonconformity(values, labels) for values in queries]
-
-
-def _reached_adaptively(
-    queries: list[Array], labels: Array, slopes: Array, shares: Array
-) -> list[Array]:
-    """The same for adaptive scores."""
-    return [
-        adaptive_scores(finite_outputs(values), labels, slope, shares)
-        for values, slope in zip(queries, slopes, strict=True)
-    ]
 
 
 def _fold_slopes(now: Fitted) -> Array:
