@@ -202,19 +202,15 @@ class DenseEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             return balanced_loo(self.spec, holdings)
         if holdings.codes is not None:
-            return self._loo_groups(holdings, holdings.codes)
-        targets, moments = self.spec.targets(holdings), cache(self.moments)
-        Y, ridge = self.system.B[:, 1:].real, self.spec.shift
-        F = self._reading(lambda: self.spec.equations.loo(Y, moments, ridge))
-        found = np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
-        return fit_again(found, self._doubtful(F, Y, moments), self.spec, holdings)
-
-    def _loo_groups(self, holdings: Holdings, codes: Array) -> Array:
-        """Outputs without each sample's group."""
-        queries = self._queries(holdings)
-        F = self.spec.targets(holdings).combine_left_out(queries.loo_groups(codes))
-        found = np.asarray(F.astype(holdings.rows.dtype))
-        return fit_again(found, self._doubtful_of(queries), self.spec, holdings)
+            queries = self._queries(holdings)
+            F, some = queries.loo_groups(holdings.codes), self._doubtful_of(queries)
+        else:
+            Y, moments, ridge = self.system.B[:, 1:].real, cache(self.moments), self.spec.shift
+            F = self._reading(lambda: self.spec.equations.loo(Y, moments, ridge))
+            some = self._doubtful(F, Y, moments)
+        values = self.spec.targets(holdings).combine_left_out(F)
+        found = np.asarray(values.astype(holdings.rows.dtype))
+        return fit_again(found, some, self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one were added.
