@@ -232,7 +232,10 @@ class DenseEngine(Engine):
             return balanced_without_each(self.spec, holdings, X)
         queries = self._queries(holdings)
         some = self._doubtful_of(queries)
-        return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
+        return (
+            (rows, fit_each_again(F, some, self.spec, holdings, X[rows]))
+            for rows, F in queries.without_each(X)
+        )
 
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
         """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n t).

@@ -198,8 +198,8 @@ class PrimalEngine(Engine):
         some = self._doubtful(queries, targets.groups)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift), targets.groups)
-            block = rows, targets.combine_left_out(F)
-            yield from fit_each_again([block], some, self.spec, holdings, X)
+            F = targets.combine_left_out(F)
+            yield rows, fit_each_again(F, some, self.spec, holdings, X[rows])
 
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
         """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n d)."""
