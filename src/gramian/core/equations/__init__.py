@@ -2,7 +2,12 @@
 
 from gramian.core.equations._adaptive import adaptive_scores, finite_outputs, margin_slope
 from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
-from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
+from gramian.core.equations._calibration import (
+    class_of,
+    class_scores,
+    fit_calibration,
+    probabilities,
+)
 from gramian.core.equations._conformal import (
     BestOthers,
     accepted,
@@ -60,6 +65,7 @@ __all__ = [
     "adaptive_scores",
     "added_rows",
     "all_pairs",
+    "class_of",
     "class_scores",
     "conformal_regions",
     "decision_changes",

@@ -13,12 +13,12 @@ from sklearn.utils.validation import column_or_1d
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.engines._crossfit import Calibrated
-from gramian.core.equations import accepted, fit_calibration, probabilities
+from gramian.core.equations import accepted, class_of, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
 from gramian.core.estimators._estimator import LiveEstimator, edits
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._held_samples import answered
-from gramian.core.estimators._nested import class_of, out_of_fold_outputs
+from gramian.core.estimators._nested import out_of_fold_outputs
 from gramian.core.estimators._scikit_learn import ClassifierMixin
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
+from gramian.core.equations import class_of
 from gramian.core.estimators._estimator import LiveEstimator
-from gramian.core.estimators._nested import class_of
 
 LOSSES = {True: ("log", "error"), False: ("squared", "absolute")}
 """Names of the losses of classifiers and of regressors, the default first."""

@@ -21,6 +21,7 @@ from gramian.core.arrays import Array, one_blas_thread
 from gramian.core.engines import Holdings, Predictor, is_number
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
+from gramian.core.equations import class_of
 from gramian.core.estimators._doubts import LEAST, doubt_of_choices, doubt_of_classes, warn
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.progress import counted
@@ -145,11 +146,6 @@ def known_score(model: Any) -> NestedScore | None:
     if now is None or now.fold_specs is None or "out of fold" not in now.cache:
         return None
     return _scored(model, now, now.cache["out of fold"], now.holdings.folds, len(now.fold_specs))
-
-
-def class_of(F: Array) -> Array:
-    """Index of the class with the largest output (..., t); of two classes, 0 is the first."""
-    return (F[..., 0] > 0).astype(int) if F.shape[-1] == 1 else np.argmax(F, axis=-1)
 
 
 def out_of_fold_outputs(now: Fitted) -> Array:
