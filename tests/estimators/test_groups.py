@@ -207,6 +207,24 @@ def test_balanced_weights_follow_when_a_group_leaves(classes):
     close_values(by_kernel.loo_decision_function(), expected, updates=24)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        LeastSquaresSVC("linear", C=10.0, class_weight="balanced"),
+        KernelDiscriminant(gamma=0.5, ridge=0.0, class_weight="balanced"),
+    ],
+    ids=["primal", "minimum norm"],
+)
+def test_balanced_weights_follow_in_other_engines(model):
+    X, y, groups = grouped(model, classes=3)
+    model.fit(X, y, groups=groups)
+    close_values(model.loo_decision_function(), left_out(model), updates=24)
+    now = model._serving()
+    found = np.concatenate([F for _, F in now.engine.without_each(now.holdings, queries())])
+    for i in range(0, len(y), 5):
+        close_values(found[:, i], values(without(model, groups == groups[i])), updates=24)
+
+
 @pytest.mark.parametrize("names", [int, str])
 def test_a_query_that_joins_has_a_group_of_its_own(names):
     """p-values of balanced classes, from refits without each group of the samples and the query."""

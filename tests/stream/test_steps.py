@@ -345,7 +345,7 @@ def test_copies_and_files_of_a_moving_window(tmp_path):
 
 def test_nothing_is_kept_of_a_sample_that_left():
     window, _, _ = moving("kda", steps=40)
-    model, inside = window._moving()._model, window._moving()._model._system
+    model, inside = window._moving(), window._moving()._system
     held = np.zeros(len(model._X), dtype=bool)
     held[inside.slots] = True
     assert (model._X[~held] == np.inf).all()

@@ -25,7 +25,7 @@ from gramian.core.engines import (
     outputs_without,
     query_blocks,
 )
-from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
+from gramian.core.engines._removed import left_out_by_removal, without_each_by_removal
 from gramian.core.gram import Rebuild
 from gramian.svm._lagrangian_dense import GramPart, GramSpace
 from gramian.svm._lagrangian_equations import (
@@ -191,10 +191,10 @@ class LagrangianEngine(Engine):
 
     def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
-        if holdings.codes is not None:
-            return self._loo_groups(holdings, holdings.codes)
         if isinstance(self.spec.class_weight, str):
             return balanced_loo(self.spec, holdings)
+        if holdings.codes is not None:
+            return self._loo_groups(holdings, holdings.codes)
         F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
         doubtful: set[int] = set()
         for j, parts in enumerate(self._left_out(holdings)):
@@ -212,15 +212,12 @@ class LagrangianEngine(Engine):
     def _loo_groups(self, holdings: Holdings, codes: Array) -> Array:
         """Decision values without each sample's group; a group outside the support has no effect.
 
-        Groups change class weights that are balanced, and rounding may keep pivoting from its end:
-        fits without each group serve there.
+        Where rounding keeps pivoting from its end, it is fitted again without each group.
         """
-        if isinstance(self.spec.class_weight, str):
-            return loo_groups_by_refits(self.spec, holdings)
         F = self._space.multiply(self._Z)
         for j, (leaving, Z) in enumerate(self._without_groups(holdings, codes)):
             if np.isnan(Z).any():
-                return loo_groups_by_refits(self.spec, holdings)
+                return left_out_by_removal(DeferredEngine(self.spec), holdings)
             values = self._space.multiply(Z)  # A z, which is f where z is 0
             for g, together in enumerate(leaving):
                 F[together, j] = values[together, g]
@@ -252,7 +249,7 @@ class LagrangianEngine(Engine):
         other sample changes nothing.
         """
         if holdings.codes is not None:
-            yield from without_groups_by_refits(self.spec, holdings, X)
+            yield from without_each_by_removal(DeferredEngine(self.spec), holdings, X)
             return
         if isinstance(self.spec.class_weight, str):
             yield from balanced_without_each(self.spec, holdings, X)

@@ -5,24 +5,17 @@ assignment. A `Spec` holds parameters and what was chosen for them, and builds a
 follows the holdings by exact updates and records which version it is valid for.
 """
 
-from gramian.core.engines._added import AddedBlock, AddedByEdits, AddedQueries, query_blocks
+from gramian.core.engines._added import AddedBlock, AddedByEdits, query_blocks
 from gramian.core.engines._balanced import balanced_loo, balanced_without_each
-from gramian.core.engines._crossfit import ChoiceWarning, held_folds, out_of_fold
+from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._deferred import DeferredEngine
 from gramian.core.engines._dense import DenseEngine, DenseState, check_semidefinite
 from gramian.core.engines._dense_spec import DenseSpec
 from gramian.core.engines._doubt import fit_again, outputs_without
 from gramian.core.engines._engine import Engine, Predictor
-from gramian.core.engines._holdings import Holdings, check_weight, trimmed
+from gramian.core.engines._holdings import Holdings, check_weight
 from gramian.core.engines._kernel_spec import WIDTH_KERNELS, KernelSpec
-from gramian.core.engines._minimum_norm import MinimumNormEngine
-from gramian.core.engines._moving import MovingModel
-from gramian.core.engines._parameters import (
-    check_choice,
-    check_class_weight,
-    check_positive,
-    is_number,
-)
+from gramian.core.engines._parameters import check_choice, check_positive, is_number
 from gramian.core.engines._primal import PRIMAL, PrimalEngine, PrimalPredictor
 from gramian.core.engines._removed import held_queries, left_out_by_removal, without_each_by_removal
 from gramian.core.engines._rows import DenseRows, GramRows, Rows, SparseRows, make_rows
@@ -37,7 +30,6 @@ __all__ = [
     "WIDTH_KERNELS",
     "AddedBlock",
     "AddedByEdits",
-    "AddedQueries",
     "ChoiceWarning",
     "DeferredEngine",
     "DenseEngine",
@@ -49,8 +41,6 @@ __all__ = [
     "Holdings",
     "KernelSpec",
     "Listener",
-    "MinimumNormEngine",
-    "MovingModel",
     "Predictor",
     "PrimalEngine",
     "PrimalPredictor",
@@ -62,7 +52,6 @@ __all__ = [
     "balanced_loo",
     "balanced_without_each",
     "check_choice",
-    "check_class_weight",
     "check_positive",
     "check_semidefinite",
     "check_weight",
@@ -73,10 +62,8 @@ __all__ = [
     "left_out_by_removal",
     "make_rows",
     "map_side_by_side",
-    "out_of_fold",
     "outputs_without",
     "query_blocks",
-    "trimmed",
     "validate_gamma",
     "without_each_by_removal",
 ]

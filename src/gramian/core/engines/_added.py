@@ -56,7 +56,7 @@ class AddedQueries(AddedBlock):
     Parameters
     ----------
     left_out : callable
-        Returns `Added` for the target columns, given the weight of a query.
+        Returns `Added` for the target columns, given the weight of a query; computed once for each.
     targets : Targets
         Those of the held samples.
     weights : ndarray of shape (n_classes,), optional
@@ -66,7 +66,7 @@ class AddedQueries(AddedBlock):
     left_out: Callable[[float], Added]
     targets: Any
     weights: Array | None = None
-    cache: dict[Any, Any] = field(default_factory=dict)
+    others: dict[float, BestOthers] = field(default_factory=dict)
 
     @property
     def labels(self) -> Array:
@@ -75,11 +75,11 @@ class AddedQueries(AddedBlock):
 
     def lines(self) -> Added:
         """Left-out outputs of a regressor, as lines in the query's target."""
-        return Added(*map(to_host, self._with_query(1.0)))
+        return Added(*map(to_host, self.left_out(1.0)))
 
     def decisions(self, label: int) -> Array:
         weight = self._weight(label)
-        added = self._with_query(weight)
+        added = self.left_out(weight)
         F = np.array(added.values)
         F[..., label] += np.asarray(added.slope[..., 0])
         result: Array = self.targets.added(label, weight).combine_left_out(F)
@@ -90,20 +90,13 @@ class AddedQueries(AddedBlock):
         if self.targets.kind != "signs":
             return super().scores(label)
         weight = self._weight(label)
-        if ("others", weight) not in self.cache:
-            added = self._with_query(weight)
-            self.cache["others", weight] = BestOthers.of(added.values, added.slope, self.labels)
-        result: Array = self.cache["others", weight].scores(label)
-        return result
+        if weight not in self.others:
+            added = self.left_out(weight)
+            self.others[weight] = BestOthers.of(added.values, added.slope, self.labels)
+        return self.others[weight].scores(label)
 
     def _weight(self, label: int) -> float:
         return 1.0 if self.weights is None else float(self.weights[label])
-
-    def _with_query(self, weight: float) -> Added:
-        if weight not in self.cache:
-            self.cache[weight] = self.left_out(weight)
-        result: Added = self.cache[weight]
-        return result
 
 
 @dataclass(eq=False)
@@ -188,11 +181,6 @@ def query_blocks(m: int, n: int, t: int) -> Iterator[slice]:
     """
     row = 8 * (n + 1) * (t + 1)
     return row_blocks(m, row, itemsize=1, budget=min(max(2**23, 16 * row), 2**26))
-
-
-def pair_blocks(n: int, t: int) -> Iterator[slice]:
-    """Cut n samples into blocks, whose numbers (samples, n, t) stay near the processor."""
-    return row_blocks(n, n * (2 + t), budget=2**22)
 
 
 def meet(kernel: Kernel, X: Any, samples: Any) -> tuple[Array, Array]:

@@ -20,16 +20,15 @@ FOLDS = 5
 
 
 class ChoiceWarning(UserWarning):
-    """An error that a model knows of itself, or a choice that it made, may not hold for others."""
+    """The error that a model reports, or a choice that it made, may not hold for new samples."""
 
 
 def warn_of_width(what: str, holdings: Holdings) -> None:
     """Say that there are more numbers to fit than samples to fit them to."""
     warnings.warn(
         f"{what} fits {holdings.rows.width} numbers, one for each feature, to {len(holdings)} "
-        f"samples. "
-        f"The leave-one-out error of what is chosen in this way says little of new samples; set "
-        f"some aside, with tuning_fraction=0.3, or leave {what} at its default.",
+        f"samples. The leave-one-out error of what is chosen in this way says little of new "
+        f"samples; set some aside, with tuning_fraction=0.3, or leave {what} at its default.",
         ChoiceWarning,
         stacklevel=6,
     )
@@ -101,7 +100,7 @@ def out_of_fold(
     ----------
     choose : callable
         Returns the S resolved specs for given holdings.
-    held : Holdings
+    holdings : Holdings
     fold : ndarray of shape (n,)
         Number of each sample's fold.
     """

@@ -26,7 +26,6 @@ from gramian.core.engines._doubt import (
 )
 from gramian.core.engines._engine import Engine
 from gramian.core.engines._holdings import Holdings
-from gramian.core.engines._removed import loo_groups_by_refits, without_groups_by_refits
 from gramian.core.engines._state import State, Stored
 from gramian.core.equations import PAIRS_REFUSED
 from gramian.core.equations._groups import SquaresOf
@@ -200,24 +199,18 @@ class DenseEngine(Engine):
         return found[0].astype(dtype, copy=False), found[1].astype(dtype, copy=False)
 
     def loo(self, holdings: Holdings) -> Array:
-        if holdings.codes is not None:
-            return self._loo_groups(holdings, holdings.codes)
         if isinstance(self.spec.class_weight, str):
             return balanced_loo(self.spec, holdings)
-        targets, moments = self.spec.targets(holdings), cache(self.moments)
-        Y, ridge = self.system.B[:, 1:].real, self.spec.shift
-        F = self._reading(lambda: self.spec.equations.loo(Y, moments, ridge))
-        found = np.asarray(targets.combine_left_out(F).astype(holdings.rows.dtype))
-        return fit_again(found, self._doubtful(F, Y, moments), self.spec, holdings)
-
-    def _loo_groups(self, holdings: Holdings, codes: Array) -> Array:
-        """Outputs without each sample's group; by refits if class weights change with it."""
-        if isinstance(self.spec.class_weight, str):
-            return loo_groups_by_refits(self.spec, holdings)
-        queries = self._queries(holdings)
-        F = self.spec.targets(holdings).combine_left_out(queries.loo_groups(codes))
-        found = np.asarray(F.astype(holdings.rows.dtype))
-        return fit_again(found, self._doubtful_of(queries), self.spec, holdings)
+        if holdings.codes is not None:
+            queries = self._queries(holdings)
+            F, some = queries.loo_groups(holdings.codes), self._doubtful_of(queries)
+        else:
+            Y, moments, ridge = self.system.B[:, 1:].real, cache(self.moments), self.spec.shift
+            F = self._reading(lambda: self.spec.equations.loo(Y, moments, ridge))
+            some = self._doubtful(F, Y, moments)
+        values = self.spec.targets(holdings).combine_left_out(F)
+        found = np.asarray(values.astype(holdings.rows.dtype))
+        return fit_again(found, some, self.spec, holdings)
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries with the left-out values of all samples if one were added.
@@ -236,12 +229,13 @@ class DenseEngine(Engine):
         One product with P for a block, then O(n t) for each query.
         """
         if isinstance(self.spec.class_weight, str):
-            by_refits = holdings.codes is not None
-            by = without_groups_by_refits if by_refits else balanced_without_each
-            return by(self.spec, holdings, X)
+            return balanced_without_each(self.spec, holdings, X)
         queries = self._queries(holdings)
         some = self._doubtful_of(queries)
-        return fit_each_again(queries.without_each(X), some, self.spec, holdings, X)
+        return (
+            (rows, fit_each_again(F, some, self.spec, holdings, X[rows]))
+            for rows, F in queries.without_each(X)
+        )
 
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
         """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n t).

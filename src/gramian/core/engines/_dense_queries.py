@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines._added import AddedQueries, meet, pair_blocks, query_blocks
+from gramian.core.engines._added import AddedQueries, meet, query_blocks
 from gramian.core.equations import (
     Added,
     Equations,
@@ -18,9 +19,7 @@ from gramian.core.equations import (
     Queries,
     Removals,
     Targets,
-    group_pair_residuals,
-    groups_by_size,
-    pair_residuals,
+    all_pairs,
     values_without_each,
 )
 from gramian.core.equations._groups import SquaresOf
@@ -97,7 +96,7 @@ class DenseQueries:
 
         ``rows_of`` returns rows (k, n) of P, which are overwritten.
         """
-        first, n = self.moments(1), len(self.Y)
+        first = self.moments(1)
         border = self.equations.pair_border(first)
         _, alpha = self.equations.coefficients(first.R, first.s, 1.0 / self.weight, self.ridge)
 
@@ -106,21 +105,13 @@ class DenseQueries:
             rows -= (border * first.s[at, None]) * first.s
             return rows
 
-        if self.targets.groups is None:
-            m = first.p - border * first.s**2
-            for rows in pair_blocks(*self.Y.shape):
-                at = np.arange(n)[rows]
-                yield at, pair_residuals(bordered(at), m, alpha, at)
-            return
-        blocks = []
-        for members in groups_by_size(self.targets.groups):
+        def squares(members: Array) -> Array:
             s = first.s[members]
-            squares = self.squares(members, 1) - border * s[:, :, None] * s[:, None, :]
-            blocks.append((members, squares))
-        for members, _ in blocks:
-            for at in members:
-                found = group_pair_residuals(bordered(at), blocks, alpha, at)
-                yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
+            found: Array = self.squares(members, 1) - border * s[:, :, None] * s[:, None, :]
+            return found
+
+        m = first.p - border * first.s**2
+        return all_pairs(bordered, m, squares, alpha, self.targets.groups)
 
     def smoother(self, X: Any) -> Array:
         """``∂f(x)/∂y_i`` at queries, (m, n, 1): ``u + ρ s (1 − kᵀs)`` with u = P k."""
@@ -144,6 +135,7 @@ class DenseQueries:
         """Return the function of their weight that gives what queries change."""
         schur = own - np.asarray(np.einsum("ij,ij->i", cross, solved))
 
+        @cache
         def added(weight: float) -> Added:
             weights = np.append(self.weight, self.weight.dtype.type(weight))
             shift = self.equations.shift(self.ridge, weights[-1:])

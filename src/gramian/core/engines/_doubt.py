@@ -140,15 +140,12 @@ def fit_again(F: Array, some: Iterable[int], spec: Any, holdings: Holdings) -> A
     return F
 
 
-def fit_each_again(
-    blocks: Iterable[tuple[slice, Array]], some: Array, spec: Any, holdings: Holdings, X: Any
-) -> Iterator[tuple[slice, Array]]:
-    """Yield blocks of outputs (m, n, t) with those without some samples by fits without them."""
-    for rows, F in blocks:
-        for leaving in _leaving(some, holdings):
-            with suppress(np.linalg.LinAlgError):
-                F[:, leaving] = outputs_without(spec, holdings, leaving, X[rows])[:, None]
-        yield rows, F
+def fit_each_again(F: Array, some: Array, spec: Any, holdings: Holdings, X: Any) -> Array:
+    """Outputs (m, n, t) at queries, those without some samples by fits without them."""
+    for leaving in _leaving(some, holdings):
+        with suppress(np.linalg.LinAlgError):
+            F[:, leaving] = outputs_without(spec, holdings, leaving, X)[:, None]
+    return F
 
 
 def fit_pairs_again(F: Array, at: Array, again: Array, spec: Any, holdings: Holdings) -> Array:

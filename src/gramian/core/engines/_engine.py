@@ -140,8 +140,7 @@ class Engine(ABC):
         """Yield blocks of queries with the variances of their outputs."""
         raise ValueError(
             "the variance of outputs is known for least squares with a ridge above 0, not for "
-            "this estimator. Take "
-            'another strategy than "variance".'
+            'this estimator. Take another strategy than "variance".'
         )
 
     def holds_all(self, holdings: Holdings) -> bool:

@@ -89,23 +89,17 @@ class Holdings:
         return np.unique(self.groups, return_inverse=True)[1]
 
     def appended(
-        self,
-        X: Any,
-        y: Array,
-        weight: Array,
-        ids: Array,
-        next_id: int,
-        groups: Array | None = None,
+        self, X: Any, y: Array, weight: Array, ids: Array, next_id: int, groups: Array | None = None
     ) -> Holdings:
         """Return holdings with more samples at the end and the same classes.
 
         Where samples have groups, new ones without have each a group of its own in these holdings.
         """
+        folds = self.folds
         if self.groups is not None:
-            groups = np.concatenate([self.groups, own_groups(self.groups, ids, groups)])
-        folds = (
-            None if self.folds is None else more_folds(self.folds, self.groups, groups, len(ids))
-        )
+            groups = np.concatenate([self.groups, _own_groups(self.groups, ids, groups)])
+        if folds is not None:
+            folds = _more_folds(folds, self.groups, groups, len(ids))
         return Holdings(
             self.rows.appended(X),
             np.concatenate([self.y, y]),
@@ -126,31 +120,30 @@ class Holdings:
 
     def without(self, positions: Array) -> Holdings:
         """Return holdings without the samples at these positions and with the same classes."""
-        y, ids = without_rows(self.y, positions), without_rows(self.ids, positions)
         return Holdings(
             self.rows.without(positions),
-            trimmed(y) if y.dtype.kind == "U" else y,
+            _trimmed(without_rows(self.y, positions)),
             without_rows(self.weight, positions),
-            trimmed(ids) if ids.dtype.kind == "U" else ids,
+            _trimmed(without_rows(self.ids, positions)),
             self.next_id,
             self.classes,
             self.declared,
-            None if self.groups is None else without_groups(self.groups, positions),
+            None if self.groups is None else _trimmed(without_rows(self.groups, positions)),
             None if self.folds is None else without_rows(self.folds, positions),
         )
 
 
-def own_groups(holdings: Array, ids: Array, groups: Array | None) -> Array:
+def _own_groups(held: Array, ids: Array, groups: Array | None) -> Array:
     """The groups as given, or one for each of these samples that no other has."""
     if groups is not None:
         return groups
-    if holdings.dtype.kind == "U":
+    if held.dtype.kind == "U":
         return np.array([f"\x1f{i}" for i in range(len(ids))])
-    result: Array = np.arange(len(ids)) + holdings.max(initial=-1) + 1
+    result: Array = np.arange(len(ids)) + held.max(initial=-1) + 1
     return result
 
 
-def more_folds(folds: Array, held: Array | None, groups: Array | None, k: int) -> Array:
+def _more_folds(folds: Array, held: Array | None, groups: Array | None, k: int) -> Array:
     """Folds with those of k samples more, dealt out in turn; a known group stays in its fold."""
     new = (len(folds) + np.arange(k)) % (int(folds.max(initial=0)) + 1)
     if held is not None and groups is not None:
@@ -160,15 +153,9 @@ def more_folds(folds: Array, held: Array | None, groups: Array | None, k: int) -
     return np.concatenate([folds, new])
 
 
-def without_groups(groups: Array, positions: Array) -> Array:
-    """Groups of the samples that stay."""
-    left = without_rows(groups, positions)
-    return trimmed(left) if left.dtype.kind == "U" else left
-
-
-def trimmed(array: Array) -> Array:
+def _trimmed(array: Array) -> Array:
     """Narrow a string dtype to its longest entry, so the width reveals no removed string."""
-    if len(array) == 0:
+    if array.dtype.kind != "U" or len(array) == 0:
         return array
     longest = max(1, int(np.char.str_len(array).max()))
     return array.astype(f"U{longest}") if 4 * longest < array.dtype.itemsize else array

@@ -17,8 +17,7 @@ def check_positive(name: str, value: Any, *words: str, zero: bool = False) -> An
     """Return a finite number > 0 (>= 0 with ``zero``) or one of the words; else ValueError."""
     if isinstance(value, str) and value in words:
         return value
-    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if number and (0 < value < np.inf or (zero and value == 0)):
+    if is_number(value) and (0 < value < np.inf or (zero and value == 0)):
         return value
     named = "".join(f', or "{word}"' for word in words)
     sign = ">=" if zero else ">"

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 PRIMAL = "primal"
 
-
 # Steps of refinement against the samples; one is mostly enough.
 _STEPS = 2
 
@@ -195,19 +194,12 @@ class PrimalEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             yield from balanced_without_each(self.spec, holdings, X)
             return
-        queries = self._queries(holdings)
-        blocks = self._without_each(queries, holdings, X)
-        yield from fit_each_again(
-            blocks, self._doubtful(queries, holdings.codes), self.spec, holdings, X
-        )
-
-    def _without_each(
-        self, queries: RowQueries, holdings: Holdings, X: Any
-    ) -> Iterator[tuple[slice, Array]]:
-        targets = self.spec.targets(holdings)
+        queries, targets = self._queries(holdings), self.spec.targets(holdings)
+        some = self._doubtful(queries, targets.groups)
         for rows in query_blocks(X.shape[0], *queries.Y.shape):
             F = queries.without_each(augmented(X[rows], self._shift), targets.groups)
-            yield rows, targets.combine_left_out(F)
+            F = targets.combine_left_out(F)
+            yield rows, fit_each_again(F, some, self.spec, holdings, X[rows])
 
     def without_pairs(self, holdings: Holdings) -> Iterator[tuple[Array, Array]]:
         """Yield samples i with outputs (k, n, t) at all samples j without i and j, O(k n d)."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines._added import pair_blocks
 from gramian.core.equations import (
     Added,
     Pairs,
     added_rows,
-    group_pair_residuals,
+    all_pairs,
     groups_by_size,
-    pair_residuals,
     row_residuals,
     rows_without_each,
 )
@@ -64,18 +63,16 @@ class RowQueries:
         """Return the function of their weight that gives what queries change, O(n d) for each."""
         crossed, reached = self._crossed(features), features @ self.B
         own = self.variances(features)
-        holdings = self.residuals, self.clearance, self.weight
-        return lambda weight: added_rows(*holdings, crossed, own, reached, self.Y, weight)
+        held = self.residuals, self.clearance, self.weight
+        return cache(lambda weight: added_rows(*held, crossed, own, reached, self.Y, weight))
 
     def left_groups(self, codes: Array) -> Array:
         """Left-out residuals (n, t) of the held rows without their groups, O(n d²) and Σ k³."""
-        features = np.concatenate([holdings for _, holdings in self.blocks()])
-        return row_residuals(features, self.N, self.residuals, self.weight, codes)
+        return row_residuals(self._features(), self.N, self.residuals, self.weight, codes)
 
     def group_clearance(self, codes: Array) -> Array:
         """The least eigenvalue of ``I − H`` of each row's group, (n,); 1 − h of a row alone."""
-        features = np.concatenate([held for _, held in self.blocks()])
-        features *= np.sqrt(self.weight)[:, None]
+        features = np.sqrt(self.weight)[:, None] * self._features()
         out = np.empty(len(codes))
         for members in groups_by_size(codes):
             rows = features[members]
@@ -89,12 +86,12 @@ class RowQueries:
             leaving = (self.weight[:, None] * self.left_groups(codes))[None]
             moved = by_group(self._crossed(features)[..., None] * leaving, codes)
             return (features @ self.B)[:, None] - moved
-        holdings = self.residuals, self.clearance, self.weight
-        return rows_without_each(*holdings, self._crossed(features), features @ self.B)
+        held = self.residuals, self.clearance, self.weight
+        return rows_without_each(*held, self._crossed(features), features @ self.B)
 
     def pairs(self, codes: Array | None = None) -> Iterator[tuple[Array, Pairs]]:
         """Yield positions (k,) with the residuals of all rows without two, or two groups."""
-        features, w = np.concatenate([held for _, held in self.blocks()]), self.weight
+        features, w = self._features(), self.weight
         solved, alpha = w[:, None] * (features @ self.N), w[:, None] * self.residuals
 
         def rows_of(at: Array) -> Array:
@@ -102,23 +99,13 @@ class RowQueries:
             M[np.arange(len(at)), at] += w[at]
             return M
 
-        if codes is None:
-            for rows in pair_blocks(*self.Y.shape):
-                at = np.arange(len(w))[rows]
-                yield at, pair_residuals(rows_of(at), w * self.clearance, alpha, at)
-            return
-        blocks = []
-        for members in groups_by_size(codes):
-            squares = -solved[members] @ np.swapaxes(
-                w[members][..., None] * features[members], 1, 2
-            )
-            place = np.arange(members.shape[1])
-            squares[:, place, place] += w[members]
-            blocks.append((members, squares))
-        for members, _ in blocks:
-            for at in members:
-                found = group_pair_residuals(rows_of(at), blocks, alpha, at)
-                yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
+        def squares_of(members: Array) -> Array:
+            weighted, place = w[members][..., None] * features[members], np.arange(members.shape[1])
+            M: Array = -solved[members] @ np.swapaxes(weighted, 1, 2)
+            M[:, place, place] += w[members]
+            return M
+
+        return all_pairs(rows_of, w * self.clearance, squares_of, alpha, codes)
 
     def smoother(self, features: Array) -> Array:
         """``∂f(x)/∂y_i`` at queries, (m, n): ``w_i ψ_iᵀNψ(x)``."""
@@ -129,8 +116,13 @@ class RowQueries:
         result: Array = np.einsum("ij,ij->i", features @ self.N, features)
         return result
 
+    def _features(self) -> Array:
+        """ψ of all held rows, (n, d)."""
+        return np.concatenate([held for _, held in self.blocks()])
+
     def _crossed(self, features: Array) -> Array:
+        """``ψ(x)ᵀNψ_i`` of queries and held rows, (m, n)."""
         crossed, solved = np.empty((len(features), len(self.Y))), features @ self.N
-        for rows, holdings in self.blocks():
-            crossed[:, rows] = solved @ holdings.T
+        for rows, held in self.blocks():
+            crossed[:, rows] = solved @ held.T
         return crossed

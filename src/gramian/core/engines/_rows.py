@@ -120,10 +120,8 @@ class DenseRows:
 
     def take(self, positions: Array) -> Array:
         buffer, places, start, end, _ = self._store
-        result: Array = (
-            buffer[start:end][positions] if places is None else buffer[places[positions]]
-        )
-        return result
+        found: Array = buffer[start:end][positions] if places is None else buffer[places[positions]]
+        return found
 
     def adopt(self, X: Any) -> Array:
         result: Array = X.toarray() if sparse.issparse(X) else X
@@ -167,13 +165,13 @@ class DenseRows:
 
     def _compact(self, spare: int) -> Any:
         """Copy the samples without gaps into a new buffer with ``spare`` free rows."""
-        (holdings, places, start, end, _), n = self._store, len(self)
-        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=holdings)
+        (old, places, start, end, _), n = self._store, len(self)
+        buffer = np.zeros((n + spare, self.width), dtype=self.dtype, like=old)
         if places is None:
-            buffer[:n] = holdings[start:end]
+            buffer[:n] = old[start:end]
             return buffer
         for block in row_blocks(n, self.width, self.dtype.itemsize):
-            buffer[block] = holdings[places[block]]
+            buffer[block] = old[places[block]]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:
@@ -321,10 +319,10 @@ class GramRows:
         return GramRows(self.samples_copy(), np.arange(len(self)))
 
     def _compact(self, capacity: int) -> Array:
-        (holdings, places), n = self._store, len(self)
+        (old, places), n = self._store, len(self)
         buffer = np.zeros((capacity, capacity), dtype=self.dtype)
         for block in row_blocks(n, n, self.dtype.itemsize):
-            buffer[block, :n] = holdings[np.ix_(places[block], places)]
+            buffer[block, :n] = old[np.ix_(places[block], places)]
         return buffer
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The targets of samples by slot, while samples move through a model; see `MovingModel`."""
+"""The targets of samples by slot, while samples move through a model; see `Moving`."""
 
 from __future__ import annotations
 

@@ -8,13 +8,7 @@ import numpy as np
 
 from gramian.core.engines._state import Stored
 from gramian.core.search import Selection
-from gramian.core.validation import (
-    check_array,
-    check_number,
-    check_sequence,
-    check_text,
-    refuse,
-)
+from gramian.core.validation import check_array, check_number, check_sequence, check_text, refuse
 
 
 def validate_gamma(gamma: Any, where: str, stored: Stored) -> None:

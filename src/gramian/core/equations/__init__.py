@@ -2,7 +2,12 @@
 
 from gramian.core.equations._adaptive import adaptive_scores, finite_outputs, margin_slope
 from gramian.core.equations._added import Added, Queries, added_rows, rows_without_each
-from gramian.core.equations._calibration import class_scores, fit_calibration, probabilities
+from gramian.core.equations._calibration import (
+    class_of,
+    class_scores,
+    fit_calibration,
+    probabilities,
+)
 from gramian.core.equations._conformal import (
     BestOthers,
     accepted,
@@ -13,7 +18,7 @@ from gramian.core.equations._conformal import (
 )
 from gramian.core.equations._criteria import CRITERIA, Criterion, sample_losses
 from gramian.core.equations._equations import PAIRS_REFUSED, Equations, MomentsOf, Removals
-from gramian.core.equations._gradients import Derivatives, differentiate
+from gramian.core.equations._gradients import differentiate
 from gramian.core.equations._groups import BlocksOf, groups_by_size, row_residuals
 from gramian.core.equations._independent import (
     Independent,
@@ -31,19 +36,9 @@ from gramian.core.equations._local_scale import (
     scales_without_each,
 )
 from gramian.core.equations._minimum_norm import minimum_norm, minimum_norm_loo
-from gramian.core.equations._pairs import (
-    Pairs,
-    group_pair_residuals,
-    pair_effects,
-    pair_residuals,
-)
+from gramian.core.equations._pairs import Pairs, all_pairs, pair_effects
 from gramian.core.equations._relevance import feature_scales
-from gramian.core.equations._targets import (
-    TARGETS,
-    ClassTargets,
-    Responses,
-    Targets,
-)
+from gramian.core.equations._targets import TARGETS, ClassTargets, Responses, Targets
 
 __all__ = [
     "CRITERIA",
@@ -56,7 +51,6 @@ __all__ = [
     "BlocksOf",
     "ClassTargets",
     "Criterion",
-    "Derivatives",
     "Equations",
     "Independent",
     "LeastSquares",
@@ -70,6 +64,8 @@ __all__ = [
     "accepted",
     "adaptive_scores",
     "added_rows",
+    "all_pairs",
+    "class_of",
     "class_scores",
     "conformal_regions",
     "decision_changes",
@@ -78,7 +74,6 @@ __all__ = [
     "finite_outputs",
     "finite_sizes",
     "fit_calibration",
-    "group_pair_residuals",
     "groups_by_size",
     "independent_append",
     "independent_remove",
@@ -93,7 +88,6 @@ __all__ = [
     "nonconformity",
     "p_values",
     "pair_effects",
-    "pair_residuals",
     "probabilities",
     "row_residuals",
     "rows_without_each",

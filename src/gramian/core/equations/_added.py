@@ -115,7 +115,7 @@ def added_rows(
     Y: Array,
     query_weight: float = 1.0,
 ) -> Added:
-    """`Joined` of least squares on fixed features ψ, where ``f(x) = ψ(x)ᵀB``, ``M B = Σ w ψ yᵀ``.
+    """`Added` of least squares on fixed features ψ, where ``f(x) = ψ(x)ᵀB``, ``M B = Σ w ψ yᵀ``.
 
     With ``e_i = y_i − f(x_i)``, ``h_i = w_i ψ_iᵀM⁻¹ψ_i`` the left-out residuals are
     ``e_i / (1 − h_i)``. A query with target y and weight ω changes them by one step of Sherman and
@@ -162,7 +162,7 @@ def rows_without_each(
 ) -> Array:
     """Outputs at queries without each row, ``f₋ᵢ(x) = f(x) − g_i w_i e_i / (1 − h_i)``, (m, n, t).
 
-    The arguments are those of `joined_rows`. For a row with h_i = 1, whose left-out residual is
+    The arguments are those of `added_rows`. For a row with h_i = 1, whose left-out residual is
     infinite, f(x).
     """
     left = (weight * _reciprocal(clearance, len(weight)))[:, None] * residuals

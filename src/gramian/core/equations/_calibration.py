@@ -30,6 +30,11 @@ def class_scores(F: Array) -> Array:
     return np.concatenate([np.zeros_like(F), F], axis=-1) if F.shape[-1] == 1 else F
 
 
+def class_of(F: Array) -> Array:
+    """Index of the class with the largest output (..., t); of two classes, 0 is the first."""
+    return (F[..., 0] > 0).astype(int) if F.shape[-1] == 1 else np.argmax(F, axis=-1)
+
+
 def without_rounding(F: Array, size: float = 1.0) -> Array:
     """F with zeros in place of values that are rounding error for n targets of this size.
 

@@ -51,15 +51,15 @@ class BestOthers:
     @classmethod
     def of(cls, values: Array, slope: Array, labels: Array) -> BestOthers:
         """Find the two best other classes of each sample, O(n c)."""
-        holdings, n = values[:, :-1], len(labels)
-        best = np.full(holdings.shape[:2], -np.inf, dtype=values.dtype, like=values)
+        held, n = values[:, :-1], len(labels)
+        best = np.full(held.shape[:2], -np.inf, dtype=values.dtype, like=values)
         second, which = best.copy(), np.zeros(best.shape, dtype=np.int32, like=values)
         for j in range(values.shape[2]):
-            other = np.where(labels == j, -np.inf, holdings[..., j])
+            other = np.where(labels == j, -np.inf, held[..., j])
             above = other > best
             second = np.where(above, best, np.maximum(second, other))
             best, which = np.maximum(best, other), np.where(above, np.int32(j), which)
-        own = holdings[:, np.arange(n), labels]
+        own = held[:, np.arange(n), labels]
         return cls(values, slope[:, :-1, 0], labels, own, best, which, second)
 
     def scores(self, label: int) -> Array:
@@ -67,9 +67,9 @@ class BestOthers:
         mine, query = self.labels == label, np.asarray(self.values[:, -1])
         raised = self.values[:, :-1, label] + self.slope
         others = np.where(self.which == label, self.second, self.best)
-        holdings = np.where(mine, self.best - raised, np.maximum(others, raised) - self.own)
+        held = np.where(mine, self.best - raised, np.maximum(others, raised) - self.own)
         last = np.delete(query, label, axis=1).max(axis=1) - query[:, label]
-        return np.concatenate([holdings, last[:, None]], axis=1)
+        return np.concatenate([held, last[:, None]], axis=1)
 
 
 def p_values(scores: Array, weight: Array, ties: Array | None = None) -> Array:
@@ -87,16 +87,15 @@ def p_values(scores: Array, weight: Array, ties: Array | None = None) -> Array:
     ties : ndarray of shape (m,), optional
         Uniform random numbers.
     """
-    holdings, own = scores[:, :-1], scores[:, -1:]
+    held, own = scores[:, :-1], scores[:, -1:]
     width = np.sqrt(np.finfo(scores.dtype).eps) * (1.0 + np.abs(own))
     width = np.where(np.isfinite(own), width, 0.0)
     total = 1.0 + weight.sum()
-    at_least = 1.0 + (holdings >= own - width) @ weight
-    if ties is None:
-        result: Array = at_least / total
-        return result
-    above = (holdings > own + width) @ weight
-    result = (above + ties * (at_least - above)) / total
+    count = 1.0 + (held >= own - width) @ weight
+    if ties is not None:
+        above = (held > own + width) @ weight
+        count = above + ties * (count - above)
+    result: Array = count / total
     return result
 
 

@@ -65,19 +65,20 @@ def squared_hinge_gradient(F: Array, targets: ClassTargets) -> Array:
 
 def log_loss(F: Array, targets: ClassTargets) -> Array:
     """Log-loss against smoothed labels at the best temperature."""
-    Z, q, shares = _recorded_scores(F, targets), _smoothed(targets), _shares(targets)
+    Z, q, shares = _exact_scores(F, targets), _smoothed(targets), _shares(targets)
     scaled = fit_scale(Z, q, shares)[..., None, None] * Z
+    losses: Array
     if Z.shape[-1] == 2:  # log(1 + exp(z₁ − z₀)) − q₁ (z₁ − z₀)
         apart = scaled[..., 1] - scaled[..., 0]
-        result: Array = (np.logaddexp(0.0, apart) - q[:, 1] * apart) @ shares
-        return result
-    result = -np.sum(q * log_softmax(scaled, axis=-1), axis=-1) @ shares
-    return result
+        losses = np.logaddexp(0.0, apart) - q[:, 1] * apart
+    else:
+        losses = -np.sum(q * log_softmax(scaled, axis=-1), axis=-1)
+    return losses @ shares
 
 
 def log_loss_gradient(F: Array, targets: ClassTargets) -> Array:
     """Gradient of `log_loss` with respect to F; the optimal temperature adds no term."""
-    Z, q, shares = _recorded_scores(F, targets), _smoothed(targets), _shares(targets)
+    Z, q, shares = _exact_scores(F, targets), _smoothed(targets), _shares(targets)
     a = fit_scale(Z, q, shares)
     G = a * shares[:, None] * (softmax(a * Z, axis=-1) - q)
     result: Array = G[:, -F.shape[1] :]
@@ -89,7 +90,7 @@ def sample_losses(F: Array, targets: Targets) -> Array:
     if not isinstance(targets, ClassTargets):
         result: Array = np.sum((F - targets.own) ** 2, axis=-1)
         return result
-    Z, q = _recorded_scores(F, targets), _smoothed(targets)
+    Z, q = _exact_scores(F, targets), _smoothed(targets)
     scale = fit_scale(Z, q, _shares(targets))
     result = -np.sum(q * log_softmax(scale * Z, axis=-1), axis=-1)
     return result
@@ -146,10 +147,8 @@ CRITERIA = {
 
 def _shares(targets: Targets) -> Array:
     """Weights that sum to one."""
-    if targets.weight is None:
-        n = len(targets.own)
-        return np.full(n, 1.0 / n)
-    result: Array = targets.weight / targets.weight.sum()
+    weight = np.ones(len(targets.own)) if targets.weight is None else targets.weight
+    result: Array = weight / weight.sum()
     return result
 
 
@@ -158,7 +157,8 @@ def _shortfall(F: Array, targets: ClassTargets) -> Array:
     return result
 
 
-def _recorded_scores(F: Array, targets: ClassTargets) -> Array:
+def _exact_scores(F: Array, targets: ClassTargets) -> Array:
+    """Class scores with zeros in place of rounding errors."""
     return class_scores(without_rounding(F, float(np.abs(targets.own).max())))
 
 

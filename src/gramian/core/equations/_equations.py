@@ -27,13 +27,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations._added import Added, Queries
-from gramian.core.equations._groups import (
-    BlocksOf,
-    SquaresOf,
-    group_blocks,
-    groups_by_size,
-    left_out_groups,
-)
+from gramian.core.equations._groups import BlocksOf, SquaresOf, group_blocks, groups_by_size
 from gramian.core.gram import Moments, Spectrum
 
 MomentsOf = Callable[[int], Moments]
@@ -42,14 +36,13 @@ MomentsOf = Callable[[int], Moments]
 Pull = tuple[Array, Callable[[Array], Array]]
 """Leave-one-out values F, and the function that maps ∂E/∂F to ∂E/∂A."""
 
-
 PAIRS_REFUSED = (
     "values without two samples are known in closed form for least squares (LeastSquaresSVC, "
     "LeastSquaresSVR, StackedKernelClassifier, StackedKernelRegressor, OrthogonalKernelClassifier "
     "and OrthogonalKernelRegressor) with fixed class weights, not for this estimator. Take one of "
     "these, or forget both samples."
 )
-"""What other estimators say."""
+"""The error of other estimators."""
 
 
 class Removals(NamedTuple):
@@ -113,7 +106,6 @@ class Equations(ABC):
         self, Y: Array, codes: Array, moments: MomentsOf, squares: SquaresOf, ridge: float
     ) -> Array:
         """Exact decision values (n, t) without each sample's group, O(Σ k³) for groups of k."""
-
         result: Array = Y - self.left_groups(codes, moments, squares, ridge).residual.real
         return result
 
@@ -174,12 +166,12 @@ class Equations(ABC):
         moments = cache(lambda power: base.moments(Y, ridges, power=power))
         if codes is None:
             return self.loo_on_path(Y, moments)
-
-        def residuals(members: Array) -> Array:
-            squares = partial(base.blocks, ridges=ridges)
-            return self.residuals_on_path(group_blocks(moments, squares, members))
-
-        return left_out_groups(Y, codes, residuals, moments(1).R)
+        R, squares = moments(1).R, partial(base.blocks, ridges=ridges)
+        F = np.empty_like(R, dtype=R.real.dtype)
+        for members in groups_by_size(codes):
+            blocks = group_blocks(moments, squares, members)
+            F[..., members, :] = Y[members] - self.residuals_on_path(blocks).real
+        return F
 
     def least_ridge(self, size: float, eps: float) -> float:
         """The ridge below which rounding decides, for a K with ``size`` as largest eigenvalue.

@@ -71,27 +71,6 @@ def groups_by_size(codes: Array) -> Iterator[Array]:
         yield order[starts[sizes == size][:, None] + np.arange(size)]
 
 
-def left_out_groups(
-    Y: Array, codes: Array, residuals: Callable[[Array], Array], like: Array
-) -> Array:
-    """Decision values (..., n, t) without each sample's group, from the left-out residuals.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, t)
-    codes : ndarray of shape (n,)
-        Number of each sample's group.
-    residuals : callable
-        Maps positions (g, k) to θ of shape (..., g, k, t).
-    like : ndarray of shape (..., n, t)
-        An array of the shape and type of the result.
-    """
-    F = np.empty_like(like, dtype=like.real.dtype)
-    for members in groups_by_size(codes):
-        F[..., members, :] = Y[members] - residuals(members).real
-    return F
-
-
 def bordered_residuals(block: Block, penalty: float) -> Array:
     """``θ_G = (M_GG)⁻¹ (M Y)_G`` for ``M = P − s sᵀ / (penalty + 1ᵀs)``; see `loo_bordered`."""
     total = penalty + block.s_sum

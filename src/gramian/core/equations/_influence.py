@@ -32,7 +32,7 @@ def decision_changes(
 
     Parameters
     ----------
-    leaving : Departures
+    leaving : Removals
     at : ndarray of shape (m,)
         The samples j.
     P_rows : ndarray of shape (m, n)
@@ -60,7 +60,7 @@ def values_without_each(
 
     Parameters
     ----------
-    leaving : Departures
+    leaving : Removals
     values : ndarray of shape (m, 1, t) or (m, n, t)
         f(x) with all samples; with the targets that each sample leaves behind, if those differ.
     solved : ndarray of shape (m, n)
@@ -83,6 +83,4 @@ def by_group(values: Array, codes: Array) -> Array:
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sums = np.add.reduceat(values[:, order], starts, axis=1)
-    place = np.empty(len(codes), dtype=int)
-    place[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(codes))))
-    return sums[:, place]
+    return sums[:, np.unique(codes, return_inverse=True)[1]]

@@ -21,15 +21,17 @@ At a query x, which gives the targets the weights ``ℓ_i = ∂f(x)/∂y_i``, th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from gramian.core.arrays import Array
+from gramian.core.arrays import Array, row_blocks
+from gramian.core.equations._groups import groups_by_size
 from gramian.core.equations._influence import by_group
 
 _CLEAR = 1e-3  # a clearance above this is far from 0, whatever it is
+_CACHE = 2**22  # bytes of residuals that stay near the processor
 
 
 class Pairs(NamedTuple):
@@ -41,7 +43,41 @@ class Pairs(NamedTuple):
     """The least ``1 − M_ij² / (m_i m_j)`` of each i, (k,), or less: next to 0, rounding decides."""
 
 
-def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pairs:
+def all_pairs(
+    rows_of: Callable[[Array], Array],
+    diagonal: Array,
+    squares_of: Callable[[Array], Array],
+    alpha: Array,
+    codes: Array | None,
+) -> Iterator[tuple[Array, Pairs]]:
+    """Yield positions i (k,) with the residuals of all samples without two, or without two groups.
+
+    Parameters
+    ----------
+    rows_of : callable
+        Returns new rows (k, n) of M for positions (k,).
+    diagonal : ndarray of shape (n,)
+        m.
+    squares_of : callable
+        Returns the blocks ``M_GG`` (g, k, k) of groups (g, k).
+    alpha : ndarray of shape (n, t)
+    codes : ndarray of shape (n,), optional
+        Number of each sample's group, if samples leave with their groups.
+    """
+    n, t = alpha.shape
+    if codes is None:
+        for rows in row_blocks(n, n * (2 + t), budget=_CACHE):
+            at = np.arange(n)[rows]
+            yield at, _pair_residuals(rows_of(at), diagonal, alpha, at)
+        return
+    blocks = [(members, squares_of(members)) for members in groups_by_size(codes)]
+    for members, _ in blocks:
+        for at in members:
+            found = _group_pair_residuals(rows_of(at), blocks, alpha, at)
+            yield at, Pairs(np.repeat(found[None], len(at), axis=0), np.ones(len(at)))
+
+
+def _pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pairs:
     """Residuals of every sample j without i and j, O(k n t) for k samples i.
 
     Parameters
@@ -71,7 +107,7 @@ def pair_residuals(rows: Array, diagonal: Array, alpha: Array, at: Array) -> Pai
     return Pairs(found, np.nan_to_num(clearance, nan=0.0))
 
 
-def group_pair_residuals(
+def _group_pair_residuals(
     rows: Array, blocks: Iterable[tuple[Array, Array]], alpha: Array, members: Array
 ) -> Array:
     """Residuals (n, t) of every sample without its own group and without one other group G.

@@ -109,8 +109,7 @@ class ClassTargets:
         """Convert a quantity linear in the targets (..., t) from its values for the indicators."""
         if self.kind == "signs":
             if self.n_classes == 2:
-                difference: Array = V[..., 1:] - V[..., :1]
-                return difference
+                return V[..., 1:] - V[..., :1]
             signs: Array = 2.0 * V - V.sum(axis=-1, keepdims=True)
             return signs
         return self._combined(V, *self._levels(self._counts))

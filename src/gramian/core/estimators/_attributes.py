@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.core.engines import (
-    HOST,
-    DenseSpec,
-    DenseState,
-    KernelSpec,
-    check_positive,
-)
+from gramian.core.engines import HOST, DenseSpec, DenseState, KernelSpec, check_positive
 from gramian.core.equations import Equations
 from gramian.core.estimators._estimator import LiveEstimator
 from gramian.core.estimators._fitted import Fitted
@@ -82,11 +76,7 @@ class DenseAttributes(LiveEstimator):
         return self._serving().engine.factor
 
     def _make_spec(
-        self,
-        equations: Equations,
-        ridge: Any,
-        kind: type[DenseSpec] = DenseSpec,
-        **own: Any,
+        self, equations: Equations, ridge: Any, kind: type[DenseSpec] = DenseSpec, **own: Any
     ) -> DenseSpec:
         """Return the spec with these equations, and the parameters that the constructor set."""
         words = (self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)

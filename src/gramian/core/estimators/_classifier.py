@@ -13,12 +13,12 @@ from sklearn.utils.validation import column_or_1d
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource, from_tensor
 from gramian.core.engines import Holdings
 from gramian.core.engines._crossfit import Calibrated
-from gramian.core.equations import accepted, fit_calibration, probabilities
+from gramian.core.equations import accepted, class_of, fit_calibration, probabilities
 from gramian.core.estimators._conformal import check_confidence, label_p_values
 from gramian.core.estimators._estimator import LiveEstimator, edits
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._held_samples import answered
-from gramian.core.estimators._nested import out_of_fold_outputs_of
+from gramian.core.estimators._nested import out_of_fold_outputs
 from gramian.core.estimators._scikit_learn import ClassifierMixin
 
 
@@ -76,7 +76,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
     def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
         now, outputs = self._outputs(X)
-        return answered(now, _labels(now, outputs))
+        return answered(now, now.holdings.classes[class_of(outputs)])
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on the exact leave-one-out decision values.
@@ -137,7 +137,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             "auto" is "cv+" for 20 to 2,048 samples if something was chosen on them, or if they have
             groups; else "full".
         score : {"margin", "adaptive"}
-            How ill a label fits. "margin" is the best other output minus that of the label: the
+            How badly a label fits. "margin" is the best other output minus that of the label: the
             smallest sets, without random numbers. "adaptive" is the probability of all classes that
             are more probable than the label and a random share of its own (romano2020): larger sets
             that hold the truth about as often at hard queries as at easy ones. The promise is the
@@ -147,8 +147,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        found: Array = label_p_values(self, X, mondrian, smoothed, random_state, method, score)
-        return found
+        return label_p_values(self, X, mondrian, smoothed, random_state, method, score)
 
     def predict_set(
         self,
@@ -197,7 +196,7 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
         """Class of each held sample by the model without it, in the order of `ids_`."""
         with self._lock:
             now = self._fitted()
-            return answered(now, _labels(now, self._loo_outputs()))
+            return answered(now, now.holdings.classes[class_of(self._loo_outputs())])
 
     def loo_predict_proba(self) -> Array:
         """Class probabilities of each held sample by the model without it, in the order of `ids_`.
@@ -216,30 +215,27 @@ class LiveClassifier(ClassifierMixin, LiveEstimator):
             if now.fold_specs is None:
                 return np.asarray(self.loo_predict_proba())
             largest, scale = self._calibration()
-            F = np.nan_to_num(out_of_fold_outputs_of(now), posinf=largest, neginf=-largest)
+            F = np.nan_to_num(out_of_fold_outputs(now), posinf=largest, neginf=-largest)
             return probabilities(F, scale)
 
     def loo_score(self) -> float:
         """Accuracy of `loo_predict`, weighted by the sample weights."""
         with self._lock:
             now = self._fitted()
-            right = _labels(now, self._loo_outputs()) == now.holdings.y
-            weight = now.holdings.weight
+            predicted, weight = class_of(self._loo_outputs()), now.holdings.weight
+            right = now.holdings.classes[predicted] == now.holdings.y
             return float(weight.dot(right) / weight.sum())
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _calibration(self) -> tuple[float, float]:
         """The largest finite leave-one-out value, and the scale of the probabilities."""
-        found: tuple[float, float] = self._derived("calibration", calibrated)
-        return found
+        return self._derived("calibration", calibrated)
 
     def _check_targets(self, y: Any, holdings: Holdings | None) -> Array:
         plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ib"
-        if (
-            plain and holdings is not None and holdings.y.dtype.kind == y.dtype.kind
-        ):  # as they are held
-            return np.asarray(y)
+        if plain and holdings is not None and holdings.y.dtype.kind == y.dtype.kind:
+            return np.asarray(y)  # as they are held
         labels: Array = column_or_1d(y, warn=True)
         if labels.dtype.kind not in "biuf":
             _check_labels(labels, "y")
@@ -330,9 +326,9 @@ def _check_labels(labels: Array, name: str) -> None:
         raise ValueError(f"{name} has a label with a NUL character, which no file can hold.")
 
 
-def _check_kind(holdings: Any, new: Array, name: str = "y") -> None:
+def _check_kind(held: Array, new: Array, name: str = "y") -> None:
     """Raise ValueError if labels are strings on one side and numbers on the other."""
-    strings = [labels.dtype.kind in "UO" for labels in (holdings, new)]
+    strings = [labels.dtype.kind in "UO" for labels in (held, new)]
     if strings[0] != strings[1]:
         kinds = ("numbers", "strings")
         raise ValueError(
@@ -347,29 +343,17 @@ def _returned(now: Fitted, outputs: Array) -> Array:
     return flat.astype(now.holdings.rows.dtype)
 
 
-def _labels(now: Fitted, outputs: Array) -> Array:
-    classes: Array = now.holdings.classes
-    found: Array
-    if outputs.shape[1] == 1:
-        found = classes[(outputs[:, 0] > 0).astype(int)]
-    else:
-        found = classes[np.argmax(outputs, axis=1)]
-    return found
-
-
 def calibrated(now: Fitted) -> tuple[float, float]:
     """Return the largest finite leave-one-out value and the scale of the probabilities.
 
     The largest value replaces infinite ones, which occur for classes without samples.
     """
-    if "loo" not in now.cache:
-        now.cache["loo"] = now.engine.loo(now.holdings)
-    F, holdings = now.cache["loo"], now.holdings
+    F, holdings = now.derived("loo", lambda now: now.engine.loo(now.holdings)), now.holdings
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
     if isinstance(now.spec, Calibrated) and now.spec.scale is not None:
         return largest, now.spec.scale
     if now.fold_specs is not None:
-        F = out_of_fold_outputs_of(now)
+        F = out_of_fold_outputs(now)
     bounded = np.nan_to_num(F, posinf=largest, neginf=-largest)
     return largest, fit_calibration(
         bounded, holdings.labels, len(holdings.classes), holdings.weight

@@ -35,7 +35,7 @@ def label_p_values(
     random_state: Any,
     method: str = "full",
     score: str = "margin",
-) -> Any:
+) -> Array:
     """p-value of each class for each query, of shape (m, n_classes)."""
     check_choice("method", method, SET_METHODS)
     check_choice("score", score, SCORES)
@@ -51,15 +51,14 @@ def label_p_values(
         drawn = Drawn.of(random, len(holdings), m, smoothed, score == "adaptive")
         out = np.empty((m, len(classes)))
         for rows, block in now.engine.added(holdings, X):
+            shares, ties = drawn.shares(rows), drawn.ties_of(rows)
             for label in classes:
-                weight = (
-                    holdings.weight * (holdings.labels == label) if mondrian else holdings.weight
-                )
-                shares = drawn.shares(rows)
-                scores = (
-                    block.scores(label) if shares is None else block.adaptive_scores(label, shares)
-                )
-                out[rows, label] = p_values(scores, weight, drawn.ties_of(rows))
+                counted = holdings.labels == label if mondrian else 1.0
+                if shares is None:
+                    scores = block.scores(label)
+                else:
+                    scores = block.adaptive_scores(label, shares)
+                out[rows, label] = p_values(scores, holdings.weight * counted, ties)
         return out
 
 
@@ -73,7 +72,7 @@ def answer_p_values(
     width: str = "constant",
     score: str = "margin",
     mondrian: bool = False,
-) -> Any:
+) -> Array:
     """p-value of the given label or target of each sample, of shape (m,) or (m, n_targets).
 
     For a classifier, the column of `p_values` for the label; a label that the model does not know
@@ -107,32 +106,39 @@ def answer_p_values(
         return np.where(classes[known] == y, P[np.arange(len(y)), known], least)
     with model._lock, one_blas_thread(), using_jobs(model.n_jobs):
         now = model._serving()
-        holdings = now.holdings
-        read = now.samples.queries if width == "local" else now.samples.adding
-        X = read(model, holdings, X)
-        Y, wanted = holdings.y.reshape(len(holdings), -1), np.asarray(y, dtype=float)
-        wanted = wanted.reshape(X.shape[0], Y.shape[1])
-        out = np.empty(wanted.shape)
+        holdings, local = now.holdings, width == "local"
+        X = (now.samples.queries if local else now.samples.adding)(model, holdings, X)
+        t = holdings.y.reshape(len(holdings), -1).shape[1]
+        wanted = np.asarray(y, dtype=float).reshape(X.shape[0], t)
+        out, weight = np.empty(wanted.shape), group_weight(holdings) if local else holdings.weight
         ties = random.uniform(size=len(out)) if smoothed else None
-        if width == "local":
-            for rows, values, scores, scales in _judged(model, X, local=True):
-                drawn = None if ties is None else ties[rows]
-                reached = np.abs(wanted[rows, None] - values) / scales
-                for j, gaps in enumerate(np.moveaxis(scores - reached, 2, 0)):
-                    both = np.pad(gaps, ((0, 0), (0, 1)))
-                    out[rows, j] = p_values(both, group_weight(holdings), drawn)
-            return out[:, 0] if holdings.y.ndim == 1 else out
-        for rows, block in now.engine.added(holdings, X):
-            values, slope, spread = block.lines()
-            reached = values + slope * wanted[rows, None, :]
-            goal = np.concatenate(
-                [np.broadcast_to(Y, reached[:, :-1].shape), wanted[rows, None]], axis=1
-            )
+        blocks = _gaps(model, X, wanted) if local else _sizes(now, X, wanted, width == "density")
+        for rows, scores in blocks:
             drawn = None if ties is None else ties[rows]
-            scale = spread if width == "density" else 1.0
-            for j, sizes in enumerate(np.moveaxis(np.abs(goal - reached), 2, 0)):
-                out[rows, j] = p_values(sizes / scale, holdings.weight, drawn)
+            for j in range(t):
+                out[rows, j] = p_values(scores[..., j], weight, drawn)
     return out[:, 0] if holdings.y.ndim == 1 else out
+
+
+def _gaps(model: Any, X: Any, wanted: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield queries with what the scores of the samples exceed theirs by, (m, n + 1, t), last 0."""
+    for rows, values, scores, scales in _judged(model, X, local=True):
+        gaps = scores - np.abs(wanted[rows, None] - values) / scales
+        yield rows, np.pad(gaps, ((0, 0), (0, 1), (0, 0)))
+
+
+def _sizes(now: Any, X: Any, wanted: Array, density: bool) -> Iterator[tuple[slice, Array]]:
+    """Yield queries with the sizes (m, n + 1, t) of left-out residuals if they had these targets.
+
+    The query's come last. With ``density``, they are divided by the deviations of the targets.
+    """
+    Y = now.holdings.y.reshape(len(now.holdings), -1)
+    for rows, block in now.engine.added(now.holdings, X):
+        values, slope, spread = block.lines()
+        held = np.broadcast_to(Y, values[:, :-1].shape)
+        goal = np.concatenate([held, wanted[rows, None]], axis=1)
+        sizes = np.abs(goal - (values + slope * wanted[rows, None]))
+        yield rows, sizes / spread[..., None] if density else sizes
 
 
 def regions(model: Any, X: Any, confidence_level: Any, width: str = "auto") -> list[list[Any]]:
@@ -165,7 +171,7 @@ def regions(model: Any, X: Any, confidence_level: Any, width: str = "auto") -> l
         return out
 
 
-def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str) -> Any:
+def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str) -> Array:
     """Low and high ends for each query and target, of shape (m, t, 2)."""
     check_choice("method", method, METHODS)
     check_choice("width", width, WIDTHS)
@@ -186,7 +192,8 @@ def intervals(model: Any, X: Any, confidence_level: Any, method: str, width: str
 
 def _jackknife_ends(model: Any, X: Any, confidence_level: float, local: bool) -> Array:
     """Ends (m, t, 2) of jackknife+ intervals."""
-    X, now = _queries_of(model, X), model._serving()
+    now = model._serving()
+    X = now.samples.queries(model, now.holdings, X)
     counts, t = group_weight(now.holdings), now.holdings.y.reshape(len(now.holdings), -1).shape[1]
     out = np.empty((X.shape[0], t, 2))
     for rows, values, scores, scales in _judged(model, X, local):
@@ -195,11 +202,6 @@ def _jackknife_ends(model: Any, X: Any, confidence_level: float, local: bool) ->
             ends = jackknife_plus(values[..., j], reach[..., j], counts, confidence_level)
             out[rows, j] = np.stack(ends, axis=1)
     return out
-
-
-def _queries_of(model: Any, X: Any) -> Any:
-    now = model._serving()
-    return now.samples.queries(model, now.holdings, X)
 
 
 def _judged(model: Any, X: Any, local: bool) -> Iterator[tuple[slice, Array, Array, Array]]:

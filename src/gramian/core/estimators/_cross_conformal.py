@@ -15,7 +15,6 @@ group count together as one: queries are then taken for samples of new groups.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,12 +29,13 @@ from gramian.core.equations import (
     p_values,
 )
 from gramian.core.estimators._doubts import LEAST
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._local_widths import fold_scales, scales_out_of_fold
 from gramian.core.estimators._nested import (
     MOST,
     choices_flatter,
     fold_predictors,
-    out_of_fold_outputs_of,
+    out_of_fold_outputs,
 )
 
 
@@ -84,54 +84,39 @@ class Drawn:
 def cross_label_p_values(model: Any, X: Any, mondrian: bool, drawn: Drawn) -> Array:
     """p-value of each class for each query, of shape (m, n_classes)."""
     now, _, queries = _read(model, X)
-    holdings = now.holdings
-    F, weight = out_of_fold_outputs_of(now), group_weight(holdings)
-    scores, reach = nonconformity(F, holdings.labels), _reached
-    if drawn.held is not None and drawn.own is not None:
-        slopes, own = fold_slopes(now), drawn.own
-        scores = adaptive_scores(
-            finite_outputs(F), holdings.labels, slopes[holdings.folds], drawn.held
-        )
-        reach = partial(_reached_adaptively, slopes=slopes, shares=own)
-    m, c = len(queries[0]), len(holdings.classes)
+    holdings, F = now.holdings, out_of_fold_outputs(now)
+    scores, slopes = nonconformity(F, holdings.labels), None
+    if drawn.held is not None:
+        slopes = now.derived("fold slopes", _fold_slopes)
+        own = slopes[holdings.folds]
+        scores = adaptive_scores(finite_outputs(F), holdings.labels, own, drawn.held)
+
+    def reached(k: int, labels: Array) -> Array:
+        """Scores (m,) of the queries with these labels by the model of fold k."""
+        if slopes is None or drawn.own is None:
+            return nonconformity(queries[k], labels)
+        return adaptive_scores(finite_outputs(queries[k]), labels, slopes[k], drawn.own)
+
+    m, c, weight = len(queries[0]), len(holdings.classes), group_weight(holdings)
     out = np.empty((m, c))
     for label in range(c):
         counts = weight * (holdings.labels == label) if mondrian else weight
-        at = np.stack(reach(queries, np.full(m, label)), axis=1)  # (m, K)
+        labels = np.full(m, label)
+        at = np.stack([reached(k, labels) for k in range(len(queries))], axis=1)
         for rows in row_blocks(m, len(scores)):
             gaps = scores - at[rows][:, holdings.folds]
-            last = np.zeros((len(gaps), 1))
-            both = np.concatenate([gaps, last], axis=1)
+            both = np.pad(gaps, ((0, 0), (0, 1)))
             out[rows, label] = p_values(both, counts, drawn.ties_of(rows))
     return out
 
 
-def _reached(queries: list[Array], labels: Array) -> list[Array]:
-    """Scores (m,) of queries with these labels by the model of each fold."""
-    return [nonconformity(values, labels) for values in queries]
-
-
-def _reached_adaptively(
-    queries: list[Array], labels: Array, slopes: Array, shares: Array
-) -> list[Array]:
-    """The same for adaptive scores."""
-    return [
-        adaptive_scores(finite_outputs(values), labels, slope, shares)
-        for values, slope in zip(queries, slopes, strict=True)
-    ]
-
-
-def fold_slopes(now: Any) -> Array:
+def _fold_slopes(now: Fitted) -> Array:
     """The slopes (K,) of the models of the folds, each from its own leave-one-out values."""
-    if "fold slopes" not in now.cache:
-        found = []
-        for k, spec in enumerate(now.fold_specs):
-            rest = now.holdings.without(np.flatnonzero(now.holdings.folds == k))
-            F = finite_outputs(np.asarray(spec.build(rest).loo(rest)))
-            found.append(margin_slope(F, rest.labels))
-        now.cache["fold slopes"] = np.array(found)
-    slopes: Array = now.cache["fold slopes"]
-    return slopes
+    found = []
+    for spec, _, rest in now.without_folds():
+        F = finite_outputs(np.asarray(spec.build(rest).loo(rest)))
+        found.append(margin_slope(F, rest.labels))
+    return np.array(found)
 
 
 def cross_intervals(model: Any, X: Any, confidence_level: float, local: bool = False) -> Array:
@@ -158,22 +143,21 @@ def cross_fold_scores(model: Any, X: Any, local: bool = False) -> tuple[Array, A
     Scores are the residuals over the scales of the fold's model; all scales are 1 unless local.
     """
     now, some, queries = _read(model, X)
-    F = out_of_fold_outputs_of(now)
+    F = out_of_fold_outputs(now)
     residuals, values = np.abs(now.holdings.y.reshape(F.shape) - F), np.stack(queries, axis=1)
     if not local:
         return residuals, values, np.ones_like(values)
-    found = fold_scales(now)
-    scales = np.stack([one.at(part) for one, part in zip(found, some, strict=True)], axis=1)
-    return residuals / scales_out_of_fold(now, found), values, scales
+    parts = zip(now.derived("fold scales", fold_scales), some, strict=True)
+    scales = np.stack([scale.at(part) for scale, part in parts], axis=1)
+    return residuals / now.derived("scales out of fold", scales_out_of_fold), values, scales
 
 
 def group_weight(holdings: Any) -> Array:
     """Counts of the samples; those of a group add up to one."""
-    if holdings.codes is None:
-        result: Array = holdings.weight
-        return result
-    result = holdings.weight / np.bincount(holdings.codes, holdings.weight)[holdings.codes]
-    return result
+    weight: Array = holdings.weight
+    if holdings.codes is not None:
+        weight = weight / np.bincount(holdings.codes, weight)[holdings.codes]
+    return weight
 
 
 def _read(model: Any, X: Any) -> tuple[Any, list[Any], list[Array]]:

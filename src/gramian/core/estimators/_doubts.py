@@ -1,4 +1,4 @@
-"""What speaks against an error that a model knows of itself, as warnings.
+"""Warnings that the error which a model reports of itself may be too small.
 
 `fit` looks at what costs next to nothing: samples that repeat others, a width for each feature of
 few samples, and what a stack knows out of fold. What needs left-out values is said where these are

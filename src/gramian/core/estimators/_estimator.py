@@ -15,29 +15,16 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, is_tensor, one_blas_thread, using_jobs
-from gramian.core.engines import (
-    Holdings,
-    Spec,
-    make_rows,
-)
+from gramian.core.engines import Holdings, Spec, make_rows
 from gramian.core.estimators._doubts import doubts_of_fit, warn
 from gramian.core.estimators._fitted import Fitted
 from gramian.core.estimators._group_names import check_groups, more_groups, positions_of_groups
 from gramian.core.estimators._held_samples import HeldSamples
 from gramian.core.estimators._ids import check_ids, check_new, next_ids, positions_of
-from gramian.core.estimators._nested import (
-    NestedScore,
-    known_doubts,
-    known_score,
-    nested_score,
-)
+from gramian.core.estimators._nested import NestedScore, known_doubts, known_score, nested_score
 from gramian.core.estimators._progress import SearchProgress
 from gramian.core.estimators._relabel import relabelled
-from gramian.core.estimators._samples import (
-    is_like,
-    sample_kind,
-    with_weight,
-)
+from gramian.core.estimators._samples import is_like, sample_kind, with_weight
 from gramian.core.estimators._stored import StoredModel
 from gramian.core.estimators._tuning import tuning_mask
 from gramian.core.gram import NotPositiveDefiniteError
@@ -306,7 +293,7 @@ class LiveEstimator(HeldSamples, StoredModel):
         return twin
 
     def snapshot(self, *, loo: bool = False) -> Self:
-        """Return a copy that goes on predicting as this model does now, for readers beside edits.
+        """Return a copy that goes on predicting as this model does now, for readers during edits.
 
         It shares the samples with this model until one of the two is edited, and has a lock of its
         own: its readers never wait for an edit of this model, and see nothing of it.
@@ -397,28 +384,20 @@ class LiveEstimator(HeldSamples, StoredModel):
             X, y, weight, kept = with_weight(kind, X, y, sample_weight, np.arange(n))
             own, groups = own[kept], None if groups is None else groups[kept]
 
-        def hold(X: Any, y: Any, weight: Any, own: Any, groups: Any) -> Holdings:
-            rows = make_rows(X, precomputed=spec.precomputed, tensors=tensors)
-            held = Holdings(rows, np.array(y), np.array(weight), np.array(own), next_id)
-            held = replace(held, groups=groups)
-            return self._classes_after_append(None, held, classes)
+        def hold(samples: Any, some: Any) -> Holdings:
+            rows = make_rows(samples, precomputed=spec.precomputed, tensors=tensors)
+            held = np.array(y[some]), np.array(weight[some]), np.array(own[some])
+            theirs = None if groups is None else np.array(groups[some])
+            new = Holdings(rows, *held, next_id, groups=theirs)
+            return self._classes_after_append(None, new, classes)
 
         if self.tuning_fraction is None:
-            holdings = hold(X, y, weight, own, groups)
+            holdings = hold(X, slice(None))
             found = self._resolved(spec, holdings, None)
             engine = found.build(holdings)
         else:
             aside = tuning_mask(self.tuning_fraction, len(y), self.random_state, groups)
-            tuning, holdings = (
-                hold(
-                    kind.keep(X, some),
-                    y[some],
-                    weight[some],
-                    own[some],
-                    None if groups is None else groups[some],
-                )
-                for some in (aside, ~aside)
-            )
+            tuning, holdings = (hold(kind.keep(X, some), some) for some in (aside, ~aside))
             found = self._resolved(spec, tuning, None)
             engine = found.build_tuned_on(tuning, holdings)
             found = found.unseen()

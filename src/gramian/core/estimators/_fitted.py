@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from gramian.core.engines import DeferredEngine, Engine, Holdings, Spec
 from gramian.core.engines._crossfit import CrossFitted
 from gramian.core.estimators._samples import KernelSamples, VectorSamples
 from gramian.core.gram import NotPositiveDefiniteError
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,13 @@ class Fitted:
         """Whether the engine is not built yet, and what predictions need is there."""
         return isinstance(self.engine, DeferredEngine) and self.engine.kept is not None
 
+    def derived(self, name: str, compute: Callable[[Fitted], Value]) -> Value:
+        """Return a value of this version, computed on first use."""
+        if name not in self.cache:
+            self.cache[name] = compute(self)
+        found: Value = self.cache[name]
+        return found
+
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
         return Fitted(self.spec, holdings, engine, self.samples, self.names, self.fold_specs)
@@ -59,6 +69,13 @@ class Fitted:
         holdings = replace(self.holdings, folds=folds.fold)
         known = {} if folds.outputs is None else {"out of fold": folds.outputs}
         return replace(self, holdings=holdings, fold_specs=folds.specs, cache=known)
+
+    def without_folds(self) -> Iterator[tuple[Spec[Any], Array, Holdings]]:
+        """Yield the spec of each fold, the positions of its samples, and the other holdings."""
+        assert self.fold_specs is not None
+        for k, spec in enumerate(self.fold_specs):
+            left = np.flatnonzero(self.holdings.folds == k)
+            yield spec, left, self.holdings.without(left)
 
     def appended(self, after: Holdings) -> Fitted:
         """Return the model with the samples that ``after`` has in addition.

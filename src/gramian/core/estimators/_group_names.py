@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from gramian.core.arrays import Array
-
-_KINDS = {"i": "integers", "U": "strings"}
+from gramian.core.estimators._ids import KINDS, as_names
 
 
 def check_groups(groups: Any, n: int) -> Array:
@@ -34,8 +32,8 @@ def more_groups(held: Array | None, groups: Any, n: int) -> Array | None:
     new = check_groups(groups, n)
     if new.dtype.kind != held.dtype.kind:
         raise ValueError(
-            f"groups must be {_KINDS[held.dtype.kind]} as those the model holds, got "
-            f"{_KINDS[new.dtype.kind]}."
+            f"groups must be {KINDS[held.dtype.kind]} as those the model holds, got "
+            f"{KINDS[new.dtype.kind]}."
         )
     return new
 
@@ -62,30 +60,6 @@ def positions_of_groups(held: Array | None, groups: Any) -> Array:
 
 
 def _as_groups(groups: Any) -> Array:
-    texts = isinstance(groups, str | list | tuple)  # arrays of strings drop NUL at the end
-    array = np.atleast_1d(np.asarray(groups, dtype=object if texts else None))
-    if array.dtype.kind == "u" or (
-        array.dtype.kind == "O" and all(_is_whole(value) for value in array.flat)
-    ):
-        limits = np.iinfo(np.int64)
-        if any(not limits.min <= value <= limits.max for value in array.flat):
-            raise ValueError(
-                "groups must be at least −2⁶³ and smaller than 2⁶³; give larger ones as strings."
-            )
-        array = array.astype(np.int64)
-    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.tolist()):
-        if any("\0" in name for name in array.tolist()):
-            raise ValueError("groups must not have NUL characters, which no file can hold.")
-        array = array.astype(str)
-    if array.dtype.kind == "b":
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iU":
-        raise ValueError(
-            f"groups must be a one-dimensional array of integers or strings, got an array of dtype "
-            f"{array.dtype} and shape {array.shape}."
-        )
-    return array if array.dtype.kind == "U" else array.astype(np.int64)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    if getattr(groups, "dtype", None) == np.dtype(bool):
+        groups = np.asarray(groups, dtype=np.int64)
+    return as_names(groups, "groups")

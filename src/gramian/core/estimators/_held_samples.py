@@ -12,8 +12,7 @@ from gramian.core.gram import Rebuild
 
 def answered(now: Fitted, values: Array) -> Array:
     """Return an answer as the caller expects it: as a tensor, if the samples came as tensors."""
-    found: Array = now.holdings.rows.answer(values) if now.holdings.rows.answer else values
-    return found
+    return now.holdings.rows.answer(values) if now.holdings.rows.answer else values
 
 
 class HeldSamples(Versioned):

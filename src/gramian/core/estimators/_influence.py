@@ -63,11 +63,8 @@ def sample_influence(model: Any) -> Influence:
 
 
 def _influence(engine: DenseEngine, holdings: Any) -> Influence:
-    equations, ridge, targets = (
-        engine.spec.equations,
-        engine.spec.shift,
-        engine.spec.targets(holdings),
-    )
+    spec = engine.spec
+    equations, ridge, targets = spec.equations, spec.shift, spec.targets(holdings)
     X, Y = engine.system.solution(), targets.columns
     R, s, shift = X[:, 1:], X[:, 0], equations.shift(ridge, targets.weight)
     leaving = equations.removals(Y, engine.moments, ridge)

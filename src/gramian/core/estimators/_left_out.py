@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
+from gramian.core.equations import class_of
+from gramian.core.estimators._estimator import LiveEstimator
 
 LOSSES = {True: ("log", "error"), False: ("squared", "absolute")}
 """Names of the losses of classifiers and of regressors, the default first."""
@@ -53,42 +55,32 @@ class OutputLoss:
         """
         y = np.asarray(y)
         if self.classes is None:
-            result: Array = y.reshape(len(y), -1).astype(float)
-            return result
+            return np.asarray(y.reshape(len(y), -1), dtype=float)
         unknown = ~np.isin(y, self.classes)
         if unknown.any():
             raise ValueError(
                 f"y has the label {y[unknown][0]!s}, which is none of the model's classes: "
                 f"{', '.join(map(str, self.classes))}."
             )
-        result = np.searchsorted(self.classes, y)
-        return result
+        return np.asarray(np.searchsorted(self.classes, y))
 
     def __call__(self, F: Array, targets: Array) -> Array:
         """Losses (...) of outputs (..., t), the targets broadcast against them."""
+        losses: Array
         if self.name == "squared":
-            result: Array = np.sum((F - targets) ** 2, axis=-1)
-            return result
-        if self.name == "absolute":
-            result = np.sum(np.abs(F - targets), axis=-1)
-            return result
-        if F.shape[-1] == 1:  # two classes share an output; 0 is the first
-            second = targets == 1
-            if self.name == "error":
-                result = (second != (F[..., 0] > 0)).astype(float)
-                return result
-            result = np.logaddexp(0.0, np.where(second, -1.0, 1.0) * self._scaled(F[..., 0]))
-            return result
-        if self.name == "error":
-            result = (np.argmax(F, axis=-1) != targets).astype(float)
-            return result
-        Z = self._scaled(F)
-        own = np.take_along_axis(Z, np.broadcast_to(targets, Z.shape[:-1])[..., None], -1)
-        result = np.logaddexp.reduce(Z, axis=-1) - own[..., 0]
-        return result
-
-    def _scaled(self, F: Array) -> Array:
-        return self.scale * np.nan_to_num(F, posinf=self.largest, neginf=-self.largest)
+            losses = np.sum((F - targets) ** 2, axis=-1)
+        elif self.name == "absolute":
+            losses = np.sum(np.abs(F - targets), axis=-1)
+        elif self.name == "error":
+            losses = (class_of(F) != targets).astype(float)
+        else:
+            Z = self.scale * np.nan_to_num(F, posinf=self.largest, neginf=-self.largest)
+            if F.shape[-1] == 1:  # two classes share an output
+                losses = np.logaddexp(0.0, np.where(targets == 1, -1.0, 1.0) * Z[..., 0])
+            else:
+                own = np.take_along_axis(Z, np.broadcast_to(targets, Z.shape[:-1])[..., None], -1)
+                losses = np.logaddexp.reduce(Z, axis=-1) - own[..., 0]
+        return losses
 
     def guess(self, targets: Array) -> Array:
         """Losses of no model at all: outputs of 0, and a class drawn among all with equal chance.
@@ -122,56 +114,47 @@ def output_loss(model: Any, name: str | None = None) -> OutputLoss:
         return OutputLoss(name, model.classes_, scale, largest)
 
 
-def outputs_without_each(model: Any, X: Any) -> Iterator[tuple[slice, Array]]:
+def outputs_without_each(model: LiveEstimator, X: Any) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of queries with their outputs (m, n, t) without each held sample, exactly.
 
     O(m n²) in all where there is a closed form; see `Engine.without_each`. The model must not be
     edited until the last block.
     """
     now = model._serving()
-    result: Iterator[tuple[slice, Array]] = now.engine.without_each(
-        now.holdings, now.samples.queries(model, now.holdings, X)
-    )
-    return result
+    return now.engine.without_each(now.holdings, now.samples.queries(model, now.holdings, X))
 
 
-def outputs_without_pairs(model: Any) -> Iterator[tuple[Array, Array]]:
+def outputs_without_pairs(model: LiveEstimator) -> Iterator[tuple[Array, Array]]:
     """Yield positions i (k,) with the outputs (k, n, t) at all held samples j without both.
 
     See ``Engine.without_pairs``. The model must not be edited until the last block.
     """
     now = model._serving()
-    found: Iterator[tuple[Array, Array]] = now.engine.without_pairs(now.holdings)
-    return found
+    return now.engine.without_pairs(now.holdings)
 
 
-def coded_targets(model: Any) -> Array:
+def coded_targets(model: LiveEstimator) -> Array:
     """Targets of the held samples as numbers (n, t): those of a regressor, or ±1 for classes."""
-    found: Array = model._fitted().holdings.coded_targets()
-    return found
+    return model._fitted().holdings.coded_targets()
 
 
-def output_pair_effects(model: Any, X: Any) -> Array:
+def output_pair_effects(model: LiveEstimator, X: Any) -> Array:
     """What outputs at queries lose without each pair of held samples, (m, n, n, t)."""
     now = model._serving()
     queries = now.samples.queries(model, now.holdings, X)
-    found: Array = now.engine.pair_effects(now.holdings, queries)
-    return found
+    return now.engine.pair_effects(now.holdings, queries)
 
 
-def added_queries(model: Any, X: Any) -> Iterator[tuple[slice, Any]]:
+def added_queries(model: LiveEstimator, X: Any) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of queries with the left-out outputs of all samples if one of them were added.
 
     See ``Engine.added``. The model must not be edited until the last block.
     """
     now = model._serving()
-    result: Iterator[tuple[slice, Any]] = now.engine.added(
-        now.holdings, now.samples.adding(model, now.holdings, X)
-    )
-    return result
+    return now.engine.added(now.holdings, now.samples.adding(model, now.holdings, X))
 
 
-def output_variances(model: Any, X: Any) -> Array:
+def output_variances(model: LiveEstimator, X: Any) -> Array:
     """Variances (m,) of the outputs at queries, in the unit in which that of the noise is λ.
 
     Raises
@@ -184,10 +167,9 @@ def output_variances(model: Any, X: Any) -> Array:
     return np.concatenate([found for _, found in now.engine.variances(now.holdings, X)])
 
 
-def outputs(model: Any, X: Any) -> Array:
+def outputs(model: LiveEstimator, X: Any) -> Array:
     """Outputs (m, t) at queries; one column for two classes."""
-    result: Array = model._outputs(X)[1]
-    return result
+    return model._outputs(X)[1]
 
 
 def free_copy(model: Any) -> Any:

@@ -28,6 +28,7 @@ from gramian.core.equations import (
     neighbours,
     scales_without_each,
 )
+from gramian.core.estimators._fitted import Fitted
 
 _KEPT_BYTES = 2**26  # residuals without pairs that are kept from one call to the next
 
@@ -56,7 +57,7 @@ def pair_sizes(now: Any) -> Iterator[tuple[Array, Array]]:
         if holdings.codes is None:
             sizes[np.arange(len(at)), at] = 0.0
         else:
-            sizes[_own_group(holdings, at)] = 0.0
+            sizes[_own_group(holdings.codes, at)] = 0.0
         if keeps:
             kept.append((at, sizes))
         yield at, sizes
@@ -81,7 +82,8 @@ def query_scales(now: Any, X: Any) -> Iterator[tuple[slice, Array, Array]]:
             if held is None:
                 own[at] = _held_scales(now, at, sizes)
             if near is None:
-                out[:, at] = _scales_without(holdings, at, S, sizes[0])[:, None]
+                leaving = np.isin(np.arange(n), at)  # a group
+                out[:, at] = _scales_without(holdings, leaving, S, sizes[0])[:, None]
                 continue
             for j in range(t):
                 out[:, at, j] = near.scales(sizes[..., j], at)
@@ -95,14 +97,13 @@ def _held_scales(now: Any, at: Array, sizes: Array) -> Array:
     S = similarity(now.spec, samples[at], samples)
     if holdings.codes is None:
         return scales_without_each(S, sizes, holdings.weight, at)
-    own = _own_group(holdings, at)
-    return local_scales(np.where(own, -np.inf, S), sizes, np.where(own, 0.0, holdings.weight))
+    return _scales_without(holdings, _own_group(holdings.codes, at), S, sizes)
 
 
-def _scales_without(holdings: Holdings, at: Array, S: Array, sizes: Array) -> Array:
-    """Scales (m, t) at queries without the samples at ``at``, a group."""
-    own = np.isin(np.arange(len(holdings)), at)
-    return local_scales(np.where(own, -np.inf, S), sizes, np.where(own, 0.0, holdings.weight))
+def _scales_without(holdings: Holdings, leaving: Array, S: Array, sizes: Array) -> Array:
+    """Scales (m, t) at queries without the samples that a mask (n,) or (m, n) selects."""
+    weight = np.where(leaving, 0.0, holdings.weight)
+    return local_scales(np.where(leaving, -np.inf, S), sizes, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,31 +142,21 @@ class FoldScale:
         return out
 
 
-def fold_scales(now: Any) -> list[FoldScale]:
-    """The scales of the folds of one version of a model, computed once."""
-    if "fold scales" not in now.cache:
-        leaving = [np.flatnonzero(now.holdings.folds == k) for k in range(len(now.fold_specs))]
-        pairs = zip(now.fold_specs, leaving, strict=True)
-        now.cache["fold scales"] = [
-            FoldScale.of(spec, now.holdings.without(left)) for spec, left in pairs
-        ]
-    found: list[FoldScale] = now.cache["fold scales"]
-    return found
+def fold_scales(now: Fitted) -> list[FoldScale]:
+    """The scales of the folds of one version of a model."""
+    return [FoldScale.of(spec, rest) for spec, _, rest in now.without_folds()]
 
 
-def scales_out_of_fold(now: Any, scales: list[FoldScale]) -> Array:
+def scales_out_of_fold(now: Fitted) -> Array:
     """``s_k(x_i)`` of the held samples, each by the model of its fold k, (n, t)."""
-    if "scales out of fold" not in now.cache:
-        out = np.empty((len(now.holdings), scales[0].sizes.shape[1]))
-        for k, scale in enumerate(scales):
-            left = np.flatnonzero(now.holdings.folds == k)
-            out[left] = scale.at(held_queries(now.holdings, left))
-        now.cache["scales out of fold"] = out
-    found: Array = now.cache["scales out of fold"]
-    return found
+    scales = now.derived("fold scales", fold_scales)
+    out = np.empty((len(now.holdings), scales[0].sizes.shape[1]))
+    for k, scale in enumerate(scales):
+        left = np.flatnonzero(now.holdings.folds == k)
+        out[left] = scale.at(held_queries(now.holdings, left))
+    return out
 
 
-def _own_group(holdings: Holdings, at: Array) -> Array:
+def _own_group(codes: Array, at: Array) -> Array:
     """Whether sample j leaves with sample i, of shape (k, n)."""
-    codes = np.arange(len(holdings)) if holdings.codes is None else holdings.codes
     return np.asarray(codes[at][:, None] == codes)

@@ -1,14 +1,15 @@
 """Scores on samples that were not there when a model was tuned: one honest number.
 
-A leave-one-out error is exact for given hyper-parameters. They were chosen on the same samples, so
-it flatters: hardly, for two numbers chosen on a thousand samples; beyond all measure, for a number
-for each of a thousand features. Here everything is chosen again without each fold, and the fold is
+A leave-one-out error is exact for given hyper-parameters. If they were chosen on the same samples,
+it is too small: hardly for two numbers chosen on a thousand samples, very much for one number for
+each of a thousand features. Here everything is chosen again without each fold, and the fold is
 predicted by what was chosen and trained without it.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,10 +18,12 @@ from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array, one_blas_thread
-from gramian.core.engines import Holdings, is_number
+from gramian.core.engines import Holdings, Predictor, is_number
 from gramian.core.engines._crossfit import ChoiceWarning, held_folds
 from gramian.core.engines._removed import held_queries
+from gramian.core.equations import class_of
 from gramian.core.estimators._doubts import LEAST, doubt_of_choices, doubt_of_classes, warn
+from gramian.core.estimators._fitted import Fitted
 from gramian.core.progress import counted
 
 FOLDS_AFRESH = 10
@@ -83,7 +86,7 @@ class NestedScore:
 
 def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
     """The score of a fitted estimator; see ``LiveEstimator.nested_score``."""
-    now = model._serving()
+    now: Any = model._serving()
     if isinstance(folds, str) and folds == "auto":
         folds = None
         if now.fold_specs is None and not choices_flatter(now):
@@ -91,8 +94,9 @@ def nested_score(model: Any, folds: Any, n_jobs: Any) -> NestedScore:
             warn([_doubt_of_classes(now, F, "by leave-one-out")], stacklevel=4)
             return _scored(model, now, F, np.arange(len(now.holdings)), 0)
     known = now.fold_specs
-    F = out_of_fold_outputs(model, folds, n_jobs)
-    now = model._fitted()
+    with model._lock:
+        now = _chosen_without_folds(model, folds, n_jobs)
+        F = out_of_fold_outputs(now)
     if now.fold_specs is not known:
         warn(_doubts(model, now, F, model._loo_outputs()), stacklevel=4)
     return _scored(model, now, F, now.holdings.folds, len(now.fold_specs))
@@ -144,37 +148,24 @@ def known_score(model: Any) -> NestedScore | None:
     return _scored(model, now, now.cache["out of fold"], now.holdings.folds, len(now.fold_specs))
 
 
-def class_of(F: Array) -> Array:
-    """Index of the class with the largest output; of two classes, 0 is the first."""
-    return (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else np.argmax(F, axis=1)
+def out_of_fold_outputs(now: Fitted) -> Array:
+    """Outputs (n, t) of each held sample by the model tuned and trained without its fold.
+
+    ``now`` must know what is chosen without each fold.
+    """
+    return now.derived("out of fold", _read_out_of_fold)
 
 
-def out_of_fold_outputs(model: Any, folds: Any = None, n_jobs: Any = None) -> Array:
-    """Outputs (n, t) of each held sample by the model tuned and trained without its fold."""
-    with model._lock:
-        return out_of_fold_outputs_of(_chosen_without_folds(model, folds, n_jobs))
-
-
-def out_of_fold_outputs_of(now: Any) -> Array:
-    """The same of one version of a model, which knows what is chosen without each fold."""
-    if "out of fold" not in now.cache:
-        now.cache["out of fold"] = _read_out_of_fold(now)
-    result: Array = now.cache["out of fold"]
-    return result
-
-
-def fold_predictors(model: Any) -> tuple[Any, list[tuple[Array, Any]]]:
+def fold_predictors(model: Any) -> tuple[Fitted, list[tuple[Array, Predictor]]]:
     """One version of a model, and for each fold its positions and the predictor without it."""
     with model._lock:
         now = _chosen_without_folds(model, None, None)
-        if "fold predictors" not in now.cache:
-            now.cache["fold predictors"] = list(_predictors(now))
-        return now, now.cache["fold predictors"]
+        return now, now.derived("fold predictors", lambda now: list(_predictors(now)))
 
 
-def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Any:
+def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Fitted:
     """The present version, with what is chosen without each fold; chosen now if it is not known."""
-    now = model._serving()
+    now: Fitted = model._serving()
     if now.fold_specs is not None and folds in (None, len(now.fold_specs)):
         return now
     holdings = now.holdings
@@ -198,9 +189,8 @@ def _chosen_without_folds(model: Any, folds: Any, n_jobs: Any) -> Any:
         warnings.simplefilter("ignore", ChoiceWarning)  # a choice that is dropped, fold by fold
         choose = counted(chosen, len(leaving), "folds")
         specs = Parallel(n_jobs=n_jobs, prefer="threads")(map(delayed(choose), leaving))
-    model._now = now = replace(
-        now, holdings=replace(holdings, folds=fold), fold_specs=tuple(specs), cache={}
-    )
+    holdings = replace(holdings, folds=fold)
+    now = model._now = replace(now, holdings=holdings, fold_specs=tuple(specs), cache={})
     return now
 
 
@@ -216,17 +206,14 @@ def _without_paths(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, **({"selection": None} if "selection" in values else {}), **parts}
 
 
-def _predictors(now: Any) -> Any:
-    for k, spec in enumerate(now.fold_specs):
-        left = np.flatnonzero(now.holdings.folds == k)
-        rest: Holdings = now.holdings.without(left)
+def _predictors(now: Fitted) -> Iterator[tuple[Array, Predictor]]:
+    for spec, left, rest in now.without_folds():
         yield left, spec.build(rest).predictor(rest)
 
 
-def _read_out_of_fold(now: Any) -> Array:
-    found = now.cache.get("fold predictors") or _predictors(now)
+def _read_out_of_fold(now: Fitted) -> Array:
     out: Array | None = None
-    for left, predictor in found:
+    for left, predictor in now.cache.get("fold predictors") or _predictors(now):
         if len(left) == 0:
             continue
         outputs = np.asarray(predictor.outputs(held_queries(now.holdings, left)))

@@ -116,7 +116,7 @@ class LiveRegressor(RegressorMixin, LiveEstimator):
         ndarray of shape (n_samples, 2) or, for targets in columns, (n_samples, n_targets, 2)
             Low and high ends, infinite if too few samples are held for this confidence.
         """
-        found: Array = intervals(self, X, confidence_level, method, width)
+        found = intervals(self, X, confidence_level, method, width)
         return found[:, 0] if self._fitted().holdings.y.ndim == 1 else found
 
     def predict_region(

@@ -41,10 +41,10 @@ def relabelled(model: Any, now: Any, ids: Any, y: Any) -> Any:
     return now.removed(between, positions).appended(after)
 
 
-def _aligned(holdings: Array, ids: Any, y: Array) -> Array:
+def _aligned(held: Array, ids: Any, y: Array) -> Array:
     """The targets in the order of the held ids, given in the order of ``ids``."""
     out = np.empty_like(y)
-    out[np.argsort(holdings)] = y[np.argsort(np.atleast_1d(ids))]
+    out[np.argsort(held)] = y[np.argsort(np.atleast_1d(ids))]
     return out
 
 

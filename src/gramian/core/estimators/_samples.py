@@ -22,14 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from gramian.core.arrays import Array, Device, find_device, from_tensor, to_device
-from gramian.core.engines import (
-    HOST,
-    DenseRows,
-    Holdings,
-    Spec,
-    check_semidefinite,
-    check_weight,
-)
+from gramian.core.engines import HOST, DenseRows, Holdings, Spec, check_semidefinite, check_weight
 
 _FLOATS = [np.float64, np.float32]
 _TOO_LARGE = "X has a number that is too large for float64."
@@ -150,15 +143,14 @@ class KernelSamples:
             raise ValueError(
                 f"X must hold the kernel values to each of the {len(holdings)} samples of the "
                 f"model, in the order of ids_, and k(x, x) in a last column: a query is added to "
-                f"the "
-                f"samples. Got {X.shape[1]} columns."
+                f"the samples. Got {X.shape[1]} columns."
             )
         return X
 
     def keep(self, X: Any, some: Array) -> Any:
         """Return the selected new samples, without their kernel values to the other new ones."""
-        holdings = np.ones(X.shape[1] - len(X), dtype=bool)
-        return X[np.ix_(some, np.concatenate([holdings, some]))]
+        held = np.ones(X.shape[1] - len(X), dtype=bool)
+        return X[np.ix_(some, np.concatenate([held, some]))]
 
 
 VECTORS, FOLLOWING, KERNEL_ROWS = VectorSamples(), VectorSamples(follows=True), KernelSamples()

@@ -18,8 +18,7 @@ def tuning_mask(fraction: Any, n: int, random_state: Any, groups: Array | None =
     """
     if groups is not None:
         codes = np.unique(groups, return_inverse=True)[1]
-        chosen: Array = tuning_mask(fraction, int(codes.max()) + 1, random_state)[codes]
-        return chosen
+        return tuning_mask(fraction, int(codes.max()) + 1, random_state)[codes]
     k = round(float(fraction) * n) if is_number(fraction) and 0.0 < fraction < 1.0 else 0
     if not 0 < k < n:
         raise ValueError(
@@ -27,5 +26,4 @@ def tuning_mask(fraction: Any, n: int, random_state: Any, groups: Array | None =
             f"{n} samples on both sides, got {fraction!r}."
         )
     # Not by a permutation: samples may have been shuffled with that of the same seed.
-    mask: Array = np.argsort(np.argsort(repeatable(random_state).uniform(size=n))) < k
-    return mask
+    return np.argsort(np.argsort(repeatable(random_state).uniform(size=n))) < k

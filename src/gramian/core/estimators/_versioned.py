@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, one_blas_thread, using_jobs
-from gramian.core.engines import DeferredEngine, MovingModel, Predictor
-from gramian.core.estimators._fitted import Fitted
+from gramian.core.engines import DeferredEngine, Predictor
+from gramian.core.estimators._fitted import Fitted, Value
 from gramian.core.estimators._moving import Moving
 
 
@@ -49,7 +49,7 @@ class Versioned:
         """Let samples move through the model, if all is plain; None if not. See `Moving`."""
         with self._lock, one_blas_thread():
             now = self._serving()
-            if now.fold_specs is not None or not MovingModel.moves(now.engine, now.holdings):
+            if now.fold_specs is not None or not Moving.moves(now):
                 return None
             moving = Moving(now, self._lock, most)
             vars(self)["_now"] = moving
@@ -100,7 +100,7 @@ class Versioned:
                     now.cache["predictor"] = now.engine.predictor(now.holdings)
             return now, now.cache["predictor"]
 
-    def _derived(self, name: str, compute: Callable[[Fitted], Any]) -> Any:
+    def _derived(self, name: str, compute: Callable[[Fitted], Value]) -> Value:
         """Return a value of the present version, computed on first use."""
         with self._lock:
             now = self._fitted()
@@ -108,7 +108,8 @@ class Versioned:
                 with one_blas_thread():
                     now = self._serving()
                     now.cache[name] = compute(now)
-            return now.cache[name]
+            found: Value = now.cache[name]
+            return found
 
     def _outputs(self, X: Any) -> tuple[Fitted, Array]:
         """Return one version of the model and its outputs for queries, of shape (n, t)."""
@@ -123,5 +124,4 @@ class Versioned:
 
     def _loo_outputs(self) -> Array:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
-        found: Array = self._derived("loo", lambda now: now.engine.loo(now.holdings))
-        return found
+        return self._derived("loo", lambda now: now.engine.loo(now.holdings))

@@ -1,9 +1,8 @@
 """Gram matrices with exact appends and removals: inverses, factors, spectra and sums.
 
 This layer does not depend on labels or scikit-learn. `LiveSystem` solves ``A X = B`` while rows are
-added and removed; `LiveInverse`, `SingleInverse`, `LiveResolvent`, `CholeskyFactor`
-and `QRFactor` store A;
-`Spectrum` serves a path of ridges; `LiveNormal` stores sums over samples for few features.
+added and removed; `LiveInverse`, `SingleInverse`, `LiveResolvent`, `CholeskyFactor` and `QRFactor`
+store A; `Spectrum` serves a path of ridges; `LiveNormal` stores sums over samples for few features.
 """
 
 from gramian.core.gram._cholesky import CholeskyFactor

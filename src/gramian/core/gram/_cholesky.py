@@ -38,7 +38,7 @@ class CholeskyFactor(SlotFactor):
     name: ClassVar[str] = "cholesky"
 
     def __init__(self, matrix: SlotMatrix) -> None:
-        self._take(matrix)
+        self._matrix = matrix
         self._cholesky()
 
     def condition(self) -> float:
@@ -88,7 +88,8 @@ class CholeskyFactor(SlotFactor):
 
     def diagonal(self) -> Array:
         """``diag(P)``, the squared row norms of R⁻¹: O(n³) and n² of memory."""
-        result: Array = np.einsum("ij,ij->i", *(2 * [self._inverse_root()]))[self._matrix.index]
+        root = self._inverse_root()
+        result: Array = np.einsum("ij,ij->i", root, root)[self._matrix.index]
         return result
 
     def square_diagonal(self, weights: Array) -> Array:

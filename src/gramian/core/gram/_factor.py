@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Factor(ABC):
         """Rebuild the factored form from A, O(n³)."""
 
     def fold(self) -> None:  # noqa: B027
-        """Carry out deferred updates, if there are any; until then they tell of samples gone."""
+        """Carry out deferred updates, if any; until then they contain traces of removed samples."""
 
     # -- the inverse ----------------------------------------------------------------------------
 
@@ -147,14 +147,15 @@ class Factor(ABC):
 class SlotFactor(Factor):
     """A factor in the upper triangle of a `SlotMatrix`, with A in the lower."""
 
+    _matrix: SlotMatrix
+
     @property
     def n(self) -> int:
         return len(self._matrix.slots)
 
     @property
     def dtype(self) -> np.dtype:
-        result: np.dtype = self._matrix.buffer.dtype
-        return result
+        return self._matrix.buffer.dtype
 
     @property
     def matrix(self) -> SlotMatrix:
@@ -168,17 +169,14 @@ class SlotFactor(Factor):
         diagonal = self._matrix.diagonal  # 0 in free slots, and else > 0 unless it is complex
         return float((np.abs(diagonal) if diagonal.dtype.kind == "c" else diagonal).max())
 
-    # Methods of the storage, assigned in `_take`.
-    multiply: Any = None
-    rows: Any = None
-    norm: Any = None
+    def multiply(self, X: Array) -> Array:
+        return self._matrix.multiply(X)
 
-    def _take(self, matrix: SlotMatrix) -> None:
-        """Use this storage; methods that read only A are those of the storage."""
-        self._matrix = matrix
-        self.multiply = matrix.multiply
-        self.rows = matrix.rows
-        self.norm = matrix.norm
+    def rows(self, positions: Array) -> Array:
+        return self._matrix.rows(positions)
+
+    def norm(self) -> float:
+        return self._matrix.norm()
 
     def _cholesky(self) -> None:
         """Write R with ``A = RᵀR``, in the order of the slots, into the upper triangle."""

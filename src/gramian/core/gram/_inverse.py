@@ -85,7 +85,7 @@ class LiveInverse(SlotFactor):
     _deferred: int
 
     def __init__(self, matrix: SlotMatrix, *, cholesky_done: bool = False) -> None:
-        self._take(matrix)
+        self._matrix = matrix
         self._invert(cholesky_done)
 
     # -- edits ----------------------------------------------------------------------------------
@@ -222,11 +222,11 @@ class LiveInverse(SlotFactor):
     def _keep_without(self, positions: Array) -> None:
         """Factor the remaining samples in a new buffer, and use it once that has succeeded."""
         whole = self._matrix
-        self._take(whole.without(positions))
+        self._matrix = whole.without(positions)
         try:
             self.rebuild()
         except NotPositiveDefiniteError:
-            self._take(whole)
+            self._matrix = whole
             raise
 
     def _schur_root(self, S: Array, corner: Array) -> Array:
@@ -339,10 +339,7 @@ class LiveInverse(SlotFactor):
         W, signs = self._updates()
         if not isinstance(W, np.ndarray):  # on a device
             buffer: Any = self._matrix.buffer
-            columns: Array = buffer.through(
-                "factor_columns", self._diagonal, W, signs, slots.tolist()
-            )
-            return columns
+            return buffer.through("factor_columns", self._diagonal, W, signs, slots.tolist())
         rows = triangle_rows(self._matrix.buffer, slots)
         rows[np.arange(len(slots)), slots] += self._diagonal[slots]
         if self._deferred:

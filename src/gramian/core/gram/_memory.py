@@ -20,15 +20,15 @@ _LIMITS = (
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated now, or None where the system does not tell.
+    """Bytes that can be allocated now, or None where the system does not report it.
 
-    The smaller of what the machine has free and what is left of a container's limit.
+    The smaller of what the computer has free and what is left of a container's limit.
     """
-    known = [size for size in (_machine_memory(), _container_memory()) if size is not None]
+    known = [size for size in (_free_memory(), _container_memory()) if size is not None]
     return min(known, default=None)
 
 
-def _machine_memory() -> int | None:
+def _free_memory() -> int | None:
     if _MEMINFO.exists():
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -60,9 +60,9 @@ def _cached_files(stat: Path) -> int:
 def require_memory(nbytes: int, purpose: str, like: Any = None) -> None:
     """Raise MemoryError with the amounts if ``nbytes`` are not available.
 
-    Allocates nothing. ``like`` is an array on the device where they would be taken; the memory of
-    NumPy by default. If the system does not report free memory, nothing is checked, and the
-    allocation raises an error of its own.
+    Allocates nothing. ``like`` is an array on the device where they would be allocated; host memory
+    by default. If the system does not report free memory, nothing is checked, and the allocation
+    raises an error of its own.
     """
     on_gpu = device_memory(like)
     free = available_memory() if on_gpu is None else on_gpu

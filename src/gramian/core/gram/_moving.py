@@ -1,7 +1,7 @@
 """A system through which samples move: one comes and, if the window is full, the oldest leaves.
 
-A window of a stream makes the same edit over and over. By slot, and with ``S = P B`` beside P, the
-whole step is::
+A window of a stream makes the same edit over and over. By slot, and with ``S = P B`` kept as P is,
+the whole step is::
 
     u = P k,  c = k(x,x) + λ − kᵀu,  u_j = −1 in the free slot j      P ← P + u uᵀ / c
     S ← S + u (kᵀS − b) / c
@@ -13,7 +13,7 @@ besides. ``b − kᵀS`` is ``−uᵀB`` written by S, so that A's new row holds
 P has lost does not enter. Some samples are looked at once more as they leave: with the row a of the
 true A, ``aᵀS`` must be the row of B, and ``aᵀp`` 1. Where rounding does not explain the difference,
 and every `CHECKED` steps, `LiveSystem` checks all rows as it does after other edits, and rebuilds P
-if need be. It has the last word: what is not plain is refused here.
+if need be. A step with a small Schur complement is refused, and left to an edit of `LiveSystem`.
 """
 
 from __future__ import annotations

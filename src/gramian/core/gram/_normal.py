@@ -8,7 +8,7 @@ M is d×d for any n: adding (+) or removing (−) a sample costs O(d²). N = M�
 of Sherman, Morrison and Woodbury, ``N ∓ U (W⁻¹ ± X U)⁻¹ Uᵀ`` with ``U = N Xᵀ``. The sums are the
 reference; N only helps to solve, and B is refined against M.
 
-The sums are compensated: the rounding error of each addition is stored beside them. Removing a
+The sums are compensated: the rounding error of each addition is stored with them. Removing a
 sample thus subtracts what it added, with an error of its own products, not of the whole sum.
 """
 

@@ -108,7 +108,8 @@ class QRFactor(Factor):
 
     def square_diagonal(self, weights: Array) -> Array:
         """``diag(P diag(weights) P)``, O(n³)."""
-        result: Array = np.einsum("ij,ij,i->j", *(2 * [self._inverse()]), weights)
+        P = self._inverse()
+        result: Array = np.einsum("ij,ij,i->j", P, P, weights)
         return result
 
     def _inverse(self) -> Array:
@@ -116,5 +117,4 @@ class QRFactor(Factor):
 
     def _solve_upper(self, B: Array) -> Array:
         """``R⁻¹ B``; LAPACK takes no matrix of no samples."""
-        result: Array = solve_triangular(self._R, B) if len(B) else B
-        return result
+        return solve_triangular(self._R, B) if len(B) else B

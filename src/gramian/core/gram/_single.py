@@ -1,6 +1,6 @@
 """The inverse in single precision: more samples in the same memory, and double precision in X.
 
-P and the A beside it are float32, which halves the memory. Solutions are float64 all the same:
+P and the stored A are float32, which halves the memory. Solutions are float64 all the same:
 their residual is that of the true A, whose rows are computed from the samples again, and P only
 says where to go next. A step goes as far as makes the residual shortest, after the directions of
 all steps before (generalised conjugate residuals)::
@@ -118,9 +118,3 @@ class SingleInverse(LiveInverse):
             past.append((Z, Q, square))
             error = float(np.abs(residual).max(initial=0.0))
         return X, float(np.abs(B - self.multiply(X)).max(initial=0.0))
-
-    # -- inside ---------------------------------------------------------------------------------
-
-    def _take(self, matrix: SlotMatrix) -> None:
-        self._matrix = matrix
-        self.norm: Any = matrix.norm

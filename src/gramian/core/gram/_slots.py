@@ -51,8 +51,8 @@ def spare_capacity(n: int) -> int:
 class SlotMatrix:
     """The buffer, the diagonal of A, and the slots of the samples in order of arrival.
 
-    `slots` is an array of NumPy, and `index` the same where the buffer is. `used` says which
-    slots hold a sample.
+    `slots` is in host memory, and `index` is the same where the buffer is. `used` says which slots
+    hold a sample.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class SlotMatrix:
         self.index = self.slots if on_host else without_rows(self.index, positions)
 
     def slots_at(self, positions: Array) -> Any:
-        """The slots at these positions; of one, a slice, which no device has to be told of."""
+        """The slots at these positions; a slice for one, so that nothing goes to a device."""
         slots = self.slots[positions]
         return slice(slots[0], slots[0] + 1) if len(slots) == 1 else slots
 

@@ -97,16 +97,12 @@ def decompose(K: Array, weight: Array | None = None) -> Spectrum:
     K is overwritten. Divide and conquer ("evd") took as long as "evr" or less at n = 350 … 2,000,
     and its eigenvectors are orthogonal to 1e-15 n where those of "evr" reach 1e-13 n.
     """
+    # The transpose of a C-ordered symmetric matrix is itself, in the order LAPACK wants.
     if weight is None:
-        return Spectrum(*_eigh(K))
+        return Spectrum(*eigh(K.T))
     root = np.sqrt(weight)
     K *= root[:, None]
     K *= root
-    values, vectors = _eigh(K)
+    values, vectors = eigh(K.T)
     vectors *= root[:, None]
     return Spectrum(values, vectors)
-
-
-def _eigh(K: Array) -> tuple[Array, Array]:
-    # The transpose of a C-ordered symmetric matrix is itself, in the order LAPACK wants.
-    return eigh(K.T)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.core.arrays import Array, plus_outer, solve_lower, without_rows
+from gramian.core.arrays import Array, on_device, plus_outer, solve_lower, without_rows
 from gramian.core.gram._cholesky import CholeskyFactor
 from gramian.core.gram._errors import NotPositiveDefiniteError
 from gramian.core.gram._factor import Factor, SlotFactor
@@ -63,8 +63,8 @@ def factorize(diagonal: Array, row_block: RowBlock, factor: str = "auto") -> tup
     """Factor A, given by its diagonal and its blocks, and estimate its condition number.
 
     ``"auto"`` selects the explicit inverse while ``cond(A) ≤ 0.1 / √eps``, and otherwise the
-    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``. What
-    ``"single"`` asks of ``row_block`` is said in `LiveSystem`.
+    Cholesky factor, whose updates lose no digits. A complex A needs ``"resolvent"``, and
+    ``"single"`` a ``row_block`` as `LiveSystem` describes it.
 
     Raises
     ------
@@ -91,10 +91,14 @@ def factorize_slots(
     if factor == SINGLE:
         assert true_rows is not None
         return SingleInverse(matrix, true_rows), condition
-    most = _INVERTIBLE[matrix.buffer.dtype] * (_LONGER if hasattr(matrix.buffer, "tensor") else 1.0)
-    if factor == "inverse" or (factor == "auto" and condition <= most):
+    if factor == "inverse" or (factor == "auto" and condition <= _most_inverted(matrix.buffer)):
         return LiveInverse(matrix, cholesky_done=True), condition
     return cholesky, condition
+
+
+def _most_inverted(array: Array) -> float:
+    """The condition number up to which the explicit inverse serves, in this precision and place."""
+    return _INVERTIBLE.get(array.dtype, 0.0) * (_LONGER if on_device(array) else 1.0)
 
 
 class LiveSystem:
@@ -129,7 +133,7 @@ class LiveSystem:
     factor : Factor
     condition : float
         Estimate of the condition number of A when it was last factored.
-    refactorizations : list of Rebuild
+    rebuilds : list of Rebuild
     edits : int
         Number of samples added or removed since the start.
     """
@@ -147,13 +151,9 @@ class LiveSystem:
         self.B = np.array(B, dtype=diagonal.dtype, order="F", like=diagonal)
         self._eps = float(np.finfo(self.B.dtype).eps)
         self._room = _ROOM if np.finfo(self.B.dtype).bits > 32 else _LITTLE_ROOM
-        self._home = isinstance(self.B, np.ndarray)
-        self._invertible = _INVERTIBLE.get(self.B.dtype, 0.0) * (1.0 if self._home else _LONGER)
-        if factor == QRFactor.name:
-            self.factor, self.condition = factorize(diagonal, row_block, factor)
-        else:
-            matrix = SlotMatrix(diagonal, row_block, factor == SINGLE)
-            self.factor, self.condition = factorize_slots(matrix, factor, row_block)
+        self._on_host = isinstance(self.B, np.ndarray)
+        self._invertible = _most_inverted(self.B)
+        self.factor, self.condition = factorize(diagonal, row_block, factor)
         self._true_rows = row_block if factor == SINGLE else None
         self.rebuilds: list[Rebuild] = []
         self.edits = 0
@@ -175,14 +175,14 @@ class LiveSystem:
         NotPositiveDefiniteError
             If A would not stay positive definite, even after a rebuild of the factor.
         """
-        dtype, (held_rows, holdings) = self.B.dtype, self.B.shape
-        like = None if self._home else self.B  # which NumPy need not be told of itself
+        dtype, (n, columns) = self.B.dtype, self.B.shape
+        like = None if self._on_host else self.B
         cross = np.asarray(cross, dtype=dtype, like=like)
         corner = np.asarray(corner, dtype=dtype, like=like)
         B = np.asarray(B, dtype=dtype, like=like)
-        if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < holdings:
+        if B.ndim != 2 or len(B) != len(corner) or B.shape[1] < columns:
             raise ValueError(
-                f"B must have a row for each of {len(corner)} samples and at least {holdings} "
+                f"B must have a row for each of {len(corner)} samples and at least {columns} "
                 f"columns, got shape {B.shape}."
             )
         W = self._edit(len(B), lambda: self._enter(cross, corner))
@@ -193,30 +193,30 @@ class LiveSystem:
             return
         # The new diagonal of P, at least: the inverse may serve A no longer.
         if W.ndim == 1:
-            steepest = float(W[held_rows]) ** 2
+            steepest = float(W[n]) ** 2
         else:
-            steepest = float(np.square(np.abs(W[held_rows:])).sum(axis=1).max(initial=0.0))
+            steepest = float(np.square(np.abs(W[n:])).sum(axis=1).max(initial=0.0))
         self._reached = max(self._reached, self._largest * steepest)
         if self._wanted == "auto" and self._largest * steepest > self._invertible:
             self._steep = True
         if known is None:
             return
-        if B.shape[1] > holdings:
-            known = np.pad(known, ((0, 0), (0, B.shape[1] - holdings)))
-        # Drift in P shows first in the new rows, which are available here: refine by them with
-        # the new columns W W[new]ᵀ of P.
+        if B.shape[1] > columns:
+            known = np.pad(known, ((0, 0), (0, B.shape[1] - columns)))
+        # Drift in P shows first in the new rows, which are known here: refine by them with the new
+        # columns W W[new]ᵀ of P.
         if W.ndim == 1:
-            k, last, C = cross[:, 0], float(W[held_rows]), W.dot(self.B)
-            met = float(k.dot(W[:held_rows])) + float(corner[0, 0]) * last
+            k, last, C = cross[:, 0], float(W[n]), W.dot(self.B)
+            met = float(k.dot(W[:n])) + float(corner[0, 0]) * last
             residual = B[0] - k.dot(known) - met * C
             self._look(residual)
             known = np.concatenate([known, np.zeros_like(B)])
             self._X = plus_outer(known, W, C + last * residual)
             return
-        C, new = W.T @ self.B, W[held_rows:]
-        residual = B - cross.T @ known - (cross.T @ W[:held_rows] + corner @ new) @ C
+        C, new = W.T @ self.B, W[n:]
+        residual = B - cross.T @ known - (cross.T @ W[:n] + corner @ new) @ C
         self._X = W @ (C + new.T @ residual)
-        self._X[:held_rows] += known
+        self._X[:n] += known
 
     def remove(self, positions: Array) -> None:
         """Remove samples; atomic."""
@@ -245,10 +245,7 @@ class LiveSystem:
         """Go on with B and X after k edits that left the factor in order; see `MovingSystem`."""
         self.B, self._X = np.asfortranarray(B), np.asfortranarray(X)
         self._largest = self.factor.largest()
-        self.edits += k
-        self._unchecked += k
-        self._unseen += k
-        self._since_full_check += k
+        self._count(k)
 
     def select_columns(self, columns: Array) -> None:
         """Keep only these columns of B and X."""
@@ -313,7 +310,7 @@ class LiveSystem:
     def rounding(self, diagonal: Array) -> float:
         """Relative size of rounding errors in ``diag P``, given that: ``cond(A) eps``."""
         largest = float(np.abs(diagonal).max(initial=0.0)) * self.factor.largest()
-        return max(self.condition, largest) * float(np.finfo(self.B.dtype).eps)
+        return max(self.condition, largest) * self._eps
 
     def drift(self) -> float:
         """The residual ``max |B − A X| / max |B|`` of the present solution, on all rows.
@@ -358,15 +355,19 @@ class LiveSystem:
                 raise
             self.rebuild(f"an edit failed: {error}")
             W = edit()
+        self._count(k)
+        return W
+
+    def _count(self, k: int) -> None:
+        """Count k edits, none of which is checked yet."""
         self.edits += k
         self._unchecked += k
         self._unseen += k
         self._since_full_check += k
-        return W
 
     def _largest_with(self, corner: Array) -> float:
         """``max |diag(A)|`` with new samples, which are those of ``corner``."""
-        if self._largest == 0.0 or not self._home:
+        if self._largest == 0.0 or not self._on_host:
             return self.factor.largest()
         if corner.size == 1:
             return max(self._largest, float(abs(corner.item())))
@@ -390,7 +391,7 @@ class LiveSystem:
             return np.arange(n)
         steps = np.arange(self._probe, self._probe + _PROBES)
         self._probe += _PROBES
-        return (steps * 0.6180339887498949 % 1.0 * n).astype(int)
+        return (steps * _IRRATIONAL[0] % 1.0 * n).astype(int)
 
     def _wanted_residual(self) -> float:
         """The residual of X that is small enough whatever A."""
@@ -400,7 +401,7 @@ class LiveSystem:
     def _takes_vectors(self, k: int) -> LiveInverse | None:
         """The factor if k samples come or go as vectors: one does, by an explicit inverse."""
         factor = self.factor
-        if k == 1 and self._home and type(factor) is LiveInverse and factor.n > 1:
+        if k == 1 and self._on_host and type(factor) is LiveInverse and factor.n > 1:
             return factor
         return None
 
@@ -442,7 +443,7 @@ class LiveSystem:
         Where weights differ by many orders of magnitude, the largest rows of A meet the smallest
         of X. ``spread`` says to look at what they add up to, ``|A| |X|``, which is then less.
         """
-        wanted, eps, sizes = self._wanted_residual(), np.finfo(self.B.dtype).eps, np.abs(rows)
+        wanted, eps, sizes = self._wanted_residual(), self._eps, np.abs(rows)
         reached = eps * sizes.sum(axis=1).max(initial=0.0) * np.abs(X).max(initial=0.0)
         if spread and reached > wanted:
             reached = min(reached, 4.0 * eps * (sizes @ np.abs(X)).max(initial=0.0))
@@ -455,7 +456,7 @@ class LiveSystem:
         if self._steep:
             self.rebuild("a new sample almost repeats a held one", "cholesky")
         if self._unchecked and isinstance(self.factor, LiveResolvent):
-            rounding = self.condition * float(np.finfo(self.B.dtype).eps)
+            rounding = self.condition * self._eps
             if rounding > _FRAGILE or self.factor.spread() > _SPREAD:  # refinement is not enough
                 self.rebuild("updates of the resolvent cannot follow such weights or ridge")
         if self._unchecked:

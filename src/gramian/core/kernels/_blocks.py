@@ -42,4 +42,4 @@ def _mirror(K: Array, rows: slice) -> None:
     K[: rows.start, rows] = K[rows, : rows.start].T
     lower = np.tril(K[rows, rows], -1)
     K[rows, rows] = lower + lower.T
-    K[rows, rows].flat[:: lower.shape[0] + 1] = 1.0
+    np.fill_diagonal(K[rows, rows], 1.0)

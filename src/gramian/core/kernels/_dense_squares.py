@@ -125,25 +125,26 @@ def centre_of(X: Array) -> Array:
 
 def _squared_lengths(A: Array, gamma: Any) -> Array:
     """Σ_f gamma_f a_f² for each row."""
+    squares: Array
     if np.ndim(gamma):
-        result: Array = np.einsum("ij,ij,j->i", A, A, gamma)
-        return result
-    result = np.einsum("ij,ij->i", A, A) * gamma
-    return result
+        squares = np.einsum("ij,ij,j->i", A, A, gamma)
+    else:
+        squares = np.einsum("ij,ij->i", A, A) * gamma
+    return squares
 
 
 def _direct(X: Array, Y: Array, gamma: Any) -> Array:
     """−gamma ‖x − y‖² for all pairs, from their differences."""
     if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
         return _direct(Y, X, gamma).T
+    values: Array
     if np.ndim(gamma):
         values = cdist(X, Y, "sqeuclidean", w=gamma)
-        result: Array = np.negative(values, out=values)
-        return result
-    values = cdist(X, Y, "sqeuclidean")
-    values *= -gamma
-    result = values
-    return result
+        values *= -1.0
+    else:
+        values = cdist(X, Y, "sqeuclidean")
+        values *= -gamma
+    return values
 
 
 def _pair_squares(X: Array, Y: Array, first: Array, second: Array, gamma: Any) -> Array:

@@ -98,7 +98,7 @@ class DistanceKernel(Kernel):
         """The distance of each pair of samples, without gamma and without cancellation."""
 
     def diagonal(self, X: Any) -> Array:
-        like = X if hasattr(X, "tensor") else None
+        like = X if on_device(X) else None
         return np.ones(X.shape[0], dtype=float_type(X), like=like)
 
     def typical_gamma(self, X: Any) -> float:

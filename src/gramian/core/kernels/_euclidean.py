@@ -40,6 +40,15 @@ class EuclideanKernel(DistanceKernel):
         values *= -gamma
         return values
 
+    def _distances(self, X: Any) -> Array:
+        found: Array
+        if sparse.issparse(X):
+            squares = sparse_pair_squares(X, X, *np.triu_indices(X.shape[0], 1), 1.0)
+            found = squares if self.metric == "sqeuclidean" else np.sqrt(squares)
+        else:
+            found = pdist(X, self.metric)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class RBF(EuclideanKernel):
@@ -70,13 +79,6 @@ class RBF(EuclideanKernel):
 
     def _exponents(self, X: Any, Y: Any) -> Exponents:
         return (sparse_squares if sparse.issparse(X) else dense_squares)(X, Y, self.gamma)
-
-    def _distances(self, X: Any) -> Array:
-        if not sparse.issparse(X):
-            result: Array = pdist(X, self.metric)
-            return result
-        first, second = np.triu_indices(X.shape[0], 1)
-        return sparse_pair_squares(X, X, first, second, 1.0)
 
     def with_scales(self, scales: Array) -> Kernel:
         return self.with_gamma(self.gamma * np.square(scales))
@@ -133,13 +135,6 @@ class Exponential(EuclideanKernel):
 
         return exponents
 
-    def _distances(self, X: Any) -> Array:
-        if not sparse.issparse(X):
-            result: Array = pdist(X, self.metric)
-            return result
-        first, second = np.triu_indices(X.shape[0], 1)
-        return np.sqrt(sparse_pair_squares(X, X, first, second, 1.0))
-
     def _feature_gradient(self, K: Array, G: Array, X: Array) -> Array:
         """``−γ_f² Σ_ij M_ij (x_if − x_jf)²`` with M = G ∘ K / D, and D = −log K."""
         result: Array = self.gamma**2 * _square_sums(G * _over_log(K), X)
@@ -170,7 +165,6 @@ def _slopes_along_differences(W: Array, X: Array, Z: Array) -> Array:
     np.fill_diagonal(W, 0.0)
     X = np.subtract(X, centre_of(X), dtype=float)
     products = (X[:, :, None] * Z[:, None, :]).reshape(len(X), -1)
-    result: Array = X[:, :, None] * (W @ Z)[:, None, :] - (W @ products).reshape(
-        *X.shape, Z.shape[1]
-    )
+    others = (W @ products).reshape(*X.shape, Z.shape[1])
+    result: Array = X[:, :, None] * (W @ Z)[:, None, :] - others
     return result

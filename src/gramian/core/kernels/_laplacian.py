@@ -75,14 +75,14 @@ class Laplacian(DistanceKernel):
 
 def _manhattan(X: Any, Y: Any) -> Array:
     """‖x − y‖₁ for all pairs, summed directly, in double precision."""
+    found: Array
     if sparse.issparse(X):
-        result: Array = manhattan_distances(_int32_indices(X), _int32_indices(Y))
-        return result
-    if X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
-        result = cdist(Y, X, "cityblock").T
-        return result
-    result = cdist(X, Y, "cityblock")
-    return result
+        found = manhattan_distances(_int32_indices(X), _int32_indices(Y))
+    elif X.shape[0] > Y.shape[0]:  # cdist is faster with its longer loop inside
+        found = cdist(Y, X, "cityblock").T
+    else:
+        found = cdist(X, Y, "cityblock")
+    return found
 
 
 def _weighted_manhattan(X: Any, Y: Any, gamma: Array) -> Array:

@@ -101,8 +101,7 @@ class Precomputed(Kernel):
             raise ValueError(
                 "k(x, x) of new samples is not among the values of a precomputed kernel."
             )
-        result: Array = X.K[X.index, X.index]
-        return result
+        return X.K[X.index, X.index]
 
 
 def _as_slice(index: Array) -> slice | Array:
@@ -124,7 +123,6 @@ def _block(values: Array, rows: slice | Array, columns: slice | Array) -> Array:
         view = values[rows, columns]
         view.flags.writeable = False
         return view
-    if isinstance(rows, slice) or isinstance(columns, slice):
-        return values[rows, columns]
-    result: Array = values[np.ix_(rows, columns)]
-    return result
+    if not (isinstance(rows, slice) or isinstance(columns, slice)):
+        rows = rows[:, None]
+    return values[rows, columns]

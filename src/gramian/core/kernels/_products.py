@@ -1,7 +1,7 @@
 """Kernels of the inner product of two samples: linear and polynomial.
 
-The product is that of BLAS, with an error of about eps · |x| · |y|: small beside the lengths of the
-two samples, though not beside a product that happens to be near zero.
+The product is that of BLAS, with an error of about eps · |x| · |y|: small relative to the lengths
+of the two samples, though not to a product that happens to be near zero.
 """
 
 from __future__ import annotations

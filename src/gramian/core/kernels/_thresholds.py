@@ -119,5 +119,4 @@ def _edges(x: Array, most: int, weight: Array) -> Array:
         above = np.unique(np.minimum(cuts, len(values) - 1))
     low, high = values[above - 1], values[above]
     between = (1.0 - _SHARE) * low + _SHARE * high
-    result: Array = np.where(between < high, between, low)  # no number lies between some
-    return result
+    return np.where(between < high, between, low)  # no number lies between some
