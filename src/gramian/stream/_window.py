@@ -319,10 +319,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     def _used_features(self) -> Array:
         """Which features of the window's samples are not 0 in all of them."""
         moving = self._moving()
-        used: Array = (
-            (self._require_samples().X != 0).any(axis=0) if moving is None else moving.used()
-        )
-        return used
+        return moving.used() if moving is not None else (self._require_samples().X != 0).any(axis=0)
 
     # -- inside ---------------------------------------------------------------------------------
 
