@@ -17,10 +17,11 @@ from gramian.cli._options import (
     STORE,
     TABLE,
     NumberOr,
+    common_options,
     drop_option,
+    edit_options,
     json_option,
     reading_options,
-    store_options,
 )
 from gramian.cli._running import Commands, RunOptions, run_command
 from gramian.cli._store_commands import store
@@ -119,8 +120,7 @@ def fit(**options: Any) -> None:
               )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
 @reading_options
-@store_options
-@json_option
+@common_options
 def predict(**options: Any) -> None:
     """Predict the target of each row of TABLE.
 
@@ -133,11 +133,7 @@ def predict(**options: Any) -> None:
 @click.argument("model", type=STORE)
 @click.argument("table", type=TABLE)
 @drop_option
-@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
-@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@reading_options
-@store_options
-@json_option
+@edit_options
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
     run_command("learn", options)
@@ -167,11 +163,7 @@ def learn(**options: Any) -> None:
               help="Of a store: out of all answers now, erased after this time, as 14d or 12h; "
                    "until then `gramian store take-back` brings them back.")  # fmt: skip
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
-@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@reading_options
-@store_options
-@json_option
+@edit_options
 def forget(**options: Any) -> None:
     """Forget rows exactly, and print a receipt.
 
@@ -188,8 +180,7 @@ def forget(**options: Any) -> None:
               help="How many rows.  [all whose class is not the most probable; 20 of numbers]",
               )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet with all of them.")
-@store_options
-@json_option
+@common_options
 def doubt(**options: Any) -> None:
     """List the rows of MODEL whose targets are probably wrong.
 
@@ -207,11 +198,7 @@ def doubt(**options: Any) -> None:
               )  # fmt: skip
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to relabel. Repeatable.")
 @click.option("--to", metavar="TARGET", help="New target of the rows named by --id.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
-@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@reading_options
-@store_options
-@json_option
+@edit_options
 def relabel(**options: Any) -> None:
     """Give rows of MODEL other targets: those of TABLE, or one for the rows named by --id."""
     if bool(options["ids"]) != (options["to"] is not None):
@@ -232,8 +219,7 @@ def relabel(**options: Any) -> None:
               help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
 @click.option("--head", metavar="HASH",
               help="Hash of a later receipt that you know from elsewhere.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def verify(**options: Any) -> None:
     """Check a receipt.
 
@@ -251,8 +237,7 @@ def verify(**options: Any) -> None:
 @click.option("--loo", is_flag=True, help="Exact leave-one-out error and doubtful rows.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list, with --loo.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def inspect(**options: Any) -> None:
     """Describe MODEL and what it holds."""
     run_command("inspect", options)
@@ -264,8 +249,7 @@ def inspect(**options: Any) -> None:
               help="Coefficients and centres; no ids, no targets. Has to be said.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT,
               help="ONNX if it ends in .onnx, else NumPy's npz.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def export(**options: Any) -> None:
     """Write MODEL for other programs, as a file that predicts and nothing else.
 
@@ -279,8 +263,7 @@ def export(**options: Any) -> None:
 @click.option("--doubtful", type=click.IntRange(0), default=20, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
-@store_options
-@json_option
+@common_options
 def report(**options: Any) -> None:
     """Write a self-contained HTML page about MODEL, with figures."""
     run_command("report", options)
@@ -291,8 +274,7 @@ def report(**options: Any) -> None:
 @click.option("--public-key", metavar="KEY",
               help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
 @click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
-@store_options
-@json_option
+@common_options
 def audit(**options: Any) -> None:
     """Check STORE: file, chain of receipts, signatures, rows, settings.
 

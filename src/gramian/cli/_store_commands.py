@@ -6,14 +6,7 @@ from typing import Any
 
 import click
 
-from gramian.cli._options import (
-    MODEL,
-    NEW_STORE,
-    OUTPUT,
-    STORE,
-    json_option,
-    store_options,
-)
+from gramian.cli._options import MODEL, NEW_STORE, OUTPUT, STORE, common_options, key_option
 from gramian.cli._running import Commands, run_command
 
 
@@ -28,8 +21,7 @@ def store() -> None:
 @click.option("--key", type=MODEL, help="Private Ed25519 key (PEM) that signs the receipts.")
 @click.option("--snapshot/--no-snapshot", default=True, show_default=True,
               help="Keep the coefficients, so that the store opens faster.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def create(**options: Any) -> None:
     """Make the new STORE of the model file MODEL.
 
@@ -42,8 +34,7 @@ def create(**options: Any) -> None:
 @store.command()
 @click.argument("store", type=STORE)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="About this row. Repeatable.")
-@store_options
-@json_option
+@common_options
 def receipts(**options: Any) -> None:
     """List the receipts of STORE, or those about some rows.
 
@@ -56,8 +47,7 @@ def receipts(**options: Any) -> None:
 @click.argument("store", type=STORE)
 @click.argument("number", type=int)
 @click.option("-o", "--output", type=OUTPUT, required=True, help="JSON file to write.")
-@store_options
-@json_option
+@common_options
 def proof(**options: Any) -> None:
     """Write a receipt of STORE so that `gramian verify` can check it without the store."""
     run_command("store", {"task": "proof", **options})
@@ -69,8 +59,7 @@ def proof(**options: Any) -> None:
 @click.option("--to", "person", metavar="NAME", help="Who asked.")
 @click.option("--office", metavar="TEXT", help="Who answers.")
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
-@store_options
-@json_option
+@common_options
 def letter(**options: Any) -> None:
     """Write a receipt of STORE as a letter to the person who asked."""
     run_command("store", {"task": "letter", **options})
@@ -78,9 +67,8 @@ def letter(**options: Any) -> None:
 
 @store.command()
 @click.argument("store", type=STORE)
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def compact(**options: Any) -> None:
     """Write STORE anew without the places of forgotten rows."""
     run_command("store", {"task": "compact", **options})
@@ -89,8 +77,7 @@ def compact(**options: Any) -> None:
 @store.command("export")
 @click.argument("store", type=STORE)
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
-@store_options
-@json_option
+@common_options
 def export_store(**options: Any) -> None:
     """Write the present model of STORE to a model file."""
     run_command("store", {"task": "export", **options})
@@ -99,8 +86,7 @@ def export_store(**options: Any) -> None:
 @store.command()
 @click.argument("store", type=STORE)
 @click.argument("file", type=OUTPUT)
-@store_options
-@json_option
+@common_options
 def backup(**options: Any) -> None:
     """Write a copy of STORE to the new FILE, also while it is served.
 
@@ -114,9 +100,8 @@ def backup(**options: Any) -> None:
 @click.argument("copy", type=STORE)
 @click.argument("store", type=NEW_STORE)
 @click.option("--new-keyring", type=OUTPUT, required=True, help="New file, for STORE.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def restore(**options: Any) -> None:
     """Make the new STORE of COPY, without the rows that were erased since COPY was made.
 
@@ -129,8 +114,7 @@ def restore(**options: Any) -> None:
 @click.argument("source", type=STORE)
 @click.argument("store", type=NEW_STORE)
 @click.option("--new-keyring", type=OUTPUT, help="New file, for STORE.  [not encrypted]")
-@store_options
-@json_option
+@common_options
 def convert(**options: Any) -> None:
     """Copy the store SOURCE to the new STORE, from a file to a server or back.
 
@@ -141,9 +125,8 @@ def convert(**options: Any) -> None:
 
 @store.command()
 @click.argument("store", type=STORE)
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def reselect(**options: Any) -> None:
     """Choose scales and hyper-parameters of STORE anew on the rows it holds, with a receipt."""
     run_command("store", {"task": "reselect", **options})
@@ -151,8 +134,7 @@ def reselect(**options: Any) -> None:
 
 @store.command()
 @click.argument("store", type=STORE)
-@store_options
-@json_option
+@common_options
 def withheld(**options: Any) -> None:
     """List the rows of STORE that are out of the model and not erased yet."""
     run_command("store", {"task": "withheld", **options})
@@ -161,9 +143,8 @@ def withheld(**options: Any) -> None:
 @store.command("take-back")
 @click.argument("store", type=STORE)
 @click.option("ids", "--id", multiple=True, required=True, metavar="ID", help="Repeatable.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def take_back(**options: Any) -> None:
     """Learn rows of STORE again that are withheld (`gramian forget --after`)."""
     run_command("store", {"task": "take-back", **options})
@@ -172,9 +153,8 @@ def take_back(**options: Any) -> None:
 @store.command("erase-due")
 @click.argument("store", type=STORE)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="These, due or not. Repeatable.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def erase_due(**options: Any) -> None:
     """Erase the withheld rows of STORE whose time has come."""
     run_command("store", {"task": "erase-due", **options})
