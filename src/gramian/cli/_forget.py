@@ -52,16 +52,16 @@ def run(
         if not yes:
             _confirm(len(rows), len(opened.model.ids_), quiet)
         step("forgetting")
-        options = {"tolerance": tolerance, "reselect": reselect, "receipts": receipt}
-        done = opened.forget(rows, verify=verify, after=wait, **options)
+        options = {"tolerance": tolerance, "reselect": reselect}
+        done = opened.forget(rows, verify=verify, after=wait, receipts=receipt, **options)
         return {
             "saved": opened.saved,
             "receipts": receipt,
-            "receipt": done.receipt,
+            "receipt": done,
             "finished": finished,
             "unknown_ids": unknown,
             "after": after,
-            "failed": done.failed,
+            "failed": done["verified"] is False,
         }
 
 
