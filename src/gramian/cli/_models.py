@@ -11,7 +11,7 @@ from gramian.tables import CategoryColumn, TableModel, read_cells
 
 
 def as_held(model: Any, name: str) -> int | str:
-    """The id in the type that the model's ids have."""
+    """The id in the type that the model's ids have, whether the model holds it or not."""
     if model.ids_.dtype.kind == "U":
         return name
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import gramian
 from gramian.cli._letter import letter
+from gramian.cli._models import as_held
 from gramian.cli._opened import opening
 from gramian.cli._show import echo, table
 from gramian.files import Receipt, replacing
@@ -32,7 +33,7 @@ def _receipts(*, store: str, ids: tuple[str, ...]) -> Facts:
     with Store.open(store, readonly=True, **opening()) as opened:
         pending, every = opened.open_receipts(), opened.receipts()
         if ids:
-            found = {r.number for name in ids for r in opened.find(_as_id(opened.model, name))}
+            found = {r.number for name in ids for r in opened.find(as_held(opened.model, name))}
             every = [receipt for receipt in every if receipt.number in found]
     return {
         "receipts": [
@@ -101,8 +102,7 @@ def _withheld(*, store: str) -> Facts:
 
 def _take_back(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
     with Store.open(store, key=key, **opening()) as opened:
-        names = _waiting(opened, ids)
-        return {"store": store, "receipt": opened.take_back(names).as_dict()}
+        return {"store": store, "receipt": opened.take_back(_waiting(opened, ids)).as_dict()}
 
 
 def _erase_due(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
@@ -112,11 +112,8 @@ def _erase_due(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
             receipt = opened.erase_due(_waiting(opened, ids))
         erased = receipt if receipt is not None and receipt.action == "erase" else None
         waiting = len(opened.withheld())
-    return {
-        "store": store,
-        "receipt": None if erased is None else erased.as_dict(),
-        "withheld": waiting,
-    }
+    facts = None if erased is None else erased.as_dict()
+    return {"store": store, "receipt": facts, "withheld": waiting}
 
 
 _TASKS: dict[str, Callable[..., Facts]] = {
@@ -136,18 +133,8 @@ _TASKS: dict[str, Callable[..., Facts]] = {
 }
 
 
-def _as_id(model: Any, text: str) -> int | str:
-    """An id as the model's are: a row that is gone may be asked for, too."""
-    if model.ids_.dtype.kind == "U":
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"the ids of this model are numbers, got {text!r}.") from None
-
-
 def _waiting(store: Store, ids: tuple[str, ...]) -> list[int | str]:
-    return [_as_id(store.model, name) for name in ids]
+    return [as_held(store.model, name) for name in ids]
 
 
 def _write(path: str, text: str, private: bool = False) -> None:
