@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.cli._opened import opening
-from gramian.cli._show import echo, table
+from gramian.cli._show import echo, show_checks
 from gramian.store import Store, audit
 
 
@@ -20,10 +20,6 @@ def run(*, store: str, public_key: Any, refit: bool, quiet: bool) -> dict[str, A
 
 def show(facts: dict[str, Any]) -> None:
     """A row for each check."""
-    rows = [
-        [check["name"], "ok" if check["passed"] else "FAILED", check["detail"]]
-        for check in facts["checks"]
-    ]
-    table(["check", "", "seen"], rows)
+    show_checks(facts["checks"])
     verdict = "passed" if facts["passed"] else "did NOT pass"
     echo(f"{facts['store']} {verdict} the audit.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import gramian
 from gramian.cli._opened import opening
-from gramian.cli._show import echo, pairs, table
+from gramian.cli._show import echo, pairs, show_checks, table
 from gramian.files import Proof, _ledger, default_tolerance, difference_to_refit
 from gramian.tables import estimator_of
 
@@ -205,9 +205,5 @@ def _show_proof(facts: dict[str, Any]) -> None:
         }
     )
     echo()
-    rows = [
-        [check["name"], "ok" if check["passed"] else "FAILED", check["detail"]]
-        for check in facts["checks"]
-    ]
-    table(["check", "", "seen"], rows)
+    show_checks(facts["checks"])
     echo("The receipt is NOT proved." if facts["failed"] else "The receipt is in the chain.")
