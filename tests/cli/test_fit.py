@@ -85,7 +85,7 @@ def test_names_of_all_rows_are_left_out(as_json):
         ("stack", "weight", StackedKernelRegressor(gamma=0.3, C=4.0, random_state=0)),
     ],
 )
-def test_machine_fits_the_target(as_json, folder, machine, target, expected):
+def test_estimators_fits_the_target(as_json, folder, machine, target, expected):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
     facts = as_json(*words, "--estimator", machine, "--gamma", "0.3", "--ridge", "0.25")
@@ -178,13 +178,13 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
 # -- the machine --------------------------------------------------------------------------------
 
 
-def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
-    from gramian.cli import _estimators as _machine
+def test_estimators_is_chosen_by_target_rows_and_memory(monkeypatch):
+    from gramian.cli import _estimators
 
     def chosen(cells, one=False):
-        return _machine.choose_estimator(cells, number, 8, one=one)
+        return _estimators.choose_estimator(cells, number, 8, one=one)
 
-    monkeypatch.setattr(_machine, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(_estimators, "available_memory", lambda: 2**30)
     assert chosen(["a", "b"] * 500) == (
         "stack-classifier",
         "classes, and no more than 5,000 rows (1,000): several kernels at once",
@@ -205,11 +205,11 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
         {**drawn, "kernel": "loo", "metric": "ard"},
     )
     assert chosen(["a", "b"] * 3000, one=True).parameters == drawn
-    monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(_estimators, "available_memory", lambda: 2**20)
     name, reason, _ = chosen([0.5 * i for i in range(4000)])
     assert name == "orthogonal-regressor"
     assert "takes 0.36 GiB with room to tune, of which 1 MiB are free" in reason
-    monkeypatch.setattr(_machine, "available_memory", lambda: None)
+    monkeypatch.setattr(_estimators, "available_memory", lambda: None)
     assert chosen(["a", "b"] * 2000)[0] == "stack-classifier"
 
 

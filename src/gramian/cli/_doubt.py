@@ -8,9 +8,9 @@ from sklearn.base import is_classifier
 
 from gramian.cli._models import notation_of
 from gramian.cli._opened import reading
+from gramian.cli._running import step
 from gramian.cli._show import echo, table
 from gramian.cli._tables import write_table
-from gramian.cli._work import step
 from gramian.data import doubtful, label_issues
 from gramian.tables import estimator_of
 

@@ -12,11 +12,11 @@ import gramian
 from gramian import data
 from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
-from gramian.cli._follow import progress_of
+from gramian.cli._progress import progress_of
+from gramian.cli._running import step
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
 from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
-from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.files import locked
 from gramian.tables import NumberFormat, TableModel, are_classes, read_cells, unit_of

@@ -11,8 +11,8 @@ import click
 
 from gramian.cli._opened import Opened, editing, reading
 from gramian.cli._row_selection import RowSelection
+from gramian.cli._running import pause, step
 from gramian.cli._show import echo, number, pairs
-from gramian.cli._work import pause, step
 from gramian.files import _ledger
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

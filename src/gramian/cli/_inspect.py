@@ -6,10 +6,10 @@ from typing import Any
 
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._follow import progress_of
 from gramian.cli._opened import Opened, reading
+from gramian.cli._progress import progress_of
+from gramian.cli._running import step
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
-from gramian.cli._work import step
 from gramian.tables._model_rows import model_rows
 
 

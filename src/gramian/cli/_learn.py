@@ -8,10 +8,10 @@ from typing import Any
 from gramian.cli import _assess
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import editing
+from gramian.cli._running import step
 from gramian.cli._show import echo, show_change
 from gramian.cli._tables import naming, read_table
 from gramian.cli._targets import without_missing
-from gramian.cli._work import step
 
 
 def run(

@@ -12,14 +12,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import is_classifier
 
-from gramian.cli._batches import in_batches
 from gramian.cli._errors import errors
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import reading
+from gramian.cli._progress import in_batches
+from gramian.cli._running import step
 from gramian.cli._sets import fast_intervals, fast_sets
 from gramian.cli._show import echo, number
 from gramian.cli._tables import Notation, naming, read_table, to_csv, write_table
-from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
 

@@ -10,8 +10,8 @@ from typing import Any
 from gramian.cli import _html, _inspect, _yardsticks
 from gramian.cli._figures import drawings
 from gramian.cli._opened import reading
+from gramian.cli._running import step
 from gramian.cli._show import class_rows, column_rows, confusion_rows, echo, never_predicted
-from gramian.cli._work import step
 from gramian.files import replacing
 from gramian.tables import estimator_of
 
