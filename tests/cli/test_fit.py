@@ -38,9 +38,9 @@ def test_numbers_are_those_of_real_refits(as_json):
     facts = as_json(*NAMED, "--estimator", "discriminant")
     model = package.load("model.gram")
     X, y = model.transform(model.table_), model.estimator_.y_fit_
-    machine = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
+    estimator = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
     said = [
-        clone(machine).fit(np.delete(X, i, axis=0), np.delete(y, i)).predict(X[[i]])[0]
+        clone(estimator).fit(np.delete(X, i, axis=0), np.delete(y, i)).predict(X[[i]])[0]
         for i in range(40)
     ]
     expected = [[int(np.sum((y == a) & (np.array(said) == b))) for b in ("cat", "dog")]
@@ -72,7 +72,7 @@ def test_names_of_all_rows_are_left_out(as_json):
 
 
 @pytest.mark.parametrize(
-    ("machine", "target", "expected"),
+    ("estimator", "target", "expected"),
     [
         ("auto", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
         ("discriminant", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
@@ -85,10 +85,10 @@ def test_names_of_all_rows_are_left_out(as_json):
         ("stack", "weight", StackedKernelRegressor(gamma=0.3, C=4.0, random_state=0)),
     ],
 )
-def test_estimators_fits_the_target(as_json, folder, machine, target, expected):
+def test_estimator_fits_the_target(as_json, folder, estimator, target, expected):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
-    facts = as_json(*words, "--estimator", machine, "--gamma", "0.3", "--ridge", "0.25")
+    facts = as_json(*words, "--estimator", estimator, "--gamma", "0.3", "--ridge", "0.25")
     assert facts["estimator"] == type(expected).__name__
     saved = package.load("model.gram")
     assert repr(saved.estimator) == repr(expected)
@@ -175,10 +175,10 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
     assert "said [red]cat[/]" in gramian(*NAMED, "--gamma", "0.3", "--ridge", "0.1").stdout
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the estimator ------------------------------------------------------------------------------
 
 
-def test_estimators_is_chosen_by_target_rows_and_memory(monkeypatch):
+def test_the_estimator_is_chosen_by_target_rows_and_memory(monkeypatch):
     from gramian.cli import _estimators
 
     def chosen(cells, one=False):

@@ -23,7 +23,7 @@ from gramian.cli import _app, _options, _running
 
 class Module:
     @staticmethod
-    def run(quiet):
+    def run():
         print("started", flush=True)
         _running.step("working hard", 0.25, "one of four", 60.0)
         ({work})()

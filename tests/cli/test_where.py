@@ -63,8 +63,8 @@ def model():
         "city": ["Bern", "Basel", "", "Bern", "Bern"],
         "y": [0, 1, 0, 1, 1],
     }
-    machine = KernelDiscriminant(gamma=0.5, ridge=0.1)
-    return TableModel(machine, target="y", id_column="id").fit(table)
+    estimator = KernelDiscriminant(gamma=0.5, ridge=0.1)
+    return TableModel(estimator, target="y", id_column="id").fit(table)
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def serve(**options: Any) -> None:
     A STORE is a file, or the address of one on a server, postgresql://…, which any number of
     processes may serve.
     """
-    run_command("serve", {**options, "as_json": False})
+    run_command("serve", options)
 
 
 @app.command()
@@ -345,4 +345,4 @@ def token(**options: Any) -> None:
 def play(**options: Any) -> None:
     """Paint samples on a page, and watch a model learn and forget them."""
     click.echo(f"Gramian plays at http://{options['host']}:{options['port']}/ (Ctrl+C ends it).")
-    run_command("play", {**options, "as_json": False})
+    run_command("play", options)

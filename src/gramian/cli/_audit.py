@@ -9,7 +9,7 @@ from gramian.cli._show import echo, show_checks
 from gramian.store import Store, audit
 
 
-def run(*, store: str, public_key: Any, refit: bool, quiet: bool) -> dict[str, Any]:
+def run(*, store: str, public_key: Any, refit: bool) -> dict[str, Any]:
     """Every check, and whether all passed."""
     report = audit(store, public_key, **opening())
     if refit and report.passed:

@@ -17,7 +17,7 @@ from gramian.tables import estimator_of
 _FEW = 20
 
 
-def run(*, model: str, top: int | None, output: str | None, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, top: int | None, output: str | None) -> dict[str, Any]:
     """The doubtful rows as a table, which is written where there is a place for it."""
     with reading(model) as opened:
         fitted = opened.model

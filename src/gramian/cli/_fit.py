@@ -13,7 +13,7 @@ from gramian import data
 from gramian.cli import _assess
 from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
 from gramian.cli._progress import progress_of
-from gramian.cli._running import step
+from gramian.cli._running import prints_json, step
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
 from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
@@ -35,7 +35,6 @@ def run(
     device: str | None,
     doubtful: Any,
     output: str,
-    quiet: bool,
     drop_missing_target: bool,
     **reading: Any,
 ) -> dict[str, Any]:
@@ -57,7 +56,7 @@ def run(
             size = 4 if float32 else 8
             choice = choose_estimator(cells, written.number, size, one=one, classes=named or None)
             estimator, reason, more = choice.name, choice.why, dict(choice.parameters)
-            _remark(f"Estimator: {estimator} ({reason}).", quiet)
+            _remark(f"Estimator: {estimator} ({reason}).")
         elif estimator == "stack":
             estimator = stack_for(named or are_classes(cells, written.number))
         given = {"kernel": kernel, "gamma": gamma, "metric": metric, "ridge": ridge}
@@ -115,8 +114,8 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     return perf_counter() - start, notes
 
 
-def _remark(text: str, quiet: bool) -> None:
-    if not quiet:
+def _remark(text: str) -> None:
+    if not prints_json():
         click.echo(without_controls(text), err=True)
 
 

@@ -13,7 +13,7 @@ from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful,
 from gramian.tables._model_rows import model_rows
 
 
-def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, loo: bool, doubtful: int) -> dict[str, Any]:
     """What the file and the model say of themselves."""
     with reading(model) as opened:
         return described(opened, loo=loo, doubtful=doubtful)

@@ -21,7 +21,6 @@ def run(
     key: str | None,
     output: str | None,
     drop_missing_target: bool,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Learn the rows and save."""
     start = perf_counter()

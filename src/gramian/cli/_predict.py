@@ -37,7 +37,6 @@ def run(
     score: str,
     mondrian: bool,
     output: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Predictions, and how good they are where the table tells."""
     if fast and confidence is None:

@@ -22,7 +22,6 @@ def run(
     to: str | None,
     key: str | None,
     output: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Relabel and save."""
     with editing(model, key=key, output=output) as opened:

@@ -20,7 +20,7 @@ _SHOWN_COLUMNS = 50  # the others are folded
 _ROUNDING = 1e-9  # of an error in percent, or of numbers of a usual size
 
 
-def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, doubtful: int, output: str) -> dict[str, Any]:
     """Write the page."""
     with reading(model) as opened:
         fitted = opened.model

@@ -64,12 +64,12 @@ def run_command(command: str, options: dict[str, Any]) -> None:
 
 def _run_here(command: str, options: dict[str, Any], context: click.Context) -> None:
     """Run a command, print what it returns, and turn errors of the data into one line."""
-    as_json = options.pop("as_json")
+    as_json = options.pop("as_json", False)
     if as_json:
         silence()
     module = import_module(f"gramian.cli._{command}")
     try:
-        facts = module.run(**options, quiet=as_json)
+        facts = module.run(**options)
     except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
         if context.obj.traceback:
             raise
@@ -82,6 +82,11 @@ def _run_here(command: str, options: dict[str, Any], context: click.Context) -> 
         module.show(facts)
     if facts.get("failed"):
         context.exit(1)
+
+
+def prints_json() -> bool:
+    """Whether the command is to print JSON and nothing else."""
+    return bool(click.get_current_context().params.get("as_json"))
 
 
 def step(what: str, done: float | None = None, detail: str = "", left: float | None = None) -> None:

@@ -18,7 +18,6 @@ def run(
     max_waiting: int,
     max_connections: int,
     rate: Any,
-    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Serve until told to stop."""

@@ -18,7 +18,7 @@ from gramian.store import Store, convert, is_address, restore
 Facts = dict[str, Any]
 
 
-def run(*, task: str, quiet: bool, **options: Any) -> Facts:
+def run(*, task: str, **options: Any) -> Facts:
     """Do one of the tasks."""
     return {"task": task, **_TASKS[task](**options)}
 

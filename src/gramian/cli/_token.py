@@ -7,7 +7,7 @@ from typing import Any
 from gramian.cli._show import echo
 
 
-def run(*, file: str, name: str, scopes: Any, days: float | None, quiet: bool) -> dict[str, Any]:
+def run(*, file: str, name: str, scopes: Any, days: float | None) -> dict[str, Any]:
     """Make a token, and keep its hash."""
     from gramian.serve import add_token
 

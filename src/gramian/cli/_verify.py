@@ -24,7 +24,6 @@ def run(
     tolerance: float | None,
     public_key: str | None,
     head: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Compare receipts with the model file; or one with the chain of its store."""
     proof = _read_proof(receipt)
