@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gramian as package
 from gramian import KernelDiscriminant, TableModel
-from gramian.cli._where import Condition, ids_where, parse_condition
+from gramian.cli._row_selection import Condition, ids_where, parse_condition
 from tests.cli.conftest import write_csv
 
 
