@@ -74,26 +74,17 @@ def run(
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
-    left_out = _assess.leave_one_out(model)
-    notes = [*dict.fromkeys([*notes, *doubts])]
-    facts = {
+    return {
         "model": output,
-        "estimator": type(unfitted).__name__,
         "estimator_reason": reason,
-        "notes": notes,
+        "notes": [*dict.fromkeys([*notes, *doubts])],
         "dropped": dropped,
-        "summary": _assess.described(model),
-        "rows": len(model.ids_),
-        "features": int(model.estimator_.n_features_in_),
-        "columns": _assess.columns(model),
-        "ignored": model.ignored_,
-        "target": {"column": target, "held": _assess.targets(model)},
-        "chosen": _assess.chosen(model),
+        **_assess.describe(model),
         "new_rows": found,
-        "leave_one_out": left_out,
+        "leave_one_out": _assess.leave_one_out(model),
         "doubtful": data.doubtful(model, doubtful),
+        "seconds": {"fit": seconds, "all": perf_counter() - start},
     }
-    return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
 def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:

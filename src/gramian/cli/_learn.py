@@ -11,7 +11,7 @@ from gramian.cli._opened import editing
 from gramian.cli._running import step
 from gramian.cli._show import echo, show_change
 from gramian.cli._tables import naming, read_table
-from gramian.cli._targets import without_missing
+from gramian.cli._targets import with_target
 
 
 def run(
@@ -28,7 +28,9 @@ def run(
         fitted = opened.table_model
         columns = read_table(table, fitted)
         with naming(table):
-            columns, dropped = without_missing(columns, fitted, drop=drop_missing_target)
+            columns, dropped = with_target(
+                columns, str(fitted.target), fitted.target_.format, drop=drop_missing_target
+            )
         step("leave-one-out error before")
         before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
         with naming(table):

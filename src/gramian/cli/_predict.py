@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import is_classifier
 
-from gramian.cli._errors import errors
+from gramian.cli._assess import errors
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import reading
 from gramian.cli._progress import in_batches
