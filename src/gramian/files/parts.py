@@ -2,7 +2,7 @@
 
 A store keeps the parts apart. The settings are a model file whose state has no rows and nothing
 that follows from rows and choices alone, such as coefficients and classes: the engine is built from
-the rows. What a estimator has learned besides, such as the centres of an orthogonal basis or the
+the rows. What an estimator has learned besides, such as the centres of an orthogonal basis or the
 slopes of a fuzzy classifier, is among the settings. These functions are for `gramian.store`.
 """
 
@@ -18,12 +18,12 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array
-from gramian.core.validation import ModelFileError, refuse
+from gramian.core.validation import ModelFileError, check_whole, refuse
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
 from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder, without_derived
 from gramian.files._validate import check_state
-from gramian.files._validate_estimator import check_next_id, check_rows
+from gramian.files._validate_estimator import check_rows
 from gramian.files._validate_tables import check_cells
 from gramian.tables import encode, estimator_of
 
@@ -202,7 +202,7 @@ class Parts:
 
     def check_new_rows(self, model: Any, rows: Held, next_id: int) -> None:
         """The same where all other rows of the model were read or checked with these settings."""
-        check_next_id(next_id)
+        check_whole(next_id, "the next id")
         if self._classifies and len(model.classes_) < 2:
             refuse("classes_", "are fewer than two")
         if len(rows.ids):
