@@ -37,7 +37,7 @@ def new_record(receipt: Receipt, file: StrPath) -> Record:
         "receipt": secrets.token_hex(8),
         "status": PENDING,
         "file": os.path.realpath(file),
-        **json.loads(receipt.to_json()),
+        **receipt.as_dict(),
     }
 
 
