@@ -26,7 +26,8 @@ from gramian.tables import (
     encode,
 )
 
-TABLE = ("estimator_", "target_", "columns_", "ignored_", "table_")
+_COLUMNS = ("target_", "columns_", "ignored_", "by_position")
+_HELD = ("estimator_", "table_", "next_id")
 _KINDS = {"number": "f", "integer": "i", "text": "UO"}
 
 
@@ -48,7 +49,7 @@ def check_table_parameters(model: Any) -> None:
 
 def check_table(model: Any, state: Any) -> None:
     """Raise `ModelFileError` unless the model of a table can work with this state."""
-    check_keys(state, "the state", TABLE, ("next_id", "by_position"))
+    check_keys(state, "the state", (*_COLUMNS, *_HELD))
     estimator = state["estimator_"]
     if type(estimator) is not type(model.estimator) or not estimator.__sklearn_is_fitted__():
         refuse("estimator_", "is no fitted estimator of the class that was asked for")
@@ -60,9 +61,8 @@ def check_table(model: Any, state: Any) -> None:
     for name, reason in state["ignored_"].items():
         check_text(name, "the name of a column that is left out")
         check_text(reason, "the reason to leave a column out")
-    if "next_id" in state:
-        check_whole(state["next_id"], "the next id")
-    if not isinstance(state.get("by_position", False), bool):
+    check_whole(state["next_id"], "the next id")
+    if not isinstance(state["by_position"], bool):
         refuse("by_position", "is neither true nor false")
 
 

@@ -334,15 +334,17 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def _set_state(self, state: dict[str, Any]) -> None:
         estimator, columns = state["estimator_"], tuple(state["columns_"])
-        given = state.get("next_id")
-        if given is None:
-            given = estimator._get_state()["held"]["_next_id"]
         table = {column.name: state["table_"][column.name] for column in columns}
-        ignored = dict(state["ignored_"])
         self._holdings = TableHoldings(
-            estimator, state["target_"], columns, ignored, estimator.ids_, table, given,
-            state.get("by_position", False),
-        )  # fmt: skip
+            estimator,
+            state["target_"],
+            columns,
+            dict(state["ignored_"]),
+            estimator.ids_,
+            table,
+            state["next_id"],
+            state["by_position"],
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
