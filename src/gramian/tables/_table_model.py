@@ -281,9 +281,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         """
         holdings = self._agreed()
         if fresh:
-            y = holdings.estimator.y_fit_.tolist()
-            known, groups = (holdings.ids, holdings.ignored), holdings.estimator.groups_
-            found, _ = self._learned(holdings.table, y, *known, holdings, groups)
+            y, groups = holdings.estimator.y_fit_.tolist(), holdings.estimator.groups_
+            found, _ = self._learned(
+                holdings.table, y, holdings.ids, holdings.ignored, holdings, groups
+            )
             self._holdings = replace(found, by_position=holdings.by_position)
         else:
             holdings.estimator.reselect()
@@ -365,16 +366,16 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         """The estimator, and features of rows that are made for it."""
         holdings = self._agreed()
         _check_width(table, holdings)
-        table = as_table(table)
-        return holdings.estimator, self._features(
-            holdings.columns, read_columns(table, holdings.columns)
-        )
+        values = read_columns(as_table(table), holdings.columns)
+        return holdings.estimator, self._features(holdings.columns, values)
 
     def _features(self, columns: Sequence[Any], values: Any) -> Array:
         features: Array = encode(columns, values).astype(self.dtype, copy=False)
         return features
 
-    def _with_target(self, table: Any, y: Any, holdings: Any = None) -> tuple[Any, list[Any]]:
+    def _with_target(
+        self, table: Any, y: Any, holdings: TableHoldings | None = None
+    ) -> tuple[Any, list[Any]]:
         """The table, and the cells of the target, in it or beside it."""
         if holdings is not None:
             _check_width(table, holdings)
@@ -394,8 +395,14 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return table, read_cells(table, self.target)
 
     def _learned(
-        self, table: Any, cells: Any, ids: Any, ignored: Any, past: Any = None, groups: Any = None
-    ) -> Any:
+        self,
+        table: Any,
+        cells: list[Any],
+        ids: Array,
+        ignored: dict[str, str],
+        past: TableHoldings | None = None,
+        groups: ArrayLike | None = None,
+    ) -> tuple[TableHoldings, list[str]]:
         """All of a fit, without touching the model: what is held, and remarks on the cells."""
         if not cells:
             raise TableError("the table has no rows (0 sample(s), a minimum of 1 is required).")
@@ -432,8 +439,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
 
 def _check_levels(value: Any) -> int | None:
-    if value is None or (isinstance(value, Integral) and int(value) >= 1):
-        return None if value is None else int(value)
+    if value is None:
+        return None
+    if isinstance(value, Integral) and int(value) >= 1:
+        return int(value)
     raise ValueError(f"max_levels must be None or a whole number >= 1, got {value!r}.")
 
 
