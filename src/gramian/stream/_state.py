@@ -9,7 +9,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.estimators._moving import Moving
-from gramian.stream._alarm import Alarm
+from gramian.stream._choices import Alarm
 from gramian.stream._holdings import Held
 
 BRIEF, PAUSE = 2, 16

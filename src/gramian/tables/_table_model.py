@@ -27,6 +27,7 @@ from gramian.tables._cells import (
 )
 from gramian.tables._columns import TargetColumn
 from gramian.tables._formats import NumberFormat
+from gramian.tables._holdings import TableHoldings
 from gramian.tables._reading import (
     Reading,
     check_texts,
@@ -36,7 +37,6 @@ from gramian.tables._reading import (
     read_ids,
     read_subjects,
 )
-from gramian.tables._rows import TableHoldings
 
 _TRIES = 100
 _TARGET = "y"  # what a target is called that came beside the table
