@@ -357,8 +357,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         version = None if model is None else version_of(model)
         state = WindowState(holdings, model, now, next_id, selected_at, classifies, version=version)
         if before is not None:
-            state = state._replace(alarm=before.alarm, looked_at=before.looked_at)
-            state = state._replace(resume_at=before.resume_at)
+            state = state._replace(
+                alarm=before.alarm, looked_at=before.looked_at, resume_at=before.resume_at
+            )
         self._state = state
 
     def _move(self, model: Any, holdings: Held) -> None:
