@@ -28,8 +28,7 @@ _SHORT = {
 ESTIMATOR_NAMES = {_SHORT.get(name, name): cls for name, cls in ESTIMATORS.items()}
 """Estimators by the names that the command line takes; a new one goes by that of its class."""
 EXACT_UP_TO = 5_000
-"""Rows up to which estimators on the whole Gram matrix were measured to be worth their time, half a
-minute for a stack (docs/choosing.md)."""
+"""Rows up to which estimators on the whole Gram matrix are worth their time (docs/choosing.md)."""
 CENTRES = 2_000
 """Rows that are drawn for a basis: more than a selection finds in the same time."""
 PARTS = max(len(CLASS_KERNELS), len(NUMBER_KERNELS))

@@ -96,7 +96,7 @@ def section(title: str, parts: Iterable[str]) -> str:
 
 
 def grid(sections: Iterable[str]) -> str:
-    """Sections beside one another, as many as the window is wide for."""
+    """Sections next to one another, as many as the window is wide for."""
     return f'<div class="grid">\n{_lines(sections)}\n</div>'
 
 

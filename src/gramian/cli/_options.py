@@ -75,11 +75,11 @@ def reading_options(command: Command) -> Command:
     shared: dict[str, Any] = {"expose_value": False, "callback": _kept(READING)}
     encoding = click.option(
         "--encoding", metavar="NAME", **shared,
-        help="Of text files, such as cp1252 or latin-1.  [byte-order mark; that of the fit; utf-8]",
+        help="Encoding of text files, such as cp1252.  [byte-order mark; that of the fit; utf-8]",
     )  # fmt: skip
     skip = click.option(
         "skip", "--skip-lines", type=click.IntRange(0), default=0, metavar="NUMBER", **shared,
-        help="Lines of text files before the names of the columns, such as a title.",
+        help="Lines to skip before the names of the columns, such as a title.",
     )  # fmt: skip
     return encoding(skip(command))
 
@@ -95,7 +95,7 @@ def common_options(command: Command) -> Command:
     )  # fmt: skip
     anchor = click.option(
         "--anchor", envvar="GRAMIAN_ANCHOR", **shared,
-        help="Names the last receipt, by which an old copy is recognised.  [GRAMIAN_ANCHOR]",
+        help="Names the last receipt, so that an old copy is recognised.  [GRAMIAN_ANCHOR]",
     )  # fmt: skip
     return keyring(anchor(json_option(command)))
 

@@ -190,13 +190,13 @@ def _caveats(facts: dict[str, Any]) -> Iterator[str]:
     if facts["chosen_on_held_rows"]:
         names = ", ".join(facts["chosen_on_held_rows"])
         yield (
-            f"{names} were chosen on the rows that the model holds, which weakens what "
-            "--confidence promises a little."
+            f"{names} were chosen on the rows that the model holds, which makes the promise of "
+            "--confidence slightly weaker."
         )
     if facts["compared"] is not None and 2 * facts["repeats_held_rows"] > facts["rows"]:
         yield (
             f"{facts['repeats_held_rows']} of {facts['rows']} rows repeat rows that the model has "
-            f"learned. Their error is not that of new rows; `gramian inspect --loo` tells that."
+            f"learned. Their error is not that of new rows; `gramian inspect --loo` gives that."
         )
     if facts["approximate"]:
         yield "--fast compares with the leave-one-out errors as they are: an approximation."

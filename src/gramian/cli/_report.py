@@ -120,7 +120,8 @@ def _details(facts: dict[str, Any]) -> Iterator[str]:
     """Doubtful rows, the target, the columns, the choices, the file."""
     if facts["doubtful"]:
         how = _html.paragraph(
-            "What all the other rows say of these, and how little they believe the target."
+            "The rows that fit worst: what the model without each of them predicts, and the "
+            "probability of its target, or the error."
         )
         names = [name.replace("_", " ") for name in facts["doubtful"][0]]
         rows = _html.table(names, [list(row.values()) for row in facts["doubtful"]])

@@ -24,7 +24,7 @@ from gramian.core.text import without_controls
 from gramian.files import locked
 
 GRACE = 1.0
-"""Seconds in which a command that is told to stop may tidy up."""
+"""Seconds in which a command that is asked to stop may tidy up."""
 
 _TICK = 0.1
 _PATIENCE = 2.0  # seconds before anything is shown
@@ -131,7 +131,7 @@ def watched(command: str) -> int | None:
 
 
 def tidy(path: str) -> None:
-    """Remove the lock that a killed process left beside a file."""
+    """Remove the lock that a killed process left next to a file."""
     with suppress(OSError), locked(path, wait=0.0):
         pass
 

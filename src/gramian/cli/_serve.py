@@ -20,7 +20,7 @@ def run(
     rate: Any,
     **options: Any,
 ) -> dict[str, Any]:
-    """Serve until told to stop."""
+    """Serve until the process is stopped."""
     try:
         from gramian.serve import Limits, run
     except ModuleNotFoundError as error:

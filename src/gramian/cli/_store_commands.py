@@ -12,7 +12,7 @@ from gramian.cli._running import Commands, run_command
 
 @click.group(cls=Commands)
 def store() -> None:
-    """Models whose every edit is durable, erased from disk and receipted."""
+    """Models in a database: edits are durable and have receipts, forgotten rows are erased."""
 
 
 @store.command()
@@ -23,10 +23,11 @@ def store() -> None:
               help="Keep the coefficients, so that the store opens faster.")  # fmt: skip
 @common_options
 def create(**options: Any) -> None:
-    """Make the new STORE of the model file MODEL.
+    """Make a new STORE from the model file MODEL.
 
     STORE is a file, or the address of a PostgreSQL database: postgresql://USER@HOST/DATABASE#NAME.
-    With --keyring, a new file, rows are encrypted, and what is erased is gone from every copy.
+    With --keyring, which names a new file, rows are encrypted, and what is erased is gone from
+    every copy.
     """
     run_command("store", {"task": "create", **options})
 
@@ -38,7 +39,7 @@ def create(**options: Any) -> None:
 def receipts(**options: Any) -> None:
     """List the receipts of STORE, or those about some rows.
 
-    A receipt is open while a process that answers may still have an older version.
+    A receipt is open while a process that serves STORE may still answer from an older version.
     """
     run_command("store", {"task": "receipts", **options})
 
@@ -70,7 +71,7 @@ def letter(**options: Any) -> None:
 @key_option
 @common_options
 def compact(**options: Any) -> None:
-    """Write STORE anew without the places of forgotten rows."""
+    """Rewrite STORE without the space that forgotten rows have left."""
     run_command("store", {"task": "compact", **options})
 
 
@@ -103,7 +104,7 @@ def backup(**options: Any) -> None:
 @key_option
 @common_options
 def restore(**options: Any) -> None:
-    """Make the new STORE of COPY, without the rows that were erased since COPY was made.
+    """Make a new STORE from COPY, without the rows that were erased since COPY was made.
 
     --keyring is that of the store as it is today.
     """
@@ -142,7 +143,8 @@ def withheld(**options: Any) -> None:
 
 @store.command("take-back")
 @click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, required=True, metavar="ID", help="Repeatable.")
+@click.option("ids", "--id", multiple=True, required=True, metavar="ID",
+              help="Row to learn again. Repeatable.")  # fmt: skip
 @key_option
 @common_options
 def take_back(**options: Any) -> None:
@@ -152,7 +154,9 @@ def take_back(**options: Any) -> None:
 
 @store.command("erase-due")
 @click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, metavar="ID", help="These, due or not. Repeatable.")
+@click.option(
+    "ids", "--id", multiple=True, metavar="ID", help="Row to erase, due or not. Repeatable."
+)
 @key_option
 @common_options
 def erase_due(**options: Any) -> None:

@@ -116,7 +116,7 @@ class LeftOutPairs:
         """The k pairs whose members answer for each other most: copies, mostly.
 
         A pair leaks if the error of each is small while the other is there, and grows when both
-        are left out. Leave-one-out, or a split that parts them, then flatters the model.
+        are left out. Leave-one-out, or a split that parts them, is then too optimistic.
 
         Returns
         -------

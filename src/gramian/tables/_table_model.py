@@ -39,7 +39,7 @@ from gramian.tables._reading import (
 )
 
 _TRIES = 100
-_TARGET = "y"  # what a target is called that came beside the table
+_TARGET = "y"  # the name of a target that is not a column of the table
 
 
 class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
@@ -293,7 +293,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     def read_targets(self, table: Any) -> Array:
         """The targets of a table that has them, as the estimator takes them."""
         if self.target is None:
-            raise ValueError("the model has no target column; its targets come beside the table.")
+            raise ValueError("the model has no target column: give the targets as y.")
         return self.target_.read(read_cells(table, self.target))
 
     def refitted(self) -> Self:
@@ -303,7 +303,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return twin
 
     def snapshot(self, *, loo: bool = False) -> Self:
-        """A copy that goes on predicting as this model does now, for readers beside edits."""
+        """A copy that goes on predicting as this model does now, for readers while others edit."""
         holdings, twin = self._agreed(), cast("Self", clone(self))
         twin._holdings = replace(holdings, estimator=holdings.estimator.snapshot(loo=loo))
         return twin
@@ -376,7 +376,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     def _with_target(
         self, table: Any, y: Any, holdings: TableHoldings | None = None
     ) -> tuple[Any, list[Any]]:
-        """The table, and the cells of the target, in it or beside it."""
+        """The table, and the cells of the target, from the table or from y."""
         if holdings is not None:
             _check_width(table, holdings)
         table = as_table(table)
