@@ -43,21 +43,22 @@ class Choice(NamedTuple):
     """An estimator for a table."""
 
     name: str
-    why: str
+    why: str | None = None
+    """None if it was asked for."""
     parameters: Mapping[str, Any] = MappingProxyType({})
     """Those of the estimator that are not its default."""
 
 
 def choose_estimator(
-    cells: list[Any], read: Any, itemsize: int, *, one: bool = False, classes: bool | None = None
+    cells: list[Any], read: Any, itemsize: int, *, one: bool = False, classes: bool = False
 ) -> Choice:
     """The estimator for this target on this computer, and why, in one line.
 
-    ``one`` estimator is wanted if a kernel, a width or the like is given; ``classes`` says what
-    the target is, which its cells tell otherwise.
+    ``one`` estimator is wanted if a kernel, a width or the like is given. The target has classes
+    if its cells look like that, or if ``classes`` is true.
     """
     n = len(cells)
-    what = _kind(cells, read) if classes is None else "classes"
+    what = "classes" if classes else _kind(cells, read)
     classes = what == "classes"
     exact, sparse = (
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 import gramian
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
+from gramian.cli._estimators import Choice, choose_estimator, make_estimator, stack_for
 from gramian.cli._progress import progress_of
 from gramian.cli._running import prints_json, step
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
@@ -19,7 +18,7 @@ from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
 from gramian.core.text import without_controls
 from gramian.files import locked
-from gramian.tables import NumberFormat, TableModel, are_classes, read_cells, unit_of
+from gramian.tables import TableModel, are_classes, read_cells
 
 
 def run(
@@ -42,29 +41,21 @@ def run(
     start = perf_counter()
     step("reading")
     columns = read_table(table)
+    encoding, dtype = reading_options().encoding, "float32" if float32 else "float64"
+    model = TableModel(None, target=target, dtype=dtype, encoding=encoding, **reading)
+    given = {"kernel": kernel, "gamma": gamma, "metric": metric, "ridge": ridge, "device": device}
     with naming(table):
-        written = NumberFormat(
-            reading["decimal"], reading["thousands"] or "", missing=tuple(reading["missing"])
-        )
-        if target in reading["units"]:
-            written = replace(written, unit=unit_of(read_cells(columns, target), target))
+        written = model._reading().written(target, read_cells(columns, target))
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
-        cells, reason, more = read_cells(columns, target), None, {}
-        named = target in reading["categorical"]  # asked for as classes
+        cells, named = read_cells(columns, target), target in reading["categorical"]
+        choice = Choice(estimator)
         if estimator == "auto":
-            one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
-            size = 4 if float32 else 8
-            choice = choose_estimator(cells, written.number, size, one=one, classes=named or None)
-            estimator, reason, more = choice.name, choice.why, dict(choice.parameters)
-            _remark(f"Estimator: {estimator} ({reason}).")
+            one, size = any(value is not None for value in given.values()), 4 if float32 else 8
+            choice = choose_estimator(cells, written.number, size, one=one, classes=named)
+            _remark(f"Estimator: {choice.name} ({choice.why}).")
         elif estimator == "stack":
-            estimator = stack_for(named or are_classes(cells, written.number))
-        given = {"kernel": kernel, "gamma": gamma, "metric": metric, "ridge": ridge}
-        unfitted = make_estimator(estimator, device=device, parameters=more, **given)
-        dtype = "float32" if float32 else "float64"
-        model = TableModel(
-            unfitted, target=target, dtype=dtype, encoding=reading_options().encoding, **reading
-        )
+            choice = Choice(stack_for(named or are_classes(cells, written.number)))
+        model.estimator = make_estimator(choice.name, parameters=choice.parameters, **given)
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
@@ -76,7 +67,7 @@ def run(
     step("leave-one-out error")
     return {
         "model": output,
-        "estimator_reason": reason,
+        "estimator_reason": choice.why,
         "notes": [*dict.fromkeys([*notes, *doubts])],
         "dropped": dropped,
         **_assess.describe(model),

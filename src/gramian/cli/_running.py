@@ -95,8 +95,8 @@ def step(what: str, done: float | None = None, detail: str = "", left: float | N
     ``done`` is the share of the step that is done, ``left`` the seconds that the rest will take,
     where they are known.
     """
-    numbers = ("" if value is None else str(value) for value in (done, left))
-    _send("\t".join([what, *numbers, detail]))
+    if _parent is not None:
+        os.write(_parent, json.dumps([what, done, left, detail]).encode() + b"\n")
 
 
 def pause() -> None:
@@ -142,7 +142,6 @@ class Watch:
     def __init__(self, child: int, pipe: int, command: str) -> None:
         self._child, self._pipe = child, pipe
         self._rest, self._display = b"", Display(command)
-        self.killed = False
 
     def run(self) -> int:
         """The exit code of the child."""
@@ -170,11 +169,11 @@ class Watch:
         found = os.read(self._pipe, 4096)
         *lines, self._rest = (self._rest + found).split(b"\n")
         for line in lines:
-            what, done, left, detail = line.decode().split("\t", 3)
+            what, done, left, detail = json.loads(line)
             if what != self._display.what:
                 self._display.stop()
                 self._display = Display(what)
-            self._display.set(float(done) if done else None, float(left) if left else None, detail)
+            self._display.set(done, left, detail)
         return bool(found)
 
     def _stop(self) -> int:
@@ -189,7 +188,6 @@ class Watch:
         os.kill(self._child, signal.SIGKILL)
         os.waitpid(self._child, 0)
         print("\nAborted!", file=sys.stderr)
-        self.killed = True
         return 1
 
 
@@ -252,11 +250,6 @@ class Bar:
 
     def stop(self) -> None:
         self._bar.stop()
-
-
-def _send(line: str) -> None:
-    if _parent is not None:
-        os.write(_parent, f"{line}\n".encode())
 
 
 def _code(status: int) -> int:

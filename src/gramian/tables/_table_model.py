@@ -394,6 +394,17 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             )
         return table, read_cells(table, self.target)
 
+    def _reading(self) -> Reading:
+        """How the parameters say that a table is to be read."""
+        return Reading(
+            self.target or _TARGET,
+            {self.id_column, self.subject_column, *self.ignore},
+            tuple(self.categorical),
+            tuple(self.units),
+            NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
+            _check_levels(self.max_levels),
+        )
+
     def _learned(
         self,
         table: Any,
@@ -411,14 +422,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
                 'a table has columns, and kernel="precomputed" takes a kernel matrix. Fit the '
                 "estimator itself to the matrix, or give the kernel as a function."
             )
-        reading = Reading(
-            self.target or _TARGET,
-            {self.id_column, self.subject_column, *self.ignore},
-            tuple(self.categorical),
-            tuple(self.units),
-            NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
-            _check_levels(self.max_levels),
-        )
+        reading = self._reading()
         classes, name = not is_regressor(self.estimator), reading.target
         written = reading.written(name, cells) if past is None else past.target.format
         target = TargetColumn.fit(name, cells, classes=classes, written=written)
