@@ -32,6 +32,13 @@ def opening() -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
+def open_store(path: str, **options: Any) -> Store:
+    """A store, with the keyring and the anchor that the command was given."""
+    from gramian.store import Store  # a model file needs no database
+
+    return Store.open(path, **options, **opening())
+
+
 class Opened(ABC):
     """A model, and the file that holds it."""
 
@@ -162,11 +169,10 @@ class OpenStore(Opened):
 @contextmanager
 def reading(path: str) -> Iterator[Opened]:
     """Open what this path is, to read."""
-    store_class = _store_class(path)
-    if store_class is None:
+    if not _is_store(path):
         yield ModelFile(path, path)
         return
-    with store_class.open(path, readonly=True, **opening()) as store:
+    with open_store(path, readonly=True) as store:
         yield OpenStore(path, store)
 
 
@@ -181,10 +187,9 @@ def editing(
     ValueError
         If an option was given that does not go with what the path is.
     """
-    store_class = _store_class(path)
-    if store_class is not None:
+    if _is_store(path):
         _check_options(path, **file_only, output=output)
-        with store_class.open(path, key=key, **opening()) as store:
+        with open_store(path, key=key) as store:
             yield OpenStore(path, store)
         return
     if key is not None:
@@ -193,15 +198,12 @@ def editing(
         yield ModelFile(path, output or path)
 
 
-def _store_class(path: str) -> type[Store] | None:
-    """What opens this path, if it is a store; a model file needs no database."""
-    if not is_address(path):
-        with open(path, "rb") as stream:
-            if stream.read(len(_DATABASE)) != _DATABASE:
-                return None
-    from gramian.store import Store
-
-    return Store
+def _is_store(path: str) -> bool:
+    """As `gramian.store.is_store`, which takes long to import."""
+    if is_address(path):
+        return True
+    with open(path, "rb") as stream:
+        return stream.read(len(_DATABASE)) == _DATABASE
 
 
 def _check_options(path: str, **options: Any) -> None:

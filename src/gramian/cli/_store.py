@@ -10,7 +10,7 @@ from typing import Any
 import gramian
 from gramian.cli._letter import letter
 from gramian.cli._models import as_held
-from gramian.cli._opened import opening
+from gramian.cli._opened import open_store, opening
 from gramian.cli._show import echo, table
 from gramian.files import Receipt, replacing
 from gramian.store import Store, convert, is_address, restore
@@ -30,7 +30,7 @@ def _create(*, model: str, store: str, key: Any, snapshot: bool) -> Facts:
 
 
 def _receipts(*, store: str, ids: tuple[str, ...]) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         pending, every = opened.open_receipts(), opened.receipts()
         if ids:
             found = {r.number for name in ids for r in opened.find(as_held(opened.model, name))}
@@ -44,7 +44,7 @@ def _receipts(*, store: str, ids: tuple[str, ...]) -> Facts:
 
 
 def _proof(*, store: str, number: int, output: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         proof = opened.proof(number)
     _write(output, json.dumps(proof.as_dict(), indent=2) + "\n")
     return {"output": output, "number": number, "head": proof.head.number}
@@ -53,7 +53,7 @@ def _proof(*, store: str, number: int, output: str) -> Facts:
 def _letter(
     *, store: str, number: int, person: str | None, office: str | None, output: str
 ) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         proof, pending = opened.proof(number), number in opened.open_receipts()
     page = letter(proof, pending=pending, person=person, office=office)
     _write(output, page, private=True)  # it names a person
@@ -62,19 +62,19 @@ def _letter(
 
 def _compact(*, store: str, key: Any) -> Facts:
     before = None if is_address(store) else os.stat(store).st_size
-    with Store.open(store, key=key, **opening()) as opened:
+    with open_store(store, key=key) as opened:
         opened.compact()
     return {"store": store, "bytes_before": before, "bytes": os.stat(store).st_size}
 
 
 def _export(*, store: str, output: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         opened.export(output)
         return {"output": output, "version": opened.version}
 
 
 def _backup(*, store: str, file: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         opened.backup(file)
         return {"store": store, "file": file, "version": opened.version, "epoch": opened.epoch}
 
@@ -91,22 +91,22 @@ def _convert(*, source: str, store: str, new_keyring: str | None) -> Facts:
 
 
 def _reselect(*, store: str, key: Any) -> Facts:
-    with Store.open(store, key=key, **opening()) as opened:
+    with open_store(store, key=key) as opened:
         return {"store": store, "receipt": opened.reselect().as_dict()}
 
 
 def _withheld(*, store: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         return {"withheld": [{"id": name, "due": time} for name, time in opened.withheld().items()]}
 
 
 def _take_back(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
-    with Store.open(store, key=key, **opening()) as opened:
+    with open_store(store, key=key) as opened:
         return {"store": store, "receipt": opened.take_back(_waiting(opened, ids)).as_dict()}
 
 
 def _erase_due(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
-    with Store.open(store, key=key, **opening()) as opened:  # which erases what is due
+    with open_store(store, key=key) as opened:  # which erases what is due
         receipt: Receipt | None = opened.receipts()[-1]
         if ids:
             receipt = opened.erase_due(_waiting(opened, ids))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gramian
-from gramian.cli._opened import opening
+from gramian.cli._opened import open_store
 from gramian.cli._show import echo, pairs, show_checks, table
 from gramian.files import Proof, _ledger, default_tolerance, difference_to_refit
 from gramian.tables import estimator_of
@@ -121,9 +121,7 @@ def _head(proof: Proof, head: str) -> str:
 
 
 def _in_store(proof: Proof, path: str) -> str:
-    from gramian.store import Store
-
-    with Store.open(path, readonly=True, **opening()) as store:
+    with open_store(path, readonly=True) as store:
         receipts = store.receipts()
     for receipt in (proof.receipt, proof.head):
         number = int(receipt.number or 0)
