@@ -25,21 +25,22 @@ def run(*, model: str, doubtful: int, output: str) -> dict[str, Any]:
     with reading(model) as opened:
         fitted = opened.model
         facts = _inspect.described(opened, loo=True, doubtful=doubtful)
-    titles: list[str] = []
-    parts = [*_text(facts, fitted), _html.grid(_figures_in_html(estimator_of(fitted), titles))]
-    parts.append(_html.columns(_details(facts)))
+    text, figures = [*_text(facts, fitted)], _figures(estimator_of(fitted))
+    parts = [*text, _html.grid(figures.values()), _html.columns(_details(facts))]
     with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
-    return {"output": output, "figures": titles}
+    return {"output": output, "figures": list(figures)}
 
 
-def _figures_in_html(estimator: Any, titles: list[str]) -> Iterator[str]:
-    """The figures; their titles are added to the list."""
+def _figures(estimator: Any) -> dict[str, str]:
+    """A section for each figure, by its title."""
     step("influence of each row")
+    found = {}
     for figure in drawings(estimator):
         step(f"drawing: {figure.title}")
-        titles.append(figure.title)
-        yield _html.section(figure.title, [_html.figure(figure.svg(), figure.caption)])
+        drawn = _html.figure(figure.svg(), figure.caption)
+        found[figure.title] = _html.section(figure.title, [drawn])
+    return found
 
 
 def _text(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
