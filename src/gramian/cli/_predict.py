@@ -51,14 +51,15 @@ def run(
         raise click.UsageError(f"--confidence is a number between 0 and 1, got {confidence:g}.")
     with reading(model) as opened:
         fitted = opened.table_model
-    if proba and not is_classifier(fitted.estimator_):
+    classifies = is_classifier(fitted.estimator_)
+    if proba and not classifies:
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
-    if width != "auto" and is_classifier(fitted.estimator_):
+    if width != "auto" and classifies:
         raise click.UsageError(f"--width is for intervals of numbers, {model} predicts classes.")
-    if for_sets and not is_classifier(fitted.estimator_):
+    if for_sets and not classifies:
         raise click.UsageError(f"{for_sets[0]} is for sets of classes, {model} predicts numbers.")
-    options = {"score": score, "mondrian": mondrian}
-    options = options if is_classifier(fitted.estimator_) else {"width": width}
+    of_sets: dict[str, Any] = {"score": score, "mondrian": mondrian}
+    options = of_sets if classifies else {"width": width}
     step("reading")
     columns = read_table(table, fitted)
     with naming(table):
