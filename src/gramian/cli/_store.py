@@ -142,46 +142,39 @@ def _write(path: str, text: str, private: bool = False) -> None:
         stream.write(text.encode())
 
 
+_SENTENCES = {
+    "create": "Made {store} with {n_after} rows.\nHash of its first receipt: {hash}",
+    "proof": "Wrote receipt {number} to {output}; check it with\ngramian verify {output}",
+    "letter": "Wrote a letter about receipt {number} to {output}.",
+    "compact": "{store}: {bytes:,} bytes, {bytes_before:,} before.",
+    "export": "Saved version {version} in {output}.",
+    "backup": "Copied version {version} to {file}.",
+    "restore": "Made {store} with {n_after} rows: {count} of the\n"
+    "copy were erased since. Receipt {number}, {hash}",
+    "convert": "Made {store} with {n_after} rows, version\n"
+    "{number}. Delete {source} when the new one is in use.",
+    "reselect": "Chose anew on {n_after} rows. Receipt {number}.",
+    "take-back": "Learned {count} rows again. Receipt {number}.",
+}
+
+
 def show(facts: Facts) -> None:
     """A line or a table."""
-    receipt = facts.get("receipt") or {}
-    match facts["task"]:
-        case "create":
-            echo(f"Made {facts['store']} with {receipt['n_after']} rows.")
-            echo(f"Hash of its first receipt: {receipt['hash']}")
-            if receipt["epoch"] is None:
-                echo("Without --keyring, copies and backups keep what is erased here.")
-        case "receipts":
-            _show_receipts(facts["receipts"])
-        case "proof":
-            echo(f"Wrote receipt {facts['number']} to {facts['output']}; check it with")
-            echo(f"gramian verify {facts['output']}")
-        case "letter":
-            echo(f"Wrote a letter about receipt {facts['number']} to {facts['output']}.")
-        case "compact":
-            echo(f"{facts['store']}: {facts['bytes']:,} bytes, {facts['bytes_before']:,} before.")
-        case "export":
-            echo(f"Saved version {facts['version']} in {facts['output']}.")
-        case "backup":
-            echo(f"Copied version {facts['version']} to {facts['file']}.")
-            if facts["epoch"] is None:
-                echo("It is not encrypted: rows that are erased later stay in it.")
-        case "restore":
-            echo(f"Made {facts['store']} with {receipt['n_after']} rows: {receipt['count']} of the")
-            echo(f"copy were erased since. Receipt {receipt['number']}, {receipt['hash']}")
-        case "convert":
-            echo(f"Made {facts['store']} with {receipt['n_after']} rows, version")
-            echo(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
-        case "reselect":
-            echo(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
-        case "withheld":
-            table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
-        case "take-back":
-            echo(f"Learned {receipt['count']} rows again. Receipt {receipt['number']}.")
-        case _:
-            if receipt:
-                echo(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
-            echo(f"{facts['withheld']} rows are withheld.")
+    task, receipt = facts["task"], facts.get("receipt") or {}
+    if task in _SENTENCES:
+        echo(_SENTENCES[task].format(**{**receipt, **facts}))
+    if task == "create" and receipt["epoch"] is None:
+        echo("Without --keyring, copies and backups keep what is erased here.")
+    elif task == "backup" and facts["epoch"] is None:
+        echo("It is not encrypted: rows that are erased later stay in it.")
+    elif task == "receipts":
+        _show_receipts(facts["receipts"])
+    elif task == "withheld":
+        table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
+    elif task == "erase-due":
+        if receipt:
+            echo(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
+        echo(f"{facts['withheld']} rows are withheld.")
 
 
 def _show_receipts(receipts: list[Facts]) -> None:
