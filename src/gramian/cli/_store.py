@@ -12,7 +12,8 @@ from gramian.cli._letter import letter
 from gramian.cli._models import as_held
 from gramian.cli._opened import open_store, opening
 from gramian.cli._show import echo, table
-from gramian.files import Receipt, replacing
+from gramian.files import replacing
+from gramian.files._receipt import now
 from gramian.store import Store, convert, is_address, restore
 
 Facts = dict[str, Any]
@@ -106,14 +107,13 @@ def _take_back(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
 
 
 def _erase_due(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
+    start = now()
     with open_store(store, key=key) as opened:  # which erases what is due
-        receipt: Receipt | None = opened.receipts()[-1]
         if ids:
-            receipt = opened.erase_due(_waiting(opened, ids))
-        erased = receipt if receipt is not None and receipt.action == "erase" else None
-        waiting = len(opened.withheld())
-    facts = None if erased is None else erased.as_dict()
-    return {"store": store, "receipt": facts, "withheld": waiting}
+            opened.erase_due(_waiting(opened, ids))
+        last, waiting = opened.receipts()[-1], len(opened.withheld())
+    erased = last.action == "erase" and last.time >= start
+    return {"store": store, "receipt": last.as_dict() if erased else None, "withheld": waiting}
 
 
 _TASKS: dict[str, Callable[..., Facts]] = {
