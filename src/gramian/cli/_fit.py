@@ -102,7 +102,6 @@ def _remark(text: str) -> None:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(facts["summary"])
     if facts["dropped"]:
         echo(f"Left out: {facts['dropped']} rows without a target.")

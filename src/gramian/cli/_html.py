@@ -118,7 +118,6 @@ def folded(summary: str, parts: Iterable[str]) -> str:
 
 
 def heading(text: str, level: int = 2) -> str:
-    """A heading."""
     return f"<h{level}>{escape(text)}</h{level}>"
 
 

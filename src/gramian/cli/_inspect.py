@@ -37,7 +37,6 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(facts["summary"])
     ids, target = facts["ids"], facts["target"]
     echo(f"Ids: {ids['first']} … {ids['last']}.")

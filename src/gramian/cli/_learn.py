@@ -54,7 +54,6 @@ def run(
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     rows = "row" if facts["learned"] == 1 else "rows"
     echo(f"Learned {facts['learned']} {rows}. The model holds {facts['rows']} rows.")
     if facts["dropped"]:

@@ -57,7 +57,6 @@ def _new_labels(model: TableModel, path: str, column: str) -> tuple[list[Any], l
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(f"Relabelled {len(facts['ids'])} of {facts['rows']} rows.")
     show_change(facts)
     if facts["suggested"]:

@@ -145,5 +145,4 @@ def today() -> str:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(f"Saved {facts['output']}: {', '.join(facts['figures'])}.")

@@ -64,5 +64,4 @@ def _check_file(path: str) -> None:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(f"Closed {', '.join(facts['stores'])}.")

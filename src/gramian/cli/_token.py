@@ -15,6 +15,5 @@ def run(*, file: str, name: str, scopes: Any, days: float | None) -> dict[str, A
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(facts["token"])
     echo(f"\nIts hash is in {facts['file']}; the token itself is shown only now.")
