@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 
 from gramian import OrthogonalKernelRegressor, StackedKernelRegressor
 from gramian.cli import _progress, _running
@@ -135,7 +136,7 @@ def test_bar_on_a_terminal(monkeypatch, capsys):
     display = _running.Display("fitting")
     display.set(0.5, 9.0, "")
     display.tick()
-    assert isinstance(display._bar, _running.Bar)
+    assert isinstance(display._bar, Progress)
     display.stop()
     paused = _running.Display("-")
     paused.tick()

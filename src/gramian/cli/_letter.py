@@ -27,6 +27,8 @@ def letter(proof: Proof, *, pending: bool, person: str | None, office: str | Non
     """The page."""
     receipt = proof.receipt
     title = _TITLES.get(receipt.action, f"Receipt of {receipt.action}")
+    key = receipt.public_key
+    signer, and_who = (f" --public-key {key}", ", and who signed it") if key else ("", "")
     body = [
         paragraph(receipt.time[:10], "right"),
         paragraph(office) if office else "",
@@ -35,8 +37,8 @@ def letter(proof: Proof, *, pending: bool, person: str | None, office: str | Non
         *map(paragraph, _sentences(receipt, pending)),
         pairs(_facts(proof)),
         "<p>How to check this: keep the file that comes with this letter, or the text below. "
-        f'<span class="code">gramian verify FILE{escape(_signer(receipt))}</span> '
-        f"{escape(_how(receipt))} "
+        f'<span class="code">gramian verify FILE{escape(signer)}</span> checks that the receipt is '
+        f"in the chain of the last receipt named above{and_who}. "
         "The format is public, and anyone can write a program that checks it.</p>",
         "<details><summary>The receipt and its proof</summary>"
         f'<pre class="code">{escape(json.dumps(proof.as_dict(), indent=1))}</pre></details>',
@@ -106,12 +108,3 @@ def _facts(proof: Proof) -> dict[str, str]:
         "hash of the last receipt": head.hash,
         "signed by": receipt.public_key or "nobody",
     }
-
-
-def _signer(receipt: Receipt) -> str:
-    return "" if receipt.public_key is None else f" --public-key {receipt.public_key}"
-
-
-def _how(receipt: Receipt) -> str:
-    check = "checks that the receipt is in the chain of the last receipt named above"
-    return f"{check}." if receipt.public_key is None else f"{check}, and who signed it."

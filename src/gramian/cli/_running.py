@@ -16,12 +16,15 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gramian.core.text import without_controls
 from gramian.files import locked
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 GRACE = 1.0
 """Seconds in which a command that is asked to stop may tidy up."""
@@ -200,7 +203,7 @@ class Display:
         self.end: float | None = None  # when it will be done, where that is known
         self.detail = ""
         self._start, self._next = monotonic(), _PATIENCE
-        self._bar: Bar | None = None
+        self._bar: Progress | None = None
 
     def set(self, done: float | None, left: float | None, detail: str) -> None:
         """How far the step is now."""
@@ -215,8 +218,10 @@ class Display:
             print(f"{self.what}: {self._clock(passed)}", file=sys.stderr, flush=True)
             self._next = passed + _LINE_EVERY
             return
-        self._bar = self._bar or Bar(self.what)
-        self._bar.show(self.done, self._clock(passed))
+        self._bar = self._bar or _started_bar(self.what)
+        task, clock = self._bar.task_ids[0], self._clock(passed)
+        total = None if self.done is None else 1.0
+        self._bar.update(task, completed=self.done or 0.0, total=total, clock=clock)
 
     def _clock(self, passed: float) -> str:
         """The time that has passed, what is left where that is known, and the detail."""
@@ -229,27 +234,18 @@ class Display:
             self._bar.stop()
 
 
-class Bar:
+def _started_bar(what: str) -> Progress:
     """A bar on a terminal, with a clock."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-    def __init__(self, what: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-        self._bar = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-            TextColumn("{task.fields[clock]}"), console=Console(stderr=True), transient=True,
-        )  # fmt: skip
-        self._task = self._bar.add_task(what, total=None, clock="")
-        self._bar.start()
-
-    def show(self, done: float | None, clock: str) -> None:
-        """How far the step is."""
-        total = None if done is None else 1.0
-        self._bar.update(self._task, completed=done or 0.0, total=total, clock=clock)
-
-    def stop(self) -> None:
-        self._bar.stop()
+    bar = Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+        TextColumn("{task.fields[clock]}"), console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+    bar.add_task(what, total=None, clock="")
+    bar.start()
+    return bar
 
 
 def _code(status: int) -> int:
