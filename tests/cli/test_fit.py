@@ -38,9 +38,9 @@ def test_numbers_are_those_of_real_refits(as_json):
     facts = as_json(*NAMED, "--estimator", "discriminant")
     model = package.load("model.gram")
     X, y = model.transform(model.table_), model.estimator_.y_fit_
-    machine = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
+    estimator = KernelDiscriminant(gamma=facts["chosen"]["gamma"], ridge=facts["chosen"]["ridge"])
     said = [
-        clone(machine).fit(np.delete(X, i, axis=0), np.delete(y, i)).predict(X[[i]])[0]
+        clone(estimator).fit(np.delete(X, i, axis=0), np.delete(y, i)).predict(X[[i]])[0]
         for i in range(40)
     ]
     expected = [[int(np.sum((y == a) & (np.array(said) == b))) for b in ("cat", "dog")]
@@ -72,7 +72,7 @@ def test_names_of_all_rows_are_left_out(as_json):
 
 
 @pytest.mark.parametrize(
-    ("machine", "target", "expected"),
+    ("estimator", "target", "expected"),
     [
         ("auto", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
         ("discriminant", "animal", KernelDiscriminant(gamma=0.3, ridge=0.25, random_state=0)),
@@ -85,10 +85,10 @@ def test_names_of_all_rows_are_left_out(as_json):
         ("stack", "weight", StackedKernelRegressor(gamma=0.3, C=4.0, random_state=0)),
     ],
 )
-def test_machine_fits_the_target(as_json, folder, machine, target, expected):
+def test_estimator_fits_the_target(as_json, folder, estimator, target, expected):
     write_csv("train.csv", [row for row in make_rows() if row[1] != "NA"])
     words = ("fit", "train.csv", "--target", target, "--id", "name", "-o", "model.gram")
-    facts = as_json(*words, "--estimator", machine, "--gamma", "0.3", "--ridge", "0.25")
+    facts = as_json(*words, "--estimator", estimator, "--gamma", "0.3", "--ridge", "0.25")
     assert facts["estimator"] == type(expected).__name__
     saved = package.load("model.gram")
     assert repr(saved.estimator) == repr(expected)
@@ -175,16 +175,16 @@ def test_text_that_looks_like_markup_is_printed_as_it_is(gramian, folder):
     assert "said [red]cat[/]" in gramian(*NAMED, "--gamma", "0.3", "--ridge", "0.1").stdout
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the estimator ------------------------------------------------------------------------------
 
 
-def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
-    from gramian.cli import _estimators as _machine
+def test_the_estimator_is_chosen_by_target_rows_and_memory(monkeypatch):
+    from gramian.cli import _estimators
 
     def chosen(cells, one=False):
-        return _machine.choose_estimator(cells, number, 8, one=one)
+        return _estimators.choose_estimator(cells, number, 8, one=one)
 
-    monkeypatch.setattr(_machine, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(_estimators, "available_memory", lambda: 2**30)
     assert chosen(["a", "b"] * 500) == (
         "stack-classifier",
         "classes, and no more than 5,000 rows (1,000): several kernels at once",
@@ -205,11 +205,11 @@ def test_machine_is_chosen_by_target_rows_and_memory(monkeypatch):
         {**drawn, "kernel": "loo", "metric": "ard"},
     )
     assert chosen(["a", "b"] * 3000, one=True).parameters == drawn
-    monkeypatch.setattr(_machine, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(_estimators, "available_memory", lambda: 2**20)
     name, reason, _ = chosen([0.5 * i for i in range(4000)])
     assert name == "orthogonal-regressor"
     assert "takes 0.36 GiB with room to tune, of which 1 MiB are free" in reason
-    monkeypatch.setattr(_machine, "available_memory", lambda: None)
+    monkeypatch.setattr(_estimators, "available_memory", lambda: None)
     assert chosen(["a", "b"] * 2000)[0] == "stack-classifier"
 
 

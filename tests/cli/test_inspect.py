@@ -31,10 +31,10 @@ def test_as_json(as_json, model):
     assert facts["leave_one_out"]["error"] == pytest.approx(error)
 
 
-@pytest.mark.parametrize("machine", [KernelDiscriminant(), LeastSquaresSVR(gamma=0.5, C=1.0)])
-def test_model_from_python(gramian, as_json, folder, machine):
+@pytest.mark.parametrize("estimator", [KernelDiscriminant(), LeastSquaresSVR(gamma=0.5, C=1.0)])
+def test_model_from_python(gramian, as_json, folder, estimator):
     X = np.random.default_rng(0).standard_normal((20, 2))
-    package.save(machine.fit(X, np.sign(X[:, 0])), "plain.gram")
+    package.save(estimator.fit(X, np.sign(X[:, 0])), "plain.gram")
     facts = as_json("inspect", "plain.gram", "--loo")
     assert facts["ids"] == {"first": 0, "last": 19}
     assert facts["target"]["column"] is None

@@ -267,6 +267,6 @@ def test_fast_sets_are_close_to_full_ones(as_json, gramian, target, columns):
 
 
 def test_batches_are_one_prediction(as_json, model, monkeypatch, expected):
-    monkeypatch.setattr("gramian.cli._batches.FIRST", 3)
-    monkeypatch.setattr("gramian.cli._batches.next_size", lambda before, last: 3)
+    monkeypatch.setattr("gramian.cli._progress.FIRST", 3)
+    monkeypatch.setattr("gramian.cli._progress.next_size", lambda before, last: 3)
     assert as_json("predict", model, "new.csv")["predictions"]["prediction"] == expected.tolist()

@@ -95,7 +95,7 @@ def test_text_of_the_table_is_escaped(gramian, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("machine", "expected"),
+    ("estimator", "expected"),
     [
         (
             KernelDiscriminant(gamma=0.5, ridge=0.1),
@@ -108,9 +108,9 @@ def test_text_of_the_table_is_escaped(gramian, folder):
         (LeastSquaresSVR(gamma=0.5), ["Left-out predictions", "Coverage", "Search", "Influence"]),
     ],
 )
-def test_figures_that_make_sense(as_json, folder, machine, expected):
+def test_figures_that_make_sense(as_json, folder, estimator, expected):
     X = np.random.default_rng(0).standard_normal((20, 2))
-    package.save(machine.fit(X, np.sign(X[:, 0])), "plain.gram")
+    package.save(estimator.fit(X, np.sign(X[:, 0])), "plain.gram")
     facts = as_json("report", "plain.gram", "-o", "report.html")
     assert facts == {"output": "report.html", "figures": expected}
     honest = "leave-one-out error serves" in (folder / "report.html").read_text(encoding="utf-8")

@@ -135,6 +135,7 @@ def test_rows_that_are_withheld(gramian, pets):
     assert "1 rows are withheld" in gramian("store", "erase-due", pets).output
     erased = gramian("store", "erase-due", pets, "--id", "pet 4").output
     assert "Erased 1 rows" in erased
+    assert "Erased" not in gramian("store", "erase-due", pets).output
     assert "passed the audit" in gramian("audit", pets, "--refit").output
     assert "as 14d" in gramian("forget", pets, "--id", "pet 5", "--after", "soon", code=1).output
     used = gramian("forget", "pets.gram", "--id", "pet 5", "--after", "1d", code=1).output

@@ -52,7 +52,7 @@ def test_change_that_learning_does_not_explain(gramian, model, receipts, later):
     assert "and learning alone does not explain that." in out
 
 
-def test_another_machine_that_holds_more_rows(gramian, receipts):
+def test_another_estimator_that_holds_more_rows(gramian, receipts):
     gramian("fit", "new.csv", "--target", "animal", "--id", "name", "--estimator", "ls-svc",
             "--gamma", "0.3", "--ridge", "0.1", "-o", "other.gram")  # fmt: skip
     gramian("learn", "other.gram", "train.csv")

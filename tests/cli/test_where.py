@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gramian as package
 from gramian import KernelDiscriminant, TableModel
-from gramian.cli._where import Condition, ids_where, parse_condition
+from gramian.cli._row_selection import Condition, ids_where, parse_condition
 from tests.cli.conftest import write_csv
 
 
@@ -63,8 +63,8 @@ def model():
         "city": ["Bern", "Basel", "", "Bern", "Bern"],
         "y": [0, 1, 0, 1, 1],
     }
-    machine = KernelDiscriminant(gamma=0.5, ridge=0.1)
-    return TableModel(machine, target="y", id_column="id").fit(table)
+    estimator = KernelDiscriminant(gamma=0.5, ridge=0.1)
+    return TableModel(estimator, target="y", id_column="id").fit(table)
 
 
 @pytest.mark.parametrize(

@@ -64,17 +64,6 @@ def test_what_has_seen_the_samples_is_named():
     assert gramian.forget(chosen, 1, reselect=True).chosen_on_data == ()
 
 
-def test_model_that_chooses_nothing_cannot_choose_anew(monkeypatch):
-    X, y = make_samples(LeastSquaresSVC())
-    model = LeastSquaresSVC(gamma=0.5, C=10.0).fit(X, y)
-    for cls in type(model).__mro__:
-        if "reselect" in vars(cls):
-            monkeypatch.delattr(cls, "reselect")
-    with pytest.raises(ValueError, match="LeastSquaresSVC chooses nothing"):
-        gramian.forget(model, 1, reselect=True)
-    assert len(model.ids_) == 30
-
-
 def test_receipt_of_a_table(table, table_model):
     receipt = gramian.forget(table_model, "pet 23", verify=True)
     assert receipt.model == "KernelDiscriminant"

@@ -5,7 +5,7 @@ import pytest
 
 from gramian import KernelDiscriminant, LeastSquaresSVR
 from gramian.stream import SlidingWindow, prequential
-from gramian.stream._alarm import Alarm, loo_losses
+from gramian.stream._choices import Alarm, loo_losses
 
 
 def test_losses_are_those_of_refits():

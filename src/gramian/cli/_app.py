@@ -17,10 +17,11 @@ from gramian.cli._options import (
     STORE,
     TABLE,
     NumberOr,
+    common_options,
     drop_option,
+    edit_options,
     json_option,
     reading_options,
-    store_options,
 )
 from gramian.cli._running import Commands, RunOptions, run_command
 from gramian.cli._store_commands import store
@@ -50,15 +51,15 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Unique names of the rows.  [0, 1, 2, …]")
 @click.option("--subject", "subject_column", metavar="COLUMN",
-              help="To whom a row belongs, as a patient: rows of one are left out together.",
+              help="Whose row it is, such as a patient: rows of one subject are left out together.",
               )  # fmt: skip
 @click.option(
     "--estimator",
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto: by target, rows and memory. Others: discriminant, fisher, ls-svc, ls-svr, "
-    "lagrangian, orthogonal, orthogonal-regressor, fuzzy; stack: several kernels at once.",
+    help="auto chooses by target, rows and memory; stack has several kernels. Others: "
+    "discriminant, fisher, ls-svc, ls-svr, lagrangian, orthogonal, orthogonal-regressor, fuzzy.",
 )
 @click.option("--kernel",
               type=click.Choice(["rbf", "laplacian", "exponential", "linear", "poly", "loo"]),
@@ -66,24 +67,24 @@ def app(context: click.Context, traceback: bool) -> None:
 @click.option("--gamma", type=NumberOr("loo", "scale", "cv"),
               help="Width of the kernel.  [loo or cv]")  # fmt: skip
 @click.option("--metric", type=click.Choice(["diagonal", "ard"]),
-              help="Weights of the columns: from slopes, or a width for each.  [none]",
+              help="Weights of the columns: diagonal from slopes, ard a width for each.  [none]",
               )  # fmt: skip
 @click.option("--ridge", type=NumberOr("loo", "cv"),
               help="Regularisation; 1/C for estimators with C.  [loo or cv]")  # fmt: skip
-@click.option("--device", metavar="NAME", help="Compute there, as cuda.  [the CPU]")
+@click.option("--device", metavar="NAME", help="Device to compute on, such as cuda.  [the CPU]")
 @click.option("--category", "categorical", multiple=True, metavar="COLUMN",
-              help="Take numbers in this column as names. Repeatable.")  # fmt: skip
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave out. Repeatable.")
+              help="Take the numbers in this column as text. Repeatable.")  # fmt: skip
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Column to leave out. Repeatable.")
 @click.option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
               help="Decimal mark of the numbers in TABLE.")  # fmt: skip
 @click.option("--thousands", type=click.Choice([",", ".", " ", "'"]),
               help="Mark between their groups of three digits.")  # fmt: skip
 @click.option("--unit", "units", multiple=True, metavar="COLUMN",
-              help="Numbers with a unit or a percent sign, as 57.9 kg. Repeatable.")  # fmt: skip
+              help="Column of numbers with a unit, such as 57.9 kg. Repeatable.")  # fmt: skip
 @click.option("--missing", multiple=True, metavar="TEXT",
-              help="Stands for a missing number, too. Repeatable.")  # fmt: skip
+              help="Another text for a missing number. Repeatable.")  # fmt: skip
 @click.option("--max-levels", type=click.IntRange(1), metavar="NUMBER",
-              help="Texts of a column with a feature of their own.  [50, or all that occur twice]",
+              help="How many texts of a column get a feature each.  [50, or all that occur twice]",
               )  # fmt: skip
 @drop_option
 @click.option("--float32", is_flag=True, help="Half the memory, about seven digits.")
@@ -105,22 +106,21 @@ def fit(**options: Any) -> None:
               help="Add sets or intervals that hold the truth this often.")  # fmt: skip
 @click.option("--width", type=click.Choice(["auto", "local", "constant", "density"]),
               default="auto", show_default=True,
-              help="With --confidence, of numbers: intervals that follow the noise, or not.",
+              help="Of numbers, with --confidence: intervals that follow the noise, or not.",
               )  # fmt: skip
 @click.option("--score", type=click.Choice(["margin", "adaptive"]),
               default="margin", show_default=True,
-              help="With --confidence, of classes: the smallest sets, or those that are as sure of "
-              "hard rows as of easy ones.")  # fmt: skip
+              help="Of classes, with --confidence: the smallest sets, or sets that are right about "
+              "as often for hard rows as for easy ones.")  # fmt: skip
 @click.option("--mondrian", is_flag=True,
-              help="With --confidence, of classes: hold the truth this often within each class.",
+              help="Of classes, with --confidence: hold the truth this often within each class.",
               )  # fmt: skip
 @click.option("--fast", is_flag=True,
-              help="With --confidence: by leave-one-out errors alone, an approximation.",
+              help="With --confidence: from leave-one-out errors alone, an approximation.",
               )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet.  [print CSV]")
 @reading_options
-@store_options
-@json_option
+@common_options
 def predict(**options: Any) -> None:
     """Predict the target of each row of TABLE.
 
@@ -133,11 +133,7 @@ def predict(**options: Any) -> None:
 @click.argument("model", type=STORE)
 @click.argument("table", type=TABLE)
 @drop_option
-@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
-@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@reading_options
-@store_options
-@json_option
+@edit_options
 def learn(**options: Any) -> None:
     """Learn the rows of TABLE in addition to those that MODEL holds."""
     run_command("learn", options)
@@ -148,11 +144,12 @@ def learn(**options: Any) -> None:
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to forget. Repeatable.")
 @click.option(
     "--ids-from", type=TABLE,
-    help="File with one id per line, or a table with a column id or of the name of MODEL's ids.",
+    help="File with one id per line, or a table with a column id, or named as MODEL's ids are.",
 )  # fmt: skip
-@click.option("--missing-ok", is_flag=True, help="Pass over ids that MODEL does not hold.")
+@click.option("--missing-ok", is_flag=True, help="Skip ids that MODEL does not hold.")
 @click.option("--where", metavar="'COLUMN OP VALUE'",
-              help="Rows to forget, as those of a person; OP is = != < <= > >=.")  # fmt: skip
+              help="All rows of which this is true, such as 'name = Ada'; OP is = != < <= > >=.",
+              )  # fmt: skip
 @click.option("--subject", "subjects", multiple=True, metavar="NAME",
               help="All rows of this subject, of a model fitted with --subject. Repeatable.",
               )  # fmt: skip
@@ -164,14 +161,11 @@ def learn(**options: Any) -> None:
 @click.option("--reselect", is_flag=True,
               help="Choose scales and hyper-parameters anew on what is left.")  # fmt: skip
 @click.option("--after", metavar="TIME",
-              help="Of a store: out of all answers now, erased after this time, as 14d or 12h; "
-                   "until then `gramian store take-back` brings them back.")  # fmt: skip
+              help="Of a store: leave the rows out of all answers now, and erase them after this "
+                   "time, such as 14d or 12h; until then `gramian store take-back` learns them "
+                   "again.")  # fmt: skip
 @click.option("--receipt", type=OUTPUT, help="Add the receipt to this file, a line of JSON.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
-@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@reading_options
-@store_options
-@json_option
+@edit_options
 def forget(**options: Any) -> None:
     """Forget rows exactly, and print a receipt.
 
@@ -188,8 +182,7 @@ def forget(**options: Any) -> None:
               help="How many rows.  [all whose class is not the most probable; 20 of numbers]",
               )  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, help="CSV or parquet with all of them.")
-@store_options
-@json_option
+@common_options
 def doubt(**options: Any) -> None:
     """List the rows of MODEL whose targets are probably wrong.
 
@@ -207,11 +200,7 @@ def doubt(**options: Any) -> None:
               )  # fmt: skip
 @click.option("ids", "--id", multiple=True, metavar="ID", help="Row to relabel. Repeatable.")
 @click.option("--to", metavar="TARGET", help="New target of the rows named by --id.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
-@click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
-@reading_options
-@store_options
-@json_option
+@edit_options
 def relabel(**options: Any) -> None:
     """Give rows of MODEL other targets: those of TABLE, or one for the rows named by --id."""
     if bool(options["ids"]) != (options["to"] is not None):
@@ -232,16 +221,16 @@ def relabel(**options: Any) -> None:
               help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
 @click.option("--head", metavar="HASH",
               help="Hash of a later receipt that you know from elsewhere.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def verify(**options: Any) -> None:
     """Check a receipt.
 
-    RECEIPT of a model file: that MODEL is the model of the last receipt in it and holds none of its
-    ids. RECEIPT of a store, as `gramian store proof` writes it: that it is in the chain whose head
-    it names, without the store; with MODEL, that it is in the chain of that store.
+    A receipt of a model file is right if MODEL is the model of the last receipt in RECEIPT and
+    holds none of its ids. A receipt of a store, as `gramian store proof` writes it, is right if it
+    is in the chain that ends with the head it names, which needs no store; with MODEL, in the chain
+    of that store.
 
-    The exit code is 0 if all is true, otherwise 1.
+    The exit code is 0 if all is right, otherwise 1.
     """
     run_command("verify", options)
 
@@ -251,8 +240,7 @@ def verify(**options: Any) -> None:
 @click.option("--loo", is_flag=True, help="Exact leave-one-out error and doubtful rows.")
 @click.option("--doubtful", type=click.IntRange(0), default=5, show_default=True,
               help="How many doubtful rows to list, with --loo.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def inspect(**options: Any) -> None:
     """Describe MODEL and what it holds."""
     run_command("inspect", options)
@@ -261,11 +249,10 @@ def inspect(**options: Any) -> None:
 @app.command()
 @click.argument("model", type=STORE)
 @click.option("--predict-only", is_flag=True,
-              help="Coefficients and centres; no ids, no targets. Has to be said.")  # fmt: skip
+              help="Write coefficients and centres, no ids and no targets. Required.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT,
               help="ONNX if it ends in .onnx, else NumPy's npz.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def export(**options: Any) -> None:
     """Write MODEL for other programs, as a file that predicts and nothing else.
 
@@ -279,8 +266,7 @@ def export(**options: Any) -> None:
 @click.option("--doubtful", type=click.IntRange(0), default=20, show_default=True,
               help="How many doubtful rows to list.")  # fmt: skip
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
-@store_options
-@json_option
+@common_options
 def report(**options: Any) -> None:
     """Write a self-contained HTML page about MODEL, with figures."""
     run_command("report", options)
@@ -291,12 +277,11 @@ def report(**options: Any) -> None:
 @click.option("--public-key", metavar="KEY",
               help="Who should have signed: a PEM file or 64 hexadecimal digits.")  # fmt: skip
 @click.option("--refit", is_flag=True, help="Compare the model with a full refit, too.")
-@store_options
-@json_option
+@common_options
 def audit(**options: Any) -> None:
     """Check STORE: file, chain of receipts, signatures, rows, settings.
 
-    The exit code is 0 if all are right, otherwise 1.
+    The exit code is 0 if all is right, otherwise 1.
     """
     run_command("audit", options)
 
@@ -309,7 +294,7 @@ app.add_command(store)
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Address to listen on; one that others can reach needs --tokens.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
-@click.option("--name", help="Of the model, in paths.  [that of the file]")
+@click.option("--name", help="Name of the model in paths.  [that of the file]")
 @click.option("--tokens", type=MODEL, help="File of tokens that `gramian token` made.")
 @click.option("--key", type=MODEL, help="Private key (PEM) that signs the receipts.")
 @click.option("--keyring", type=MODEL, envvar="GRAMIAN_KEYRING",
@@ -325,22 +310,22 @@ app.add_command(store)
               help="Log who asked for which route, without addresses and values.")  # fmt: skip
 @click.option("--json-log", is_flag=True, help="Log in JSON.")
 @click.option("--max-body", type=click.IntRange(1), default=8, show_default=True, metavar="MIB",
-              help="Size of a request.")  # fmt: skip
+              help="Largest request.")  # fmt: skip
 @click.option("--max-rows", type=click.IntRange(1), default=10_000, show_default=True,
-              help="Rows of a request.")  # fmt: skip
+              help="Most rows in a request.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(1), default=256, show_default=True,
-              help="Edits that may wait.")  # fmt: skip
+              help="Most edits that may wait.")  # fmt: skip
 @click.option("--max-connections", type=click.IntRange(1), default=512, show_default=True,
-              help="Open connections.")  # fmt: skip
+              help="Most open connections.")  # fmt: skip
 @click.option("--rate", type=NumberOr(), metavar="NUMBER",
-              help="Requests a second of one client.  [any number]")  # fmt: skip
+              help="Most requests a second from one client.  [no limit]")  # fmt: skip
 def serve(**options: Any) -> None:
     """Serve STOREs over HTTP: predictions by the Open Inference Protocol, edits with receipts.
 
     A STORE is a file, or the address of one on a server, postgresql://…, which any number of
     processes may serve.
     """
-    run_command("serve", {**options, "as_json": False})
+    run_command("serve", options)
 
 
 @app.command()
@@ -348,8 +333,8 @@ def serve(**options: Any) -> None:
 @click.option("--name", required=True, help="Who gets it.")
 @click.option("scopes", "--scope", multiple=True, required=True,
               type=click.Choice(["predict", "learn", "forget", "admin"]),
-              help="What it is good for; admin includes all. Repeatable.")  # fmt: skip
-@click.option("--days", type=float, metavar="DAYS", help="How long it is good.  [for ever]")
+              help="What it allows; admin includes all. Repeatable.")  # fmt: skip
+@click.option("--days", type=float, metavar="DAYS", help="Days until it expires.  [never]")
 @json_option
 def token(**options: Any) -> None:
     """Make a token for `gramian serve` and add its hash to FILE."""
@@ -363,4 +348,4 @@ def token(**options: Any) -> None:
 def play(**options: Any) -> None:
     """Paint samples on a page, and watch a model learn and forget them."""
     click.echo(f"Gramian plays at http://{options['host']}:{options['port']}/ (Ctrl+C ends it).")
-    run_command("play", {**options, "as_json": False})
+    run_command("play", options)

@@ -13,15 +13,33 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from gramian import ChoiceWarning
-from gramian.cli._errors import errors
-from gramian.tables import CategoryColumn, DateColumn, TableModel, TableWarning, estimator_of
+from gramian.cli._sets import class_outputs
+from gramian.tables import CategoryColumn, DateColumn, TableWarning
+from gramian.tables._columns import Column
+from gramian.tables._model_rows import model_rows
 
 Facts = dict[str, Any]
 
 
-def chosen(model: Any) -> Facts:
+def describe(model: Any) -> Facts:
+    """Estimator, size, target, choices and, of a table, columns."""
+    rows = model_rows(model)
+    estimator = rows.estimator
+    facts: Facts = {
+        "estimator": type(estimator).__name__,
+        "summary": _summary(estimator),
+        "rows": len(estimator.ids_),
+        "features": int(estimator.n_features_in_),
+        "target": {"column": rows.target, "held": _targets(estimator)},
+        "chosen": _chosen(estimator),
+    }
+    if rows.columns is not None:
+        facts |= {"columns": list(map(_column, rows.columns)), "ignored": model.ignored_}
+    return facts
+
+
+def _chosen(estimator: Any) -> Facts:
     """Kernel and hyper-parameters in use, and how they were found."""
-    estimator = estimator_of(model)
     if hasattr(estimator, "parts_"):
         return _stacked(estimator)
     chosen = getattr(estimator, "kernel_", None)
@@ -46,37 +64,32 @@ def _stacked(estimator: Any) -> Facts:
     return {**facts, "metric": metrics, "weight": estimator.weights_.tolist()}
 
 
-def columns(model: TableModel) -> list[Facts]:
-    """Name and meaning of each column."""
-    facts: list[Facts] = []
-    for column in model.columns_:
-        if isinstance(column, CategoryColumn):
-            levels = [level for level in column.levels if level is not None]
-            facts.append({"name": column.name, "kind": "text", "levels": levels})
-            continue
-        scale = {"mean": column.mean, "deviation": column.deviation}
-        if isinstance(column, DateColumn):
-            written = {"notation": column.format, "parts": list(column.parts)}
-            facts.append({"name": column.name, "kind": "dates", **scale, **written})
-        else:
-            unit = {"unit": column.format.unit} if column.format.unit else {}
-            facts.append({"name": column.name, "kind": "numbers", **scale, **unit})
-        facts[-1]["missing_at_fit"] = column.marks_missing
-    return facts
+def _column(column: Column) -> Facts:
+    """Name and meaning of a column."""
+    if isinstance(column, CategoryColumn):
+        levels = [level for level in column.levels if level is not None]
+        return {"name": column.name, "kind": "text", "levels": levels}
+    more: Facts
+    if isinstance(column, DateColumn):
+        kind, more = "dates", {"notation": column.format, "parts": list(column.parts)}
+    else:
+        kind, more = "numbers", {"unit": column.format.unit} if column.format.unit else {}
+    scale = {"mean": column.mean, "deviation": column.deviation}
+    missing = {"missing_at_fit": column.marks_missing}
+    return {"name": column.name, "kind": kind, **scale, **more, **missing}
 
 
-def targets(model: Any) -> Facts:
+def _targets(estimator: Any) -> Facts:
     """Number of rows of each class, or the range of the numbers."""
-    y = model.y_fit_
-    if is_classifier(model):
+    y = estimator.y_fit_
+    if is_classifier(estimator):
         counts = Counter(y.tolist())
-        return {str(label): counts[label] for label in model.classes_.tolist()}
+        return {str(label): counts[label] for label in estimator.classes_.tolist()}
     return {"lowest": float(y.min()), "mean": float(y.mean()), "highest": float(y.max())}
 
 
-def described(model: Any) -> str:
-    """The estimator, and the size and kind of what it holds."""
-    estimator = estimator_of(model)
+def _summary(estimator: Any) -> str:
+    """The estimator, and the size and kind of what it holds, in one sentence."""
     if is_classifier(estimator):
         kind = f"{len(estimator.classes_)} classes"
     else:
@@ -139,10 +152,20 @@ def leave_one_out(model: Any) -> Facts:
     return facts
 
 
+def errors(y: Any, predicted: Any) -> Facts:
+    """Errors of a regression in the unit of the target, and R², also where some are infinite."""
+    off, total = y - predicted, np.sum((y - np.mean(y, axis=0)) ** 2, axis=0)
+    r2 = 1.0 - np.sum(off**2, axis=0) / np.where(total > 0, total, np.inf)
+    return {
+        "rmse": float(np.sqrt(np.mean(off**2))),
+        "mean_absolute_error": float(np.mean(np.abs(off))),
+        "r2": float(np.mean(r2)),
+    }
+
+
 def _areas(model: Any, y: Any) -> list[float | None]:
     """Area under the ROC curve of each class against the rest, by the left-out decision values."""
-    F = np.asarray(model.loo_decision_function())
-    F = np.stack([-F, F], axis=1) if F.ndim == 1 else F
+    F = class_outputs(model.loo_decision_function())
     own = [y == label for label in model.classes_.tolist()]
     return [
         float(roc_auc_score(mine, np.nan_to_num(F[:, j]))) if 0 < mine.sum() < len(y) else None

@@ -8,16 +8,16 @@ from sklearn.base import is_classifier
 
 from gramian.cli._models import notation_of
 from gramian.cli._opened import reading
+from gramian.cli._running import step
 from gramian.cli._show import echo, table
 from gramian.cli._tables import write_table
-from gramian.cli._work import step
 from gramian.data import doubtful, label_issues
 from gramian.tables import estimator_of
 
 _FEW = 20
 
 
-def run(*, model: str, top: int | None, output: str | None, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, top: int | None, output: str | None) -> dict[str, Any]:
     """The doubtful rows as a table, which is written where there is a place for it."""
     with reading(model) as opened:
         fitted = opened.model

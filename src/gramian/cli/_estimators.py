@@ -28,8 +28,7 @@ _SHORT = {
 ESTIMATOR_NAMES = {_SHORT.get(name, name): cls for name, cls in ESTIMATORS.items()}
 """Estimators by the names that the command line takes; a new one goes by that of its class."""
 EXACT_UP_TO = 5_000
-"""Rows up to which estimators on the whole Gram matrix were measured to be worth their time, half a
-minute for a stack (docs/choosing.md)."""
+"""Rows up to which estimators on the whole Gram matrix are worth their time (docs/choosing.md)."""
 CENTRES = 2_000
 """Rows that are drawn for a basis: more than a selection finds in the same time."""
 PARTS = max(len(CLASS_KERNELS), len(NUMBER_KERNELS))
@@ -44,21 +43,22 @@ class Choice(NamedTuple):
     """An estimator for a table."""
 
     name: str
-    why: str
+    why: str | None = None
+    """None if it was asked for."""
     parameters: Mapping[str, Any] = MappingProxyType({})
     """Those of the estimator that are not its default."""
 
 
 def choose_estimator(
-    cells: list[Any], read: Any, itemsize: int, *, one: bool = False, classes: bool | None = None
+    cells: list[Any], read: Any, itemsize: int, *, one: bool = False, classes: bool = False
 ) -> Choice:
     """The estimator for this target on this computer, and why, in one line.
 
-    ``one`` estimator is wanted if a kernel, a width or the like is given; ``classes`` says what
-    the target is, which its cells tell otherwise.
+    ``one`` estimator is wanted if a kernel, a width or the like is given. The target has classes
+    if its cells look like that, or if ``classes`` is true.
     """
     n = len(cells)
-    what = _kind(cells, read) if classes is None else "classes"
+    what = "classes" if classes else _kind(cells, read)
     classes = what == "classes"
     exact, sparse = (
         ("discriminant", "orthogonal") if classes else ("ls-svr", "orthogonal-regressor")

@@ -12,7 +12,7 @@ from gramian.cli._show import echo
 from gramian.export import predict_only as write
 
 
-def run(*, model: str, predict_only: bool, output: str | None, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, predict_only: bool, output: str | None) -> dict[str, Any]:
     """Write what predictions need."""
     if not (predict_only and output):
         raise click.UsageError(

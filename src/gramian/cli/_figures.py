@@ -23,44 +23,34 @@ _MANY, _SOME = 3_000, 100
 
 
 class Figure(NamedTuple):
-    """A drawing with its words; it is drawn when it is asked for."""
+    """A drawing with its title and caption; ``svg`` draws it."""
 
     title: str
     caption: str
     draw: Callable[[Any], Any]
 
     def svg(self) -> bytes:
-        """The drawing."""
-        return _svg(self.draw)
+        """The drawing; ModuleNotFoundError without matplotlib."""
+        return draw_svg(lambda figure: self.draw(figure.subplots()), (6.4, 4.2))
 
 
-def drawings(estimator: Any) -> list[Figure]:
-    """Those that make sense for this machine.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        Without matplotlib.
-    """
-    return [Figure(*drawing) for drawing in _drawings(estimator)]
-
-
-def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]:
+def drawings(estimator: Any) -> Iterator[Figure]:
+    """Those that make sense for this estimator."""
     influence = _influence(estimator)
     if is_classifier(estimator):
         if estimator.n_features_in_ == 2:
-            yield (
+            yield Figure(
                 "Decision boundary",
                 "Samples by their leave-one-out loss; large ones are doubtful.",
                 lambda ax: LeaveOneOutBoundaryDisplay.from_estimator(estimator, ax=ax),
             )
-        yield (
+        yield Figure(
             "Calibration",
             "How often what was given some probability came true, on left-out samples.",
             lambda ax: CalibrationDisplay.from_estimator(estimator, ax=ax),
         )
     else:
-        yield (
+        yield Figure(
             "Left-out predictions",
             "Each sample as the model without it predicts it.",
             lambda ax: PredictionErrorDisplay(
@@ -68,20 +58,20 @@ def _drawings(estimator: Any) -> Iterator[tuple[str, str, Callable[[Any], Any]]]
             ).plot(ax=ax, kind="actual_vs_predicted"),
         )
     if _has_coverage(estimator, _SOME if influence is None else _MANY):
-        yield (
+        yield Figure(
             "Coverage",
             "How often prediction sets hold the truth, asked of the model without the sample, and "
             "their size: classes in a set, or width of an interval.",
             lambda ax: CoverageDisplay.from_estimator(estimator, ax=ax),
         )
     if getattr(estimator, "selection_", None) is not None:
-        yield (
+        yield Figure(
             "Search",
             "The leave-one-out criterion of every setting that was tried.",
             lambda ax: SelectionPathDisplay.from_estimator(estimator, ax=ax),
         )
     if influence is not None:
-        yield (
+        yield Figure(
             "Influence",
             "How far the decision values of all samples would move if one were forgotten.",
             lambda ax: _draw_influence(estimator, influence, ax),
@@ -110,7 +100,3 @@ def _draw_influence(estimator: Any, influence: Influence, ax: Any) -> None:
     classes = is_classifier(estimator)
     wrong = estimator.loo_predict() != estimator.y_fit_ if classes else None
     InfluenceDisplay(estimator.ids_, influence.rms, wrong).plot(ax=ax)
-
-
-def _svg(draw: Callable[[Any], Any]) -> bytes:
-    return draw_svg(lambda figure: draw(figure.subplots()), (6.4, 4.2))

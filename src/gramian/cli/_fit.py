@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -11,15 +10,15 @@ import click
 import gramian
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._estimators import choose_estimator, make_estimator, stack_for
-from gramian.cli._follow import progress_of
+from gramian.cli._estimators import Choice, choose_estimator, make_estimator, stack_for
+from gramian.cli._progress import progress_of
+from gramian.cli._running import prints_json, step
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
 from gramian.cli._tables import naming, read_table, reading_options
 from gramian.cli._targets import with_target
-from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.files import locked
-from gramian.tables import NumberFormat, TableModel, are_classes, read_cells, unit_of
+from gramian.tables import TableModel, are_classes, read_cells
 
 
 def run(
@@ -35,7 +34,6 @@ def run(
     device: str | None,
     doubtful: Any,
     output: str,
-    quiet: bool,
     drop_missing_target: bool,
     **reading: Any,
 ) -> dict[str, Any]:
@@ -43,29 +41,21 @@ def run(
     start = perf_counter()
     step("reading")
     columns = read_table(table)
+    encoding, dtype = reading_options().encoding, "float32" if float32 else "float64"
+    model = TableModel(None, target=target, dtype=dtype, encoding=encoding, **reading)
+    given = {"kernel": kernel, "gamma": gamma, "metric": metric, "ridge": ridge, "device": device}
     with naming(table):
-        written = NumberFormat(
-            reading["decimal"], reading["thousands"] or "", missing=tuple(reading["missing"])
-        )
-        if target in reading["units"]:
-            written = replace(written, unit=unit_of(read_cells(columns, target), target))
+        written = model._reading().written(target, read_cells(columns, target))
         columns, dropped = with_target(columns, target, written, drop=drop_missing_target)
-        cells, reason, more = read_cells(columns, target), None, {}
-        named = target in reading["categorical"]  # asked for as classes
+        cells, named = read_cells(columns, target), target in reading["categorical"]
+        choice = Choice(estimator)
         if estimator == "auto":
-            one = any(given is not None for given in (kernel, gamma, metric, ridge, device))
-            size = 4 if float32 else 8
-            choice = choose_estimator(cells, written.number, size, one=one, classes=named or None)
-            estimator, reason, more = choice.name, choice.why, dict(choice.parameters)
-            _remark(f"Estimator: {estimator} ({reason}).", quiet)
+            one, size = any(value is not None for value in given.values()), 4 if float32 else 8
+            choice = choose_estimator(cells, written.number, size, one=one, classes=named)
+            _remark(f"Estimator: {choice.name} ({choice.why}).")
         elif estimator == "stack":
-            estimator = stack_for(named or are_classes(cells, written.number))
-        given = {"kernel": kernel, "gamma": gamma, "metric": metric, "ridge": ridge}
-        unfitted = make_estimator(estimator, device=device, parameters=more, **given)
-        dtype = "float32" if float32 else "float64"
-        model = TableModel(
-            unfitted, target=target, dtype=dtype, encoding=reading_options().encoding, **reading
-        )
+            choice = Choice(stack_for(named or are_classes(cells, written.number)))
+        model.estimator = make_estimator(choice.name, parameters=choice.parameters, **given)
     with locked(output):  # from the start: who waits for it need not wait in vain
         with naming(table):
             seconds, notes = _timed_fit(model, columns)
@@ -75,26 +65,17 @@ def run(
         step("saving")
         gramian.save(model, output)
     step("leave-one-out error")
-    left_out = _assess.leave_one_out(model)
-    notes = [*dict.fromkeys([*notes, *doubts])]
-    facts = {
+    return {
         "model": output,
-        "estimator": type(unfitted).__name__,
-        "estimator_reason": reason,
-        "notes": notes,
+        "estimator_reason": choice.why,
+        "notes": [*dict.fromkeys([*notes, *doubts])],
         "dropped": dropped,
-        "summary": _assess.described(model),
-        "rows": len(model.ids_),
-        "features": int(model.estimator_.n_features_in_),
-        "columns": _assess.columns(model),
-        "ignored": model.ignored_,
-        "target": {"column": target, "held": _assess.targets(model)},
-        "chosen": _assess.chosen(model),
+        **_assess.describe(model),
         "new_rows": found,
-        "leave_one_out": left_out,
+        "leave_one_out": _assess.leave_one_out(model),
         "doubtful": data.doubtful(model, doubtful),
+        "seconds": {"fit": seconds, "all": perf_counter() - start},
     }
-    return {**facts, "seconds": {"fit": seconds, "all": perf_counter() - start}}
 
 
 def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
@@ -115,13 +96,12 @@ def _timed_fit(model: TableModel, table: Any) -> tuple[float, list[str]]:
     return perf_counter() - start, notes
 
 
-def _remark(text: str, quiet: bool) -> None:
-    if not quiet:
+def _remark(text: str) -> None:
+    if not prints_json():
         click.echo(without_controls(text), err=True)
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(facts["summary"])
     if facts["dropped"]:
         echo(f"Left out: {facts['dropped']} rows without a target.")

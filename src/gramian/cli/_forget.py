@@ -11,8 +11,8 @@ import click
 
 from gramian.cli._opened import Opened, editing, reading
 from gramian.cli._row_selection import RowSelection
+from gramian.cli._running import pause, prints_json, step
 from gramian.cli._show import echo, number, pairs
-from gramian.cli._work import pause, step
 from gramian.files import _ledger
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -37,7 +37,6 @@ def run(
     receipt: str | None,
     key: str | None,
     output: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Forget, and return the receipt; a dry run says what would be forgotten."""
     selection = RowSelection(ids, ids_from, where, missing_ok, subjects)
@@ -50,18 +49,18 @@ def run(
         finished = _open_receipts(receipt, opened)
         rows, unknown = selection.of(opened.model, model)
         if not yes:
-            _confirm(len(rows), len(opened.model.ids_), quiet)
+            _confirm(len(rows), len(opened.model.ids_))
         step("forgetting")
-        options = {"tolerance": tolerance, "reselect": reselect, "receipts": receipt}
-        done = opened.forget(rows, verify=verify, after=wait, **options)
+        options = {"tolerance": tolerance, "reselect": reselect}
+        done = opened.forget(rows, verify=verify, after=wait, receipts=receipt, **options)
         return {
             "saved": opened.saved,
             "receipts": receipt,
-            "receipt": done.receipt,
+            "receipt": done,
             "finished": finished,
             "unknown_ids": unknown,
             "after": after,
-            "failed": done.failed,
+            "failed": done["verified"] is False,
         }
 
 
@@ -92,7 +91,7 @@ def _tried(opened: Opened, rows: list[Any], unknown: list[str]) -> dict[str, Any
     }
 
 
-def _confirm(count: int, rows: int, quiet: bool) -> None:
+def _confirm(count: int, rows: int) -> None:
     """Ask before many rows are forgotten; where nobody can answer, --yes has to say so.
 
     Raises
@@ -105,7 +104,7 @@ def _confirm(count: int, rows: int, quiet: bool) -> None:
     if count <= SHARE * rows:
         return
     what = f"{count} of {rows} rows ({count / rows:.0%})"
-    if quiet or not can_answer():
+    if prints_json() or not can_answer():
         raise click.UsageError(
             f"this would forget {what}. Look at them with --dry-run; --yes forgets them."
         )

@@ -96,7 +96,7 @@ def section(title: str, parts: Iterable[str]) -> str:
 
 
 def grid(sections: Iterable[str]) -> str:
-    """Sections beside one another, as many as the window is wide for."""
+    """Sections next to one another, as many as the window is wide for."""
     return f'<div class="grid">\n{_lines(sections)}\n</div>'
 
 
@@ -118,7 +118,6 @@ def folded(summary: str, parts: Iterable[str]) -> str:
 
 
 def heading(text: str, level: int = 2) -> str:
-    """A heading."""
     return f"<h{level}>{escape(text)}</h{level}>"
 
 

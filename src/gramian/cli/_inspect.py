@@ -6,14 +6,13 @@ from typing import Any
 
 from gramian import data
 from gramian.cli import _assess
-from gramian.cli._follow import progress_of
 from gramian.cli._opened import Opened, reading
+from gramian.cli._progress import progress_of
+from gramian.cli._running import step
 from gramian.cli._show import echo, heading, pairs, show_columns, show_doubtful, show_errors
-from gramian.cli._work import step
-from gramian.tables._model_rows import model_rows
 
 
-def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, loo: bool, doubtful: int) -> dict[str, Any]:
     """What the file and the model say of themselves."""
     with reading(model) as opened:
         return described(opened, loo=loo, doubtful=doubtful)
@@ -22,21 +21,12 @@ def run(*, model: str, loo: bool, doubtful: int, quiet: bool) -> dict[str, Any]:
 def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
     """The same of a model that is open."""
     fitted = opened.model
-    rows = model_rows(fitted)
-    estimator = rows.estimator
     facts: dict[str, Any] = {
         "model": opened.path,
         "file": opened.facts(),
-        "estimator": type(estimator).__name__,
-        "summary": _assess.described(fitted),
-        "rows": len(estimator.ids_),
-        "features": int(estimator.n_features_in_),
-        "ids": {"first": estimator.ids_[0].item(), "last": estimator.ids_[-1].item()},
-        "chosen": _assess.chosen(fitted),
-        "target": {"column": rows.target, "held": _assess.targets(fitted)},
+        **_assess.describe(fitted),
+        "ids": {"first": fitted.ids_[0].item(), "last": fitted.ids_[-1].item()},
     }
-    if rows.columns is not None:
-        facts |= {"columns": _assess.columns(fitted), "ignored": fitted.ignored_}
     if loo:
         with progress_of("error on new rows", only="folds"):
             facts["new_rows"], facts["notes"] = _assess.new_rows(fitted)
@@ -47,7 +37,6 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(facts["summary"])
     ids, target = facts["ids"], facts["target"]
     echo(f"Ids: {ids['first']} … {ids['last']}.")

@@ -8,10 +8,10 @@ from typing import Any
 from gramian.cli import _assess
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import editing
+from gramian.cli._running import step
 from gramian.cli._show import echo, show_change
 from gramian.cli._tables import naming, read_table
-from gramian.cli._targets import without_missing
-from gramian.cli._work import step
+from gramian.cli._targets import with_target
 
 
 def run(
@@ -21,7 +21,6 @@ def run(
     key: str | None,
     output: str | None,
     drop_missing_target: bool,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Learn the rows and save."""
     start = perf_counter()
@@ -29,7 +28,9 @@ def run(
         fitted = opened.table_model
         columns = read_table(table, fitted)
         with naming(table):
-            columns, dropped = without_missing(columns, fitted, drop=drop_missing_target)
+            columns, dropped = with_target(
+                columns, str(fitted.target), fitted.target_.format, drop=drop_missing_target
+            )
         step("leave-one-out error before")
         before, n = _assess.leave_one_out(fitted), len(fitted.ids_)
         with naming(table):
@@ -53,7 +54,6 @@ def run(
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     rows = "row" if facts["learned"] == 1 else "rows"
     echo(f"Learned {facts['learned']} {rows}. The model holds {facts['rows']} rows.")
     if facts["dropped"]:

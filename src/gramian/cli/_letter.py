@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gramian.cli._html import document, escape
+from gramian.cli._html import document, escape, heading, pairs, paragraph
 from gramian.files import Proof, Receipt
 
 _STYLE = """
@@ -27,16 +27,18 @@ def letter(proof: Proof, *, pending: bool, person: str | None, office: str | Non
     """The page."""
     receipt = proof.receipt
     title = _TITLES.get(receipt.action, f"Receipt of {receipt.action}")
+    key = receipt.public_key
+    signer, and_who = (f" --public-key {key}", ", and who signed it") if key else ("", "")
     body = [
-        f'<p class="right">{escape(receipt.time[:10])}</p>',
-        f"<p>{escape(office)}</p>" if office else "",
-        f"<h1>{escape(title)}</h1>",
-        f"<p>Dear {escape(person or 'Sir or Madam')},</p>",
-        *(f"<p>{escape(text)}</p>" for text in _sentences(receipt, pending)),
-        f"<table>{_facts(proof)}</table>",
+        paragraph(receipt.time[:10], "right"),
+        paragraph(office) if office else "",
+        heading(title, 1),
+        paragraph(f"Dear {person or 'Sir or Madam'},"),
+        *map(paragraph, _sentences(receipt, pending)),
+        pairs(_facts(proof)),
         "<p>How to check this: keep the file that comes with this letter, or the text below. "
-        f'<span class="code">gramian verify FILE{escape(_signer(receipt))}</span> '
-        f"{escape(_how(receipt))} "
+        f'<span class="code">gramian verify FILE{escape(signer)}</span> checks that the receipt is '
+        f"in the chain of the last receipt named above{and_who}. "
         "The format is public, and anyone can write a program that checks it.</p>",
         "<details><summary>The receipt and its proof</summary>"
         f'<pre class="code">{escape(json.dumps(proof.as_dict(), indent=1))}</pre></details>',
@@ -96,9 +98,9 @@ def _about_copies(receipt: Receipt, pending: bool) -> str:
     return f"{sentences} {'Some servers have yet to confirm this.' if pending else ''}".strip()
 
 
-def _facts(proof: Proof) -> str:
+def _facts(proof: Proof) -> dict[str, str]:
     receipt, head = proof.receipt, proof.head
-    shown = {
+    return {
         "receipt": f"{receipt.number} of {head.number}",
         "records before and after": f"{receipt.n_before} and {receipt.n_after}",
         "done by": receipt.user,
@@ -106,17 +108,3 @@ def _facts(proof: Proof) -> str:
         "hash of the last receipt": head.hash,
         "signed by": receipt.public_key or "nobody",
     }
-    rows = (
-        f'<tr><td>{escape(name)}</td><td class="code">{escape(value)}</td></tr>'
-        for name, value in shown.items()
-    )
-    return "".join(rows)
-
-
-def _signer(receipt: Receipt) -> str:
-    return "" if receipt.public_key is None else f" --public-key {receipt.public_key}"
-
-
-def _how(receipt: Receipt) -> str:
-    check = "checks that the receipt is in the chain of the last receipt named above"
-    return f"{check}." if receipt.public_key is None else f"{check}, and who signed it."

@@ -8,10 +8,11 @@ from typing import Any
 from gramian.cli._tables import Notation
 from gramian.core.text import csv_cell
 from gramian.tables import CategoryColumn, TableModel, read_cells
+from gramian.tables._model_rows import model_rows
 
 
 def as_held(model: Any, name: str) -> int | str:
-    """The id in the type that the model's ids have."""
+    """The id in the type that the model's ids have, whether the model holds it or not."""
     if model.ids_.dtype.kind == "U":
         return name
     try:
@@ -33,7 +34,7 @@ def held_texts(cells: Sequence[Any], known: Any) -> list[str]:
 
 def notation_of(model: Any) -> Notation:
     """How tables are written that the model can read."""
-    decimal = getattr(model, "decimal", ".")
+    decimal = model_rows(model).decimal
     return Notation(";" if decimal == "," else ",", decimal)
 
 

@@ -10,12 +10,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import gramian
-from gramian.cli._options import OPENING
+from gramian.cli._options import OPENING, is_address
 from gramian.files import file_facts, locked
 from gramian.tables import TableModel
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Facts = dict[str, Any]
 _DATABASE = b"SQLite format 3\x00"
-_SERVERS = ("postgresql://", "postgres://")
 
 
 def opening() -> dict[str, Any]:
@@ -33,11 +32,11 @@ def opening() -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-class Forgotten(NamedTuple):
-    """The receipt of rows that were forgotten, and whether a comparison with a refit failed."""
+def open_store(path: str, **options: Any) -> Store:
+    """A store, with the keyring and the anchor that the command was given."""
+    from gramian.store import Store  # a model file needs no database
 
-    receipt: Facts
-    failed: bool
+    return Store.open(path, **options, **opening())
 
 
 class Opened(ABC):
@@ -76,8 +75,11 @@ class Opened(ABC):
         """Give rows other targets; the receipt, where there is one."""
 
     @abstractmethod
-    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
-        """Forget rows. A file takes the options ``reselect``, ``tolerance`` and ``receipts``."""
+    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Facts:
+        """Forget rows; the receipt.
+
+        A store takes the option ``after``, a file ``receipts``, ``reselect`` and ``tolerance``.
+        """
 
 
 class ModelFile(Opened):
@@ -102,24 +104,24 @@ class ModelFile(Opened):
         self._model.relabel(ids, cells)
         gramian.save(self._model, self.saved)
 
-    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
+    def forget(
+        self,
+        ids: list[Any],
+        *,
+        verify: bool,
+        after: Any = None,
+        receipts: str | None = None,
+        **options: Any,
+    ) -> Facts:
         from gramian.files import _ledger  # what only predicts is faster without
 
-        receipts = options.pop("receipts", None)
-        if options.pop("after", None) is not None:
+        if after is not None:
             raise ValueError(f"{self.path} is a model file; --after is for a store.")
-        proof = gramian.forget(self._model, ids, verify=verify, **options)
-        record = _ledger.new_record(proof, self.saved)
-        self._save(record, receipts)
-        return Forgotten({**record, "status": _ledger.DONE}, proof.verified is False)
-
-    def _save(self, record: Facts, receipts: str | None) -> None:
-        """Write the receipt as pending, save the model, finish the receipt."""
-        from gramian.files import _ledger
-
+        receipt = gramian.forget(self._model, ids, verify=verify, **options)
+        record = _ledger.new_record(receipt, self.saved)
         if receipts is None:
             gramian.save(self._model, self.saved)
-            return
+            return {**record, "status": _ledger.DONE}
         _ledger.append_record(receipts, record, _ledger.PENDING)
         try:
             gramian.save(self._model, self.saved)
@@ -127,7 +129,7 @@ class ModelFile(Opened):
             note = "the model could not be saved"
             _ledger.append_record(receipts, record, _ledger.VOID, note=note)
             raise
-        _ledger.append_record(receipts, record, _ledger.DONE)
+        return _ledger.append_record(receipts, record, _ledger.DONE)
 
 
 class OpenStore(Opened):
@@ -150,7 +152,7 @@ class OpenStore(Opened):
             "receipts": "not signed" if last.public_key is None else f"signed by {last.public_key}",
             "last_receipt": last.hash,
             "copies": "not reached" if last.epoch is None else f"reached, epoch {last.epoch}",
-            **({} if _is_address(self.path) else {"bytes": os.stat(self.path).st_size}),
+            **({} if is_address(self.path) else {"bytes": os.stat(self.path).st_size}),
         }
 
     def learn(self, table: Any) -> Facts:
@@ -159,20 +161,18 @@ class OpenStore(Opened):
     def relabel(self, ids: list[Any], cells: list[Any]) -> Facts:
         return self._store.relabel(ids, cells).as_dict()
 
-    def forget(self, ids: list[Any], *, verify: bool, **options: Any) -> Forgotten:
-        receipt = self._store.forget(ids, verify=verify, after=options.get("after"))
-        record = {**receipt.as_dict(), "ids": ids, "hashed_ids": list(receipt.ids)}
-        return Forgotten(record, receipt.verified is False)
+    def forget(self, ids: list[Any], *, verify: bool, after: Any = None, **_: Any) -> Facts:
+        receipt = self._store.forget(ids, verify=verify, after=after)
+        return {**receipt.as_dict(), "ids": ids, "hashed_ids": list(receipt.ids)}
 
 
 @contextmanager
 def reading(path: str) -> Iterator[Opened]:
     """Open what this path is, to read."""
-    store_class = _store_class(path)
-    if store_class is None:
+    if not _is_store(path):
         yield ModelFile(path, path)
         return
-    with store_class.open(path, readonly=True, **opening()) as store:
+    with open_store(path, readonly=True) as store:
         yield OpenStore(path, store)
 
 
@@ -187,10 +187,9 @@ def editing(
     ValueError
         If an option was given that does not go with what the path is.
     """
-    store_class = _store_class(path)
-    if store_class is not None:
+    if _is_store(path):
         _check_options(path, **file_only, output=output)
-        with store_class.open(path, key=key, **opening()) as store:
+        with open_store(path, key=key) as store:
             yield OpenStore(path, store)
         return
     if key is not None:
@@ -199,19 +198,12 @@ def editing(
         yield ModelFile(path, output or path)
 
 
-def _store_class(path: str) -> type[Store] | None:
-    """What opens this path, if it is a store; a model file needs no database."""
-    if not _is_address(path):
-        with open(path, "rb") as stream:
-            if stream.read(len(_DATABASE)) != _DATABASE:
-                return None
-    from gramian.store import Store
-
-    return Store
-
-
-def _is_address(path: str) -> bool:
-    return path.startswith(_SERVERS)
+def _is_store(path: str) -> bool:
+    """As `gramian.store.is_store`, which takes long to import."""
+    if is_address(path):
+        return True
+    with open(path, "rb") as stream:
+        return stream.read(len(_DATABASE)) == _DATABASE
 
 
 def _check_options(path: str, **options: Any) -> None:

@@ -28,13 +28,16 @@ class OutputPath(click.Path):
 OUTPUT = OutputPath(dir_okay=False, writable=True)
 
 
+def is_address(path: str) -> bool:
+    """As `gramian.store.is_address`, which takes long to import."""
+    return path.startswith(("postgresql://", "postgres://"))
+
+
 class StorePath(click.Path):
     """A store in a file, or the address of one on a server."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if str(value).startswith(("postgresql://", "postgres://")):
-            return value
-        return super().convert(value, param, ctx)
+        return value if is_address(str(value)) else super().convert(value, param, ctx)
 
 
 STORE = StorePath(exists=True, dir_okay=False)
@@ -69,38 +72,44 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def reading_options(command: Command) -> Command:
     """Options of the tables that a command reads; `gramian.cli._tables` finds them there."""
-
-    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        context.meta.setdefault(READING, {})[str(parameter.name)] = value
-
-    shared: dict[str, Any] = {"expose_value": False, "callback": keep}
+    shared: dict[str, Any] = {"expose_value": False, "callback": _kept(READING)}
     encoding = click.option(
         "--encoding", metavar="NAME", **shared,
-        help="Of text files, such as cp1252 or latin-1.  [byte-order mark; that of the fit; utf-8]",
+        help="Encoding of text files, such as cp1252.  [byte-order mark; that of the fit; utf-8]",
     )  # fmt: skip
     skip = click.option(
         "skip", "--skip-lines", type=click.IntRange(0), default=0, metavar="NUMBER", **shared,
-        help="Lines of text files before the names of the columns, such as a title.",
+        help="Lines to skip before the names of the columns, such as a title.",
     )  # fmt: skip
     return encoding(skip(command))
 
 
-def store_options(command: Command) -> Command:
-    """Options of a store with a keyring; `gramian.cli._opened` finds them there."""
-
-    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        context.meta.setdefault(OPENING, {})[str(parameter.name)] = value
-
-    shared: dict[str, Any] = {"expose_value": False, "callback": keep, "type": NEW_FILE}
+def common_options(command: Command) -> Command:
+    """Options of a store with a keyring, which `gramian.cli._opened` finds, and ``--json``."""
+    shared: dict[str, Any] = {
+        "expose_value": False, "callback": _kept(OPENING), "type": NEW_FILE, "metavar": "FILE"
+    }  # fmt: skip
     keyring = click.option(
-        "--keyring", envvar="GRAMIAN_KEYRING", metavar="FILE", **shared,
+        "--keyring", envvar="GRAMIAN_KEYRING", **shared,
         help="Keyring of a store whose rows are encrypted.  [GRAMIAN_KEYRING]",
     )  # fmt: skip
     anchor = click.option(
-        "--anchor", envvar="GRAMIAN_ANCHOR", metavar="FILE", **shared,
-        help="Names the last receipt, by which an old copy is recognised.  [GRAMIAN_ANCHOR]",
+        "--anchor", envvar="GRAMIAN_ANCHOR", **shared,
+        help="Names the last receipt, so that an old copy is recognised.  [GRAMIAN_ANCHOR]",
     )  # fmt: skip
-    return keyring(anchor(command))
+    return keyring(anchor(json_option(command)))
+
+
+def edit_options(command: Command) -> Command:
+    """Options of commands that change a model, in a file or in a store."""
+    key = click.option("--key", type=MODEL, help="Private key that signs the receipts of a store.")
+    output = click.option("-o", "--output", type=OUTPUT, help="Model file to write.  [MODEL]")
+    return key(output(reading_options(common_options(command))))
+
+
+def key_option(command: Command) -> Command:
+    """``--key`` of commands that write receipts of a store."""
+    return click.option("--key", type=MODEL, help="Private key that signs the receipts.")(command)
 
 
 def drop_option(command: Command) -> Command:
@@ -113,3 +122,12 @@ def drop_option(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """``--json``, the last option of every command."""
     return click.option("as_json", "--json", is_flag=True, help="Print JSON, for scripts.")(command)
+
+
+def _kept(place: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """A callback that keeps the value of an option for what reads it later."""
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        context.meta.setdefault(place, {})[str(parameter.name)] = value
+
+    return keep

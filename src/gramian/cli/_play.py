@@ -7,7 +7,7 @@ from threading import Timer
 from typing import Any
 
 
-def run(*, host: str, port: int, browser: bool, quiet: bool) -> dict[str, Any]:
+def run(*, host: str, port: int, browser: bool) -> dict[str, Any]:
     """Serve the page until it is interrupted."""
     try:
         from gramian.serve import play

@@ -12,14 +12,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import is_classifier
 
-from gramian.cli._batches import in_batches
-from gramian.cli._errors import errors
+from gramian.cli._assess import errors
 from gramian.cli._models import describe_unknown, unknown_texts
 from gramian.cli._opened import reading
+from gramian.cli._progress import in_batches
+from gramian.cli._running import step
 from gramian.cli._sets import fast_intervals, fast_sets
 from gramian.cli._show import echo, number
 from gramian.cli._tables import Notation, naming, read_table, to_csv, write_table
-from gramian.cli._work import step
 from gramian.core.text import without_controls
 from gramian.tables import TableModel, column_names, read_cells, text
 
@@ -37,7 +37,6 @@ def run(
     score: str,
     mondrian: bool,
     output: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Predictions, and how good they are where the table tells."""
     if fast and confidence is None:
@@ -52,14 +51,15 @@ def run(
         raise click.UsageError(f"--confidence is a number between 0 and 1, got {confidence:g}.")
     with reading(model) as opened:
         fitted = opened.table_model
-    if proba and not is_classifier(fitted.estimator_):
+    classifies = is_classifier(fitted.estimator_)
+    if proba and not classifies:
         raise click.UsageError(f"--proba is for classes, {model} predicts numbers.")
-    if width != "auto" and is_classifier(fitted.estimator_):
+    if width != "auto" and classifies:
         raise click.UsageError(f"--width is for intervals of numbers, {model} predicts classes.")
-    if for_sets and not is_classifier(fitted.estimator_):
+    if for_sets and not classifies:
         raise click.UsageError(f"{for_sets[0]} is for sets of classes, {model} predicts numbers.")
-    options = {"score": score, "mondrian": mondrian}
-    options = options if is_classifier(fitted.estimator_) else {"width": width}
+    of_sets: dict[str, Any] = {"score": score, "mondrian": mondrian}
+    options = of_sets if classifies else {"width": width}
     step("reading")
     columns = read_table(table, fitted)
     with naming(table):
@@ -191,13 +191,13 @@ def _caveats(facts: dict[str, Any]) -> Iterator[str]:
     if facts["chosen_on_held_rows"]:
         names = ", ".join(facts["chosen_on_held_rows"])
         yield (
-            f"{names} were chosen on the rows that the model holds, which weakens what "
-            "--confidence promises a little."
+            f"{names} were chosen on the rows that the model holds, which makes the promise of "
+            "--confidence slightly weaker."
         )
     if facts["compared"] is not None and 2 * facts["repeats_held_rows"] > facts["rows"]:
         yield (
             f"{facts['repeats_held_rows']} of {facts['rows']} rows repeat rows that the model has "
-            f"learned. Their error is not that of new rows; `gramian inspect --loo` tells that."
+            f"learned. Their error is not that of new rows; `gramian inspect --loo` gives that."
         )
     if facts["approximate"]:
         yield "--fast compares with the leave-one-out errors as they are: an approximation."

@@ -7,9 +7,9 @@ from typing import Any
 from gramian.cli import _assess
 from gramian.cli._models import as_held, held_texts
 from gramian.cli._opened import editing
+from gramian.cli._running import step
 from gramian.cli._show import echo, show_change
 from gramian.cli._tables import naming, read_table
-from gramian.cli._work import step
 from gramian.tables import TableModel, read_cells
 
 
@@ -22,7 +22,6 @@ def run(
     to: str | None,
     key: str | None,
     output: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Relabel and save."""
     with editing(model, key=key, output=output) as opened:
@@ -58,7 +57,6 @@ def _new_labels(model: TableModel, path: str, column: str) -> tuple[list[Any], l
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(f"Relabelled {len(facts['ids'])} of {facts['rows']} rows.")
     show_change(facts)
     if facts["suggested"]:

@@ -10,8 +10,8 @@ from typing import Any
 from gramian.cli import _html, _inspect, _yardsticks
 from gramian.cli._figures import drawings
 from gramian.cli._opened import reading
+from gramian.cli._running import step
 from gramian.cli._show import class_rows, column_rows, confusion_rows, echo, never_predicted
-from gramian.cli._work import step
 from gramian.files import replacing
 from gramian.tables import estimator_of
 
@@ -20,26 +20,27 @@ _SHOWN_COLUMNS = 50  # the others are folded
 _ROUNDING = 1e-9  # of an error in percent, or of numbers of a usual size
 
 
-def run(*, model: str, doubtful: int, output: str, quiet: bool) -> dict[str, Any]:
+def run(*, model: str, doubtful: int, output: str) -> dict[str, Any]:
     """Write the page."""
     with reading(model) as opened:
         fitted = opened.model
         facts = _inspect.described(opened, loo=True, doubtful=doubtful)
-    titles: list[str] = []
-    parts = [*_text(facts, fitted), _html.grid(_figures_in_html(estimator_of(fitted), titles))]
-    parts.append(_html.columns(_details(facts)))
+    text, figures = [*_text(facts, fitted)], _figures(estimator_of(fitted))
+    parts = [*text, _html.grid(figures.values()), _html.columns(_details(facts))]
     with replacing(output, private=True) as stream:
         stream.write(_html.page(f"Report on {model}", parts).encode())
-    return {"output": output, "figures": titles}
+    return {"output": output, "figures": list(figures)}
 
 
-def _figures_in_html(estimator: Any, titles: list[str]) -> Iterator[str]:
-    """The figures; their titles are added to the list."""
+def _figures(estimator: Any) -> dict[str, str]:
+    """A section for each figure, by its title."""
     step("influence of each row")
+    found = {}
     for figure in drawings(estimator):
         step(f"drawing: {figure.title}")
-        titles.append(figure.title)
-        yield _html.section(figure.title, [_html.figure(figure.svg(), figure.caption)])
+        drawn = _html.figure(figure.svg(), figure.caption)
+        found[figure.title] = _html.section(figure.title, [drawn])
+    return found
 
 
 def _text(facts: dict[str, Any], fitted: Any) -> Iterator[str]:
@@ -120,7 +121,8 @@ def _details(facts: dict[str, Any]) -> Iterator[str]:
     """Doubtful rows, the target, the columns, the choices, the file."""
     if facts["doubtful"]:
         how = _html.paragraph(
-            "What all the other rows say of these, and how little they believe the target."
+            "The rows that fit worst: what the model without each of them predicts, and the "
+            "probability of its target, or the error."
         )
         names = [name.replace("_", " ") for name in facts["doubtful"][0]]
         rows = _html.table(names, [list(row.values()) for row in facts["doubtful"]])
@@ -143,5 +145,4 @@ def today() -> str:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(f"Saved {facts['output']}: {', '.join(facts['figures'])}.")

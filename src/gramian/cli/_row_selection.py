@@ -1,21 +1,36 @@
-"""Which rows of a model a command means: by ids, by a file of ids, by a condition."""
+"""Which rows of a model a command means: by ids, by a file of ids, by subject, by a condition.
+
+A condition, ``column op value``, is parsed and compared, never evaluated.
+"""
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import click
 import numpy as np
 
 from gramian.cli._models import held_texts
-from gramian.cli._tables import decoded, parse_csv, read_table, reading_options
-from gramian.cli._where import ids_where, parse_condition
-from gramian.tables import column_names
+from gramian.cli._tables import PARQUET, parse_csv, read_table, read_text, reading_options
+from gramian.core.arrays import Array
+from gramian.tables import DateColumn, TableModel, number
 from gramian.tables._model_rows import model_rows
 
-_PARQUET = (".parquet", ".pq")
+_OPERATORS: dict[str, Callable[[Any, Any], Array]] = {
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_QUOTED = r"\"([^\"]*)\"|'([^']*)'"
+_COLUMN = rf"(?:{_QUOTED}|([^\s\"'=!<>][^=!<>]*?))"
+_VALUE = rf"(?:{_QUOTED}|(|[^\s\"'].*?))"
+_CONDITION = re.compile(rf"\s*{_COLUMN}\s*(==|!=|<=|>=|<|>|=(?![=<>!]))\s*{_VALUE}\s*")
 
 
 class RowSelection(NamedTuple):
@@ -39,30 +54,26 @@ class RowSelection(NamedTuple):
 
 
 def _read_ids(path: str, model: Any) -> list[str]:
-    """One id per line; or the column of a table that is called id, or as the model's ids are."""
-    names = {"id", getattr(model, "id_column", None) or "id"}
-    if path.lower().endswith(_PARQUET):
-        return _from_table(read_table(path, model), names, path, model)
-    with click.open_file(path, "rb") as stream:
-        encoding = reading_options().encoding or getattr(model, "encoding", None)
-        text = decoded(stream.read(), path, encoding).removeprefix("\ufeff")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise ValueError(f"{path} has no ids. Write one in each line.")
-    held = set(map(str, model.ids_.tolist()))
-    table = parse_csv(text, reading_options().skip) if lines[0] not in held else None
-    if table is not None and names & set(table):
-        return _from_table(table, names, path, model)
-    return lines
-
-
-def _from_table(table: Any, names: set[str], path: str, model: Any) -> list[str]:
-    there = [name for name in column_names(table) if name in names]
-    if not there:
-        wanted = " or ".join(repr(name) for name in sorted(names))
-        raise ValueError(f"{path} has no column {wanted}. It has: {', '.join(table)}.")
-    own = getattr(model, "id_column", None)
-    return held_texts(table[own if own in there else there[0]], model.ids_)
+    """One id per line; or the column of a table that has the name of the model's ids, or "id"."""
+    lines = []
+    if path.lower().endswith(PARQUET):
+        table = read_table(path, model)
+    else:
+        text, _ = read_text(path, model)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if not lines:
+            raise ValueError(f"{path} has no ids. Write one in each line.")
+        if lines[0] in model.ids_.astype(str):
+            return lines
+        table = parse_csv(text, reading_options().skip)
+    names = [model_rows(model).id_column or "id", "id"]
+    found = next((name for name in names if name in table), None)
+    if found is not None:
+        return held_texts(table[found], model.ids_)
+    if lines:
+        return lines
+    wanted = " or ".join(repr(name) for name in sorted(set(names)))
+    raise ValueError(f"{path} has no column {wanted}. It has: {', '.join(table)}.")
 
 
 def _held_ids(model: Any, named: list[str], missing_ok: bool) -> tuple[list[Any], list[str]]:
@@ -124,3 +135,65 @@ def _where(model: Any, path: str, text: str) -> list[int | str]:
     if not ids:
         raise ValueError(f"no row that the model holds has {text}.")
     return ids
+
+
+class Condition(NamedTuple):
+    """A column compared with a value."""
+
+    column: str
+    op: str
+    value: str
+
+
+def parse_condition(text: str) -> Condition:
+    """From text such as ``age >= 65``, ``"first name" == Ada`` or ``city == 'Basel <BS>'``."""
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"--where {text!r} is not of the form COLUMN OP VALUE, with = != < <= > >= as OP."
+        )
+    *column, op = match.groups()[:4]
+    return Condition(_first(column), op, _first(match.groups()[4:]))
+
+
+def ids_where(model: TableModel, condition: Condition) -> list[int | str]:
+    """Ids of the held rows that meet it. A missing number or date meets none."""
+    values = _column(model, condition.column)
+    dates = {column.name: column for column in model.columns_ if isinstance(column, DateColumn)}
+    if condition.column in dates:
+        (value,) = dates[condition.column].read([condition.value])
+        chosen = _OPERATORS[condition.op](values.astype(str), value) & (values != "")
+    elif values.dtype.kind in "OU":
+        chosen = _compare_texts(values.astype(str), condition)
+    else:
+        chosen = _compare_numbers(values, condition)
+    return list(model.ids_[chosen].tolist())
+
+
+def _column(model: TableModel, name: str) -> Array:
+    known: dict[str, Array] = {
+        **model.table_,
+        str(model.target): model.y_fit_,
+        **({} if model.id_column is None else {model.id_column: model.ids_}),
+    }
+    if name not in known:
+        raise ValueError(f"the model has no column {name!r}. It has: {', '.join(known)}.")
+    return known[name]
+
+
+def _compare_texts(values: Array, condition: Condition) -> Array:
+    if condition.op not in ("=", "==", "!="):
+        raise ValueError(f"column {condition.column!r} is text: only == and != compare it.")
+    return _OPERATORS[condition.op](values, condition.value.strip())
+
+
+def _compare_numbers(values: Array, condition: Condition) -> Array:
+    value = number(condition.value)
+    if value is None or np.isnan(value):
+        raise ValueError(f"column {condition.column!r} has numbers, {condition.value!r} is none.")
+    return _OPERATORS[condition.op](values, value) & ~np.isnan(values)
+
+
+def _first(groups: Any) -> str:
+    """The alternative that matched."""
+    return str(next(group for group in groups if group is not None))

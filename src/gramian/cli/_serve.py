@@ -18,10 +18,9 @@ def run(
     max_waiting: int,
     max_connections: int,
     rate: Any,
-    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Serve until told to stop."""
+    """Serve until the process is stopped."""
     try:
         from gramian.serve import Limits, run
     except ModuleNotFoundError as error:
@@ -65,5 +64,4 @@ def _check_file(path: str) -> None:
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(f"Closed {', '.join(facts['stores'])}.")

@@ -21,13 +21,13 @@ def fast_sets(estimator: Any, level: float) -> Callable[[Any], Array]:
     """A function of samples that gives sets of classes, of shape (m, n_classes)."""
     y, weight, classes = estimator.y_fit_, estimator.sample_weight_, estimator.classes_
     own = np.searchsorted(classes, y)
-    scores = _nonconformity(_outputs(estimator.loo_decision_function()))
+    scores = _nonconformity(class_outputs(estimator.loo_decision_function()))
     held = scores[np.arange(len(y)), own]
     order = np.argsort(held)
     held, above = held[order], np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
 
     def sets(X: Any) -> Array:
-        values = _nonconformity(_outputs(estimator.decision_function(X)))
+        values = _nonconformity(class_outputs(estimator.decision_function(X)))
         reached = above[np.searchsorted(held, values, side="left")]
         result: Array = (1.0 + reached) / (1.0 + weight.sum()) > 1.0 - level
         return result
@@ -51,7 +51,7 @@ def fast_intervals(estimator: Any, level: float) -> Callable[[Any], Array]:
     return intervals
 
 
-def _outputs(values: Any) -> Array:
+def class_outputs(values: Any) -> Array:
     """Decision values with one column per class."""
     F = np.asarray(from_tensor(values))
     return np.stack([-F, F], axis=1) if F.ndim == 1 else F

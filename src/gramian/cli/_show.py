@@ -59,6 +59,12 @@ def pairs(facts: Facts) -> None:
         echo(f"  {name.replace('_', ' '):<{width}}  {number(value)}")
 
 
+def show_checks(checks: list[Facts]) -> None:
+    """A row for each check, with what it found."""
+    rows = [[c["name"], "ok" if c["passed"] else "FAILED", c["detail"]] for c in checks]
+    table(["check", "", "found"], rows)
+
+
 def show_columns(facts: Facts) -> None:
     """Columns used and left out."""
     heading(f"Columns used to predict {facts['target']['column']}")

@@ -9,15 +9,17 @@ from typing import Any
 
 import gramian
 from gramian.cli._letter import letter
-from gramian.cli._opened import opening
+from gramian.cli._models import as_held
+from gramian.cli._opened import open_store, opening
 from gramian.cli._show import echo, table
-from gramian.files import Receipt, replacing
+from gramian.files import replacing
+from gramian.files._receipt import now
 from gramian.store import Store, convert, is_address, restore
 
 Facts = dict[str, Any]
 
 
-def run(*, task: str, quiet: bool, **options: Any) -> Facts:
+def run(*, task: str, **options: Any) -> Facts:
     """Do one of the tasks."""
     return {"task": task, **_TASKS[task](**options)}
 
@@ -29,10 +31,10 @@ def _create(*, model: str, store: str, key: Any, snapshot: bool) -> Facts:
 
 
 def _receipts(*, store: str, ids: tuple[str, ...]) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         pending, every = opened.open_receipts(), opened.receipts()
         if ids:
-            found = {r.number for name in ids for r in opened.find(_as_id(opened.model, name))}
+            found = {r.number for name in ids for r in opened.find(as_held(opened.model, name))}
             every = [receipt for receipt in every if receipt.number in found]
     return {
         "receipts": [
@@ -43,7 +45,7 @@ def _receipts(*, store: str, ids: tuple[str, ...]) -> Facts:
 
 
 def _proof(*, store: str, number: int, output: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         proof = opened.proof(number)
     _write(output, json.dumps(proof.as_dict(), indent=2) + "\n")
     return {"output": output, "number": number, "head": proof.head.number}
@@ -52,7 +54,7 @@ def _proof(*, store: str, number: int, output: str) -> Facts:
 def _letter(
     *, store: str, number: int, person: str | None, office: str | None, output: str
 ) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         proof, pending = opened.proof(number), number in opened.open_receipts()
     page = letter(proof, pending=pending, person=person, office=office)
     _write(output, page, private=True)  # it names a person
@@ -61,19 +63,19 @@ def _letter(
 
 def _compact(*, store: str, key: Any) -> Facts:
     before = None if is_address(store) else os.stat(store).st_size
-    with Store.open(store, key=key, **opening()) as opened:
+    with open_store(store, key=key) as opened:
         opened.compact()
     return {"store": store, "bytes_before": before, "bytes": os.stat(store).st_size}
 
 
 def _export(*, store: str, output: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         opened.export(output)
         return {"output": output, "version": opened.version}
 
 
 def _backup(*, store: str, file: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         opened.backup(file)
         return {"store": store, "file": file, "version": opened.version, "epoch": opened.epoch}
 
@@ -90,33 +92,28 @@ def _convert(*, source: str, store: str, new_keyring: str | None) -> Facts:
 
 
 def _reselect(*, store: str, key: Any) -> Facts:
-    with Store.open(store, key=key, **opening()) as opened:
+    with open_store(store, key=key) as opened:
         return {"store": store, "receipt": opened.reselect().as_dict()}
 
 
 def _withheld(*, store: str) -> Facts:
-    with Store.open(store, readonly=True, **opening()) as opened:
+    with open_store(store, readonly=True) as opened:
         return {"withheld": [{"id": name, "due": time} for name, time in opened.withheld().items()]}
 
 
 def _take_back(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
-    with Store.open(store, key=key, **opening()) as opened:
-        names = _waiting(opened, ids)
-        return {"store": store, "receipt": opened.take_back(names).as_dict()}
+    with open_store(store, key=key) as opened:
+        return {"store": store, "receipt": opened.take_back(_waiting(opened, ids)).as_dict()}
 
 
 def _erase_due(*, store: str, ids: tuple[str, ...], key: Any) -> Facts:
-    with Store.open(store, key=key, **opening()) as opened:  # which erases what is due
-        receipt: Receipt | None = opened.receipts()[-1]
+    start = now()
+    with open_store(store, key=key) as opened:  # which erases what is due
         if ids:
-            receipt = opened.erase_due(_waiting(opened, ids))
-        erased = receipt if receipt is not None and receipt.action == "erase" else None
-        waiting = len(opened.withheld())
-    return {
-        "store": store,
-        "receipt": None if erased is None else erased.as_dict(),
-        "withheld": waiting,
-    }
+            opened.erase_due(_waiting(opened, ids))
+        last, waiting = opened.receipts()[-1], len(opened.withheld())
+    erased = last.action == "erase" and last.time >= start
+    return {"store": store, "receipt": last.as_dict() if erased else None, "withheld": waiting}
 
 
 _TASKS: dict[str, Callable[..., Facts]] = {
@@ -136,18 +133,8 @@ _TASKS: dict[str, Callable[..., Facts]] = {
 }
 
 
-def _as_id(model: Any, text: str) -> int | str:
-    """An id as the model's are: a row that is gone may be asked for, too."""
-    if model.ids_.dtype.kind == "U":
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"the ids of this model are numbers, got {text!r}.") from None
-
-
 def _waiting(store: Store, ids: tuple[str, ...]) -> list[int | str]:
-    return [_as_id(store.model, name) for name in ids]
+    return [as_held(store.model, name) for name in ids]
 
 
 def _write(path: str, text: str, private: bool = False) -> None:
@@ -155,46 +142,39 @@ def _write(path: str, text: str, private: bool = False) -> None:
         stream.write(text.encode())
 
 
+_SENTENCES = {
+    "create": "Made {store} with {n_after} rows.\nHash of its first receipt: {hash}",
+    "proof": "Wrote receipt {number} to {output}; check it with\ngramian verify {output}",
+    "letter": "Wrote a letter about receipt {number} to {output}.",
+    "compact": "{store}: {bytes:,} bytes, {bytes_before:,} before.",
+    "export": "Saved version {version} in {output}.",
+    "backup": "Copied version {version} to {file}.",
+    "restore": "Made {store} with {n_after} rows: {count} of the\n"
+    "copy were erased since. Receipt {number}, {hash}",
+    "convert": "Made {store} with {n_after} rows, version\n"
+    "{number}. Delete {source} when the new one is in use.",
+    "reselect": "Chose anew on {n_after} rows. Receipt {number}.",
+    "take-back": "Learned {count} rows again. Receipt {number}.",
+}
+
+
 def show(facts: Facts) -> None:
     """A line or a table."""
-    receipt = facts.get("receipt") or {}
-    match facts["task"]:
-        case "create":
-            echo(f"Made {facts['store']} with {receipt['n_after']} rows.")
-            echo(f"Hash of its first receipt: {receipt['hash']}")
-            if receipt["epoch"] is None:
-                echo("Without --keyring, copies and backups keep what is erased here.")
-        case "receipts":
-            _show_receipts(facts["receipts"])
-        case "proof":
-            echo(f"Wrote receipt {facts['number']} to {facts['output']}; check it with")
-            echo(f"gramian verify {facts['output']}")
-        case "letter":
-            echo(f"Wrote a letter about receipt {facts['number']} to {facts['output']}.")
-        case "compact":
-            echo(f"{facts['store']}: {facts['bytes']:,} bytes, {facts['bytes_before']:,} before.")
-        case "export":
-            echo(f"Saved version {facts['version']} in {facts['output']}.")
-        case "backup":
-            echo(f"Copied version {facts['version']} to {facts['file']}.")
-            if facts["epoch"] is None:
-                echo("It is not encrypted: rows that are erased later stay in it.")
-        case "restore":
-            echo(f"Made {facts['store']} with {receipt['n_after']} rows: {receipt['count']} of the")
-            echo(f"copy were erased since. Receipt {receipt['number']}, {receipt['hash']}")
-        case "convert":
-            echo(f"Made {facts['store']} with {receipt['n_after']} rows, version")
-            echo(f"{receipt['number']}. Delete {facts['source']} when the new one is in use.")
-        case "reselect":
-            echo(f"Chose anew on {receipt['n_after']} rows. Receipt {receipt['number']}.")
-        case "withheld":
-            table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
-        case "take-back":
-            echo(f"Learned {receipt['count']} rows again. Receipt {receipt['number']}.")
-        case _:
-            if receipt:
-                echo(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
-            echo(f"{facts['withheld']} rows are withheld.")
+    task, receipt = facts["task"], facts.get("receipt") or {}
+    if task in _SENTENCES:
+        echo(_SENTENCES[task].format(**{**receipt, **facts}))
+    if task == "create" and receipt["epoch"] is None:
+        echo("Without --keyring, copies and backups keep what is erased here.")
+    elif task == "backup" and facts["epoch"] is None:
+        echo("It is not encrypted: rows that are erased later stay in it.")
+    elif task == "receipts":
+        _show_receipts(facts["receipts"])
+    elif task == "withheld":
+        table(["id", "erased after"], [[row["id"], row["due"]] for row in facts["withheld"]])
+    elif task == "erase-due":
+        if receipt:
+            echo(f"Erased {receipt['count']} rows. Receipt {receipt['number']}.")
+        echo(f"{facts['withheld']} rows are withheld.")
 
 
 def _show_receipts(receipts: list[Facts]) -> None:

@@ -6,20 +6,13 @@ from typing import Any
 
 import click
 
-from gramian.cli._options import (
-    MODEL,
-    NEW_STORE,
-    OUTPUT,
-    STORE,
-    json_option,
-    store_options,
-)
+from gramian.cli._options import MODEL, NEW_STORE, OUTPUT, STORE, common_options, key_option
 from gramian.cli._running import Commands, run_command
 
 
 @click.group(cls=Commands)
 def store() -> None:
-    """Models whose every edit is durable, erased from disk and receipted."""
+    """Models in a database: edits are durable and have receipts, forgotten rows are erased."""
 
 
 @store.command()
@@ -28,13 +21,13 @@ def store() -> None:
 @click.option("--key", type=MODEL, help="Private Ed25519 key (PEM) that signs the receipts.")
 @click.option("--snapshot/--no-snapshot", default=True, show_default=True,
               help="Keep the coefficients, so that the store opens faster.")  # fmt: skip
-@store_options
-@json_option
+@common_options
 def create(**options: Any) -> None:
-    """Make the new STORE of the model file MODEL.
+    """Make a new STORE from the model file MODEL.
 
     STORE is a file, or the address of a PostgreSQL database: postgresql://USER@HOST/DATABASE#NAME.
-    With --keyring, a new file, rows are encrypted, and what is erased is gone from every copy.
+    With --keyring, which names a new file, rows are encrypted, and what is erased is gone from
+    every copy.
     """
     run_command("store", {"task": "create", **options})
 
@@ -42,12 +35,11 @@ def create(**options: Any) -> None:
 @store.command()
 @click.argument("store", type=STORE)
 @click.option("ids", "--id", multiple=True, metavar="ID", help="About this row. Repeatable.")
-@store_options
-@json_option
+@common_options
 def receipts(**options: Any) -> None:
     """List the receipts of STORE, or those about some rows.
 
-    A receipt is open while a process that answers may still have an older version.
+    A receipt is open while a process that serves STORE may still answer from an older version.
     """
     run_command("store", {"task": "receipts", **options})
 
@@ -56,8 +48,7 @@ def receipts(**options: Any) -> None:
 @click.argument("store", type=STORE)
 @click.argument("number", type=int)
 @click.option("-o", "--output", type=OUTPUT, required=True, help="JSON file to write.")
-@store_options
-@json_option
+@common_options
 def proof(**options: Any) -> None:
     """Write a receipt of STORE so that `gramian verify` can check it without the store."""
     run_command("store", {"task": "proof", **options})
@@ -69,8 +60,7 @@ def proof(**options: Any) -> None:
 @click.option("--to", "person", metavar="NAME", help="Who asked.")
 @click.option("--office", metavar="TEXT", help="Who answers.")
 @click.option("-o", "--output", type=OUTPUT, required=True, help="HTML page to write.")
-@store_options
-@json_option
+@common_options
 def letter(**options: Any) -> None:
     """Write a receipt of STORE as a letter to the person who asked."""
     run_command("store", {"task": "letter", **options})
@@ -78,19 +68,17 @@ def letter(**options: Any) -> None:
 
 @store.command()
 @click.argument("store", type=STORE)
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def compact(**options: Any) -> None:
-    """Write STORE anew without the places of forgotten rows."""
+    """Rewrite STORE without the space that forgotten rows have left."""
     run_command("store", {"task": "compact", **options})
 
 
 @store.command("export")
 @click.argument("store", type=STORE)
 @click.option("-o", "--output", type=OUTPUT, required=True, help="Model file to write.")
-@store_options
-@json_option
+@common_options
 def export_store(**options: Any) -> None:
     """Write the present model of STORE to a model file."""
     run_command("store", {"task": "export", **options})
@@ -99,8 +87,7 @@ def export_store(**options: Any) -> None:
 @store.command()
 @click.argument("store", type=STORE)
 @click.argument("file", type=OUTPUT)
-@store_options
-@json_option
+@common_options
 def backup(**options: Any) -> None:
     """Write a copy of STORE to the new FILE, also while it is served.
 
@@ -114,11 +101,10 @@ def backup(**options: Any) -> None:
 @click.argument("copy", type=STORE)
 @click.argument("store", type=NEW_STORE)
 @click.option("--new-keyring", type=OUTPUT, required=True, help="New file, for STORE.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def restore(**options: Any) -> None:
-    """Make the new STORE of COPY, without the rows that were erased since COPY was made.
+    """Make a new STORE from COPY, without the rows that were erased since COPY was made.
 
     --keyring is that of the store as it is today.
     """
@@ -129,8 +115,7 @@ def restore(**options: Any) -> None:
 @click.argument("source", type=STORE)
 @click.argument("store", type=NEW_STORE)
 @click.option("--new-keyring", type=OUTPUT, help="New file, for STORE.  [not encrypted]")
-@store_options
-@json_option
+@common_options
 def convert(**options: Any) -> None:
     """Copy the store SOURCE to the new STORE, from a file to a server or back.
 
@@ -141,9 +126,8 @@ def convert(**options: Any) -> None:
 
 @store.command()
 @click.argument("store", type=STORE)
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@key_option
+@common_options
 def reselect(**options: Any) -> None:
     """Choose scales and hyper-parameters of STORE anew on the rows it holds, with a receipt."""
     run_command("store", {"task": "reselect", **options})
@@ -151,8 +135,7 @@ def reselect(**options: Any) -> None:
 
 @store.command()
 @click.argument("store", type=STORE)
-@store_options
-@json_option
+@common_options
 def withheld(**options: Any) -> None:
     """List the rows of STORE that are out of the model and not erased yet."""
     run_command("store", {"task": "withheld", **options})
@@ -160,10 +143,10 @@ def withheld(**options: Any) -> None:
 
 @store.command("take-back")
 @click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, required=True, metavar="ID", help="Repeatable.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@click.option("ids", "--id", multiple=True, required=True, metavar="ID",
+              help="Row to learn again. Repeatable.")  # fmt: skip
+@key_option
+@common_options
 def take_back(**options: Any) -> None:
     """Learn rows of STORE again that are withheld (`gramian forget --after`)."""
     run_command("store", {"task": "take-back", **options})
@@ -171,10 +154,11 @@ def take_back(**options: Any) -> None:
 
 @store.command("erase-due")
 @click.argument("store", type=STORE)
-@click.option("ids", "--id", multiple=True, metavar="ID", help="These, due or not. Repeatable.")
-@click.option("--key", type=MODEL, help="Private key that signs the receipts.")
-@store_options
-@json_option
+@click.option(
+    "ids", "--id", multiple=True, metavar="ID", help="Row to erase, due or not. Repeatable."
+)
+@key_option
+@common_options
 def erase_due(**options: Any) -> None:
     """Erase the withheld rows of STORE whose time has come."""
     run_command("store", {"task": "erase-due", **options})

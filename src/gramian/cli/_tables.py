@@ -16,6 +16,7 @@ from gramian.cli._options import READING
 from gramian.core.text import csv_cell
 from gramian.files import replacing
 from gramian.tables import TableError
+from gramian.tables._model_rows import model_rows
 
 DEFAULT = "utf-8"
 _MARKS = {  # byte-order marks, the longer ones first
@@ -35,7 +36,7 @@ _BINARY = {  # how files begin that are no text, and what to do with them
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile('"[^"]*"')
 _LONGEST = 1_000_000  # characters in which the first line is looked for
-_PARQUET = (".parquet", ".pq")
+PARQUET = (".parquet", ".pq")
 
 
 class Notation(NamedTuple):
@@ -86,21 +87,25 @@ def read_table(path: str, model: Any = None) -> Table:
     TableError
         Naming the file, and the row where it is at fault.
     """
-    if path.lower().endswith(_PARQUET):
+    if path.lower().endswith(PARQUET):
         with naming(path):
             return _read_parquet(path)
-    with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
-        content = stream.read()
-    text = decoded(content, path, reading_options().encoding or getattr(model, "encoding", None))
+    text, marked = read_text(path, model)
     with naming(path):
         table = parse_csv(text, reading_options().skip)
-    table.notation = Notation(
-        table.notation.delimiter, getattr(model, "decimal", "."), _mark(content) is not None
-    )
+    table.notation = table.notation._replace(decimal=model_rows(model).decimal, marked=marked)
     return table
 
 
-def decoded(content: bytes, path: str, encoding: str | None = None) -> str:
+def read_text(path: str, model: Any) -> tuple[str, bool]:
+    """The text of a file for this model, and whether it begins with a byte-order mark."""
+    with click.open_file(path, "rb") as stream:  # a line may end within a cell, by any mark
+        content = stream.read()
+    encoding = reading_options().encoding or model_rows(model).encoding
+    return _decoded(content, path, encoding), _mark(content) is not None
+
+
+def _decoded(content: bytes, path: str, encoding: str | None) -> str:
     """Text in the encoding that its byte-order mark tells, else in the one given, else in UTF-8."""
     kind = next((words for start, words in _BINARY.items() if content.startswith(start)), None)
     if kind is not None:
@@ -108,7 +113,7 @@ def decoded(content: bytes, path: str, encoding: str | None = None) -> str:
     mark = _mark(content)
     tried = _MARKS[mark] if mark is not None else encoding or DEFAULT
     try:
-        found = content.decode(tried)
+        found = content.decode(tried).removeprefix("\ufeff")
         if "\x00" in found:
             line = found[: found.index("\x00")].count("\n") + 1
             raise TableError(
@@ -142,7 +147,7 @@ def _mark(content: bytes) -> bytes | None:
 
 def write_table(path: str, table: dict[str, list[Any]], notation: Notation = PLAIN) -> None:
     """Write CSV, or parquet where the name ends so; readable by its owner only, as models are."""
-    if path.lower().endswith(_PARQUET):
+    if path.lower().endswith(PARQUET):
         content = _parquet(table)
     else:
         content = to_csv(table, notation).encode("utf-8-sig" if notation.marked else "utf-8")
@@ -168,7 +173,6 @@ def _cell(value: Any, decimal: str) -> Any:
 
 def parse_csv(text: str, skip: int = 0) -> Table:
     """The columns of CSV text, by name; ``skip`` lines before the names are left out."""
-    text = text.removeprefix("\ufeff")
     for _ in range(skip):
         text = text.partition("\n")[2]
     unquoted = _QUOTED.sub("", text[:_LONGEST]).splitlines()  # a quoted name may have any mark

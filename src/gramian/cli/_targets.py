@@ -6,14 +6,9 @@ import math
 from typing import Any
 
 from gramian.cli._tables import Table
-from gramian.tables import NumberFormat, TableError, TableModel, are_numbers, read_cells, text
+from gramian.tables import NumberFormat, TableError, are_numbers, read_cells, text
 
 _NAMED = 5  # rows that an error names
-
-
-def without_missing(columns: Table, model: TableModel, *, drop: bool) -> tuple[Table, int]:
-    """The rows of a table for this model that have a target, and how many have none."""
-    return with_target(columns, str(model.target), model.target_.format, drop=drop)
 
 
 def with_target(

@@ -7,7 +7,7 @@ from typing import Any
 from gramian.cli._show import echo
 
 
-def run(*, file: str, name: str, scopes: Any, days: float | None, quiet: bool) -> dict[str, Any]:
+def run(*, file: str, name: str, scopes: Any, days: float | None) -> dict[str, Any]:
     """Make a token, and keep its hash."""
     from gramian.serve import add_token
 
@@ -15,6 +15,5 @@ def run(*, file: str, name: str, scopes: Any, days: float | None, quiet: bool) -
 
 
 def show(facts: dict[str, Any]) -> None:
-    """For people."""
     echo(facts["token"])
     echo(f"\nIts hash is in {facts['file']}; the token itself is shown only now.")

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import gramian
-from gramian.cli._opened import opening
-from gramian.cli._show import echo, pairs, table
+from gramian.cli._opened import open_store
+from gramian.cli._show import echo, pairs, show_checks, table
 from gramian.files import Proof, _ledger, default_tolerance, difference_to_refit
 from gramian.tables import estimator_of
 
@@ -24,7 +24,6 @@ def run(
     tolerance: float | None,
     public_key: str | None,
     head: str | None,
-    quiet: bool,
 ) -> dict[str, Any]:
     """Compare receipts with the model file; or one with the chain of its store."""
     proof = _read_proof(receipt)
@@ -122,9 +121,7 @@ def _head(proof: Proof, head: str) -> str:
 
 
 def _in_store(proof: Proof, path: str) -> str:
-    from gramian.store import Store
-
-    with Store.open(path, readonly=True, **opening()) as store:
+    with open_store(path, readonly=True) as store:
         receipts = store.receipts()
     for receipt in (proof.receipt, proof.head):
         number = int(receipt.number or 0)
@@ -205,9 +202,5 @@ def _show_proof(facts: dict[str, Any]) -> None:
         }
     )
     echo()
-    rows = [
-        [check["name"], "ok" if check["passed"] else "FAILED", check["detail"]]
-        for check in facts["checks"]
-    ]
-    table(["check", "", "seen"], rows)
+    show_checks(facts["checks"])
     echo("The receipt is NOT proved." if facts["failed"] else "The receipt is in the chain.")

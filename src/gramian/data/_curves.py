@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -57,14 +58,14 @@ def forgetting_curve(
     -------
     Curve
     """
-    twin, X, targets, measure = _prepared(model, X, y, loss)
+    twin, test_loss, name = _prepared(model, X, y, loss)
     ids = np.asarray(ids)
     counts = np.unique(np.linspace(0, len(ids), steps + 1).astype(int))
-    losses = [measure(outputs(twin, X), targets).mean()]
+    losses = [test_loss()]
     for start, end in pairwise(counts):
         twin.forget(ids[start:end])
-        losses.append(measure(outputs(twin, X), targets).mean())
-    return Curve(counts, np.array(losses), "forgotten", measure.name)
+        losses.append(test_loss())
+    return Curve(counts, np.array(losses), "forgotten", name)
 
 
 def labelling_curve(
@@ -106,9 +107,9 @@ def labelling_curve(
     """
     if strategy not in (None, *STRATEGIES, "random"):
         raise ValueError(f"strategy must be one of {(*STRATEGIES, 'random')}, got {strategy!r}.")
-    twin, X, targets, measure = _prepared(model, X, y, loss)
+    twin, test_loss, name = _prepared(model, X, y, loss)
     rng, left = check_random_state(random_state), np.arange(_num_samples(pool))
-    counts, losses = [0], [measure(outputs(twin, X), targets).mean()]
+    counts, losses = [0], [test_loss()]
     while counts[-1] < min(k, _num_samples(pool)):
         some = min(batch, k - counts[-1], len(left))
         if strategy == "random":
@@ -122,14 +123,19 @@ def labelling_curve(
         )
         left = np.delete(left, chosen)
         counts.append(counts[-1] + some)
-        losses.append(measure(outputs(twin, X), targets).mean())
-    return Curve(np.array(counts), np.array(losses), "labelled", measure.name)
+        losses.append(test_loss())
+    return Curve(np.array(counts), np.array(losses), "labelled", name)
 
 
-def _prepared(model: Any, X: Any, y: Any, loss: str | None) -> tuple[Any, Any, Array, Any]:
-    """A copy to edit, test samples and targets as it takes them, and the loss."""
+def _prepared(model: Any, X: Any, y: Any, loss: str | None) -> tuple[Any, Callable[[], float], str]:
+    """A copy to edit, its mean loss on the test samples as a function, and the name of the loss."""
     rows = model_rows(model)
-    estimator, y = rows.estimator, rows.targets(X, y)
-    classifies = is_classifier(estimator)
-    measure = output_loss(estimator, loss or LOSSES[classifies][classifies])
-    return free_copy(estimator), rows.features(X), measure.targets(y), measure
+    classifies = is_classifier(rows.estimator)
+    measure = output_loss(rows.estimator, loss or LOSSES[classifies][classifies])
+    twin, targets = free_copy(rows.estimator), measure.targets(rows.targets(X, y))
+    queries = rows.features(X)
+
+    def test_loss() -> float:
+        return float(measure(outputs(twin, queries), targets).mean())
+
+    return twin, test_loss, measure.name

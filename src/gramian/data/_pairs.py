@@ -63,12 +63,12 @@ class LeftOutPairs:
         list of (id, influence)
             The largest first; of several outputs, the one that changes most counts.
         """
-        j = int(positions_of(self.ids, [id])[0])
+        j, names = int(positions_of(self.ids, [id])[0]), self.ids.tolist()
         parts = self.influence[:, j]
         which = np.abs(parts).argmax(axis=1)
         change = parts[np.arange(len(parts)), which]
         order = np.argsort(-np.abs(change), kind="stable")
-        return [(_plain(self.ids[i]), float(change[i])) for i in order if i != j][:k]
+        return [(names[i], float(change[i])) for i in order if i != j][:k]
 
     def explain_query(self, query: int = 0, k: int = 5) -> list[tuple[Any, Any, float, float]]:
         """The k pairs of samples without which the prediction of a query would change most.
@@ -96,7 +96,7 @@ class LeftOutPairs:
                 "explain_query needs queries, and leave_two_out was given none. Call "
                 "leave_two_out(model, X)."
             )
-        effects, n = self.effects[query], len(self.ids)
+        effects, names, n = self.effects[query], self.ids.tolist(), len(self.ids)
         i, j = np.triu_indices(n, 1)
         both = effects[i, j]
         which = np.abs(both).argmax(axis=1)
@@ -104,8 +104,8 @@ class LeftOutPairs:
         order = np.argsort(-np.abs(both[np.arange(len(i)), which]), kind="stable")[:k]
         return [
             (
-                _plain(self.ids[i[p]]),
-                _plain(self.ids[j[p]]),
+                names[i[p]],
+                names[j[p]],
                 float(both[p, which[p]]),
                 float((both[p] - alone[i[p]] - alone[j[p]])[which[p]]),
             )
@@ -116,7 +116,7 @@ class LeftOutPairs:
         """The k pairs whose members answer for each other most: copies, mostly.
 
         A pair leaks if the error of each is small while the other is there, and grows when both
-        are left out. Leave-one-out, or a split that parts them, then flatters the model.
+        are left out. Leave-one-out, or a split that parts them, is then too optimistic.
 
         Returns
         -------
@@ -124,14 +124,13 @@ class LeftOutPairs:
             The leak is the growth of both errors: ``|r_{j|i}| − |r_j| + |r_{i|j}| − |r_i|``, of
             several outputs the sum over all.
         """
-        sizes, n = np.abs(self.residuals).sum(axis=2), len(self.ids)
+        sizes, names = np.abs(self.residuals).sum(axis=2), self.ids.tolist()
         grown = sizes - sizes.diagonal()
         both = grown + grown.T
-        i, j = np.triu_indices(n, 1)
+        i, j = np.triu_indices(len(names), 1)
         order = np.argsort(-both[i, j], kind="stable")[:k]
         return [
-            (_plain(self.ids[a]), _plain(self.ids[b]), float(both[a, b]))
-            for a, b in zip(i[order], j[order], strict=True)
+            (names[a], names[b], float(both[a, b])) for a, b in zip(i[order], j[order], strict=True)
         ]
 
 
@@ -196,7 +195,3 @@ def leave_two_out(model: Any, X: Any = None) -> LeftOutPairs:
             require_memory(24 * m * n * n * t, f"What {m} queries lose without pairs of {n}")
             effects = output_pair_effects(estimator, queries)
     return LeftOutPairs(ids, values, targets, effects)
-
-
-def _plain(id: Any) -> Any:
-    return id.item() if isinstance(id, np.generic) else id

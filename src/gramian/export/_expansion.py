@@ -64,8 +64,7 @@ class Term:
 
     def sides(self, X: Array) -> Array:
         """1 where a feature is above a threshold, else 0."""
-        result: Array = (X[:, self.columns] > self.edges).astype(float)
-        return result
+        return (X[:, self.columns] > self.edges).astype(float)
 
     def on_sides(self) -> Term:
         """The same sum as a function of what `sides` gives."""

@@ -72,5 +72,5 @@ def csr_from_parts(content: dict[str, Any], read: Callable[[Any], Array]) -> Any
             refuse("the index of a sparse matrix", f"has type {part.dtype}")
     make = sparse.csr_matrix if content["matrix"] is True else sparse.csr_array
     matrix = make((data, indices, indptr), shape=(rows, columns))
-    matrix.sort_indices()  # as they are already, but in files of 0.1.0
+    matrix.sort_indices()  # `save` does; others may not
     return matrix

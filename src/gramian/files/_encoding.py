@@ -146,7 +146,7 @@ def without_derived(model: Any, state: Any) -> Any:
 
 
 def _check_type(dtype: np.dtype, where: str) -> None:
-    if dtype.kind not in KINDS or dtype.char == "g":  # long doubles differ between machines
+    if dtype.kind not in KINDS or dtype.char == "g":  # long doubles differ between computers
         raise ModelFileError(f"cannot save {where}: it is of type {dtype}.")
 
 

@@ -70,8 +70,6 @@ def forget(
     (3, 147, True)
     """
     check_is_fitted(model)
-    if reselect and not hasattr(model, "reselect"):
-        raise ValueError(f"{type(model).__name__} chooses nothing that could be chosen anew.")
     if (ids is None) == (groups is None):
         raise ValueError("forget needs ids, or groups=…, one of the two.")
     if ids is None:

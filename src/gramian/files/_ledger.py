@@ -37,7 +37,7 @@ def new_record(receipt: Receipt, file: StrPath) -> Record:
         "receipt": secrets.token_hex(8),
         "status": PENDING,
         "file": os.path.realpath(file),
-        **json.loads(receipt.to_json()),
+        **receipt.as_dict(),
     }
 
 
@@ -96,14 +96,12 @@ def finish_pending(
     for record in records:
         if record["status"] != PENDING or record["file"] != os.path.realpath(file):
             continue
-        facts = check_record(record, model)
-        if facts["fingerprint"]:
-            found.append(append_record(path, record, DONE, note="finished by a later run"))
-        elif facts["held"]:
-            found.append(append_record(path, record, VOID, note="the rows were not forgotten"))
-        else:
-            note = "finished by a later run; the model was changed since"
-            found.append(append_record(path, record, DONE, note=note))
+        facts, status, note = check_record(record, model), DONE, "finished by a later run"
+        if not facts["fingerprint"]:
+            note = f"{note}; the model was changed since"
+            if facts["held"]:
+                status, note = VOID, "the rows were not forgotten"
+        found.append(append_record(path, record, status, note=note))
     return found
 
 

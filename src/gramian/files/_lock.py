@@ -1,4 +1,4 @@
-"""One process at a time on a file: a lock beside it, which says who holds it.
+"""One process at a time on a file: a lock next to it, which says who holds it.
 
 The lock is the system's own (``flock``) on a file ``.NAME.lock``, so that it ends with the process
 that holds it, however that ends. Where the system has none, the file itself is the lock.

@@ -6,6 +6,7 @@ import hmac
 import os
 from hashlib import sha256
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -19,14 +20,17 @@ from gramian.files._archive import (
     canonical_json,
     describe,
     read_archive,
+    stored_digest,
     write_archive,
 )
 from gramian.files._atomic import StrPath, replacing
 from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder
 from gramian.files._lock import locked
-from gramian.files._origins import check_unchanged, remember
 from gramian.files._registry import has_state
+
+_FILES: WeakKeyDictionary[Any, dict[str, str]] = WeakKeyDictionary()
+"""Which files a model was loaded from or saved to, and the digests of what they held then."""
 
 
 def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
@@ -73,10 +77,10 @@ def save(model: Any, path: StrPath, *, overwrite: bool = False) -> None:
     body, members = _body(model)
     with locked(path):
         if not overwrite:
-            check_unchanged(model, path)
+            _check_unchanged(model, path)
         with replacing(path, private=True) as stream:
             digest = write_archive(stream, body, members)
-        remember(model, path, digest)
+        _remember(model, path, digest)
 
 
 def load(path: StrPath, *, device: Any = None) -> Any:
@@ -117,8 +121,28 @@ def load(path: StrPath, *, device: Any = None) -> Any:
         ) from error
     if device is not None:
         model = _moved(model, device)
-    remember(model, path, archive.digest)
+    _remember(model, path, archive.digest)
     return model
+
+
+def _remember(model: Any, path: StrPath, digest: str) -> None:
+    """The file now has what the model is."""
+    _FILES.setdefault(model, {})[os.path.realpath(path)] = digest
+
+
+def _check_unchanged(model: Any, path: StrPath) -> None:
+    """Raise `ModelFileError` if the file is not as the model saw it last.
+
+    A file that the model has not seen may be replaced, and so may one that is gone.
+    """
+    seen = _FILES.get(model, {}).get(os.path.realpath(path))
+    if seen is None or not os.path.exists(path) or stored_digest(path) == seen:
+        return
+    raise ModelFileError(
+        f"{os.fspath(path)} has changed since this model was loaded from it or saved to it: saving "
+        f"would undo what another process learned or forgot. Load it again and repeat the edit, or "
+        f"save with overwrite=True."
+    )
 
 
 def _moved(model: Any, device: Any) -> Any:

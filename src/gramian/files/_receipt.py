@@ -108,7 +108,7 @@ class Receipt:
     commitment : str or None
         To the rows held afterwards; `gramian.store.Commitment` computes it from the stored rows.
     settings : str or None
-        SHA-256 of the settings, with a salt that is stored beside them.
+        SHA-256 of the settings, with a salt that is stored with them.
     key_id : str or None
         SHA-256 of the key of the ids.
     epoch : int or None

@@ -1,11 +1,12 @@
-"""Checks of the state of an estimator, made before the estimator gets it.
+"""Checks of the parameters of an estimator, and of its state before the estimator gets it.
 
 What all families have is checked here; the rest by the family's `Spec` and `State`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -13,15 +14,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from gramian.core.arrays import Array
 from gramian.core.engines import Stored
 from gramian.core.text import excerpt
 from gramian.core.validation import (
-    LARGEST,
+    ModelFileError,
     check_array,
     check_index,
     check_keys,
     check_labels,
+    check_number,
     check_samples,
     check_sequence,
     check_text,
@@ -32,6 +33,55 @@ from gramian.core.validation import (
 HELD = ("_ids", "_y", "_weight", "_next_id")
 MAY_HOLD = ("_groups",)
 """What a file has of the samples held if they have it."""
+_PLAIN = (type(None), bool, int, float, str, np.generic)
+
+
+def check_estimator_parameters(model: Any) -> None:
+    """Raise `ModelFileError` unless these are parameters that `fit` takes."""
+    defaults = inspect.signature(type(model).__init__).parameters
+    for name, value in model.get_params(deep=False).items():
+        _check_parameter(value, f"the parameter {name}", defaults[name].default)
+    check_as_fit_does(model._spec)
+
+
+def check_as_fit_does(check: Callable[[], object]) -> None:
+    """Raise `ModelFileError` if a check that `fit` makes, too, raises anything."""
+    try:
+        check()
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(f"holds no valid model: {excerpt(error, 200)}") from error
+
+
+def _check_parameter(value: Any, where: str, default: Any) -> None:
+    """By the kind of the default: a number stays one, a text may be a number or an array."""
+    if isinstance(default, bool):
+        if not isinstance(value, _PLAIN):
+            refuse(where, f"is a {type(value).__name__}")
+    elif isinstance(default, int | float):
+        if value is not None and not isinstance(value, str):  # "cv" and the like
+            check_number(value, where)
+    else:
+        _check_plain(value, where, depth=2)
+
+
+def _check_plain(value: Any, where: str, *, depth: int) -> None:
+    """A value, an array of numbers, or a list or dict of such; ``depth`` of them in each other.
+
+    Two: a stack has a list of widths, of which each may be a list.
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim <= 1:
+        return
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+        check_number(value, where)
+        return
+    if isinstance(value, _PLAIN):
+        return
+    if not depth or not isinstance(value, list | tuple | dict):
+        refuse(where, f"is a {type(value).__name__}")
+    for item in value.values() if isinstance(value, dict) else value:
+        _check_plain(item, where, depth=depth - 1)
 
 
 def check_estimator(model: Any, state: Any) -> None:
@@ -63,7 +113,7 @@ def _check_held(model: Any, spec: Any, state: Any, *, classifies: bool) -> Store
         refuse("X", "has no samples")
     if len(set(ids.tolist())) < len(ids):
         refuse("the ids", "are not all different")
-    check_next_id(holdings["_next_id"])
+    check_whole(holdings["_next_id"], "the next id")
     if classifies:
         classes = check_labels(state["public"].get("classes_"), "classes_", (None,))
         outputs = 1 if len(classes) == 2 else len(classes)
@@ -88,13 +138,6 @@ def check_rows(rows: Mapping[str, Any], X: Any, d: int | None, *, classifies: bo
         check_labels(y, "y", (n,))
     else:
         check_array(y, "y", (n,) if np.ndim(y) == 1 else (n, None), "f")
-
-
-def check_next_id(number: Any) -> None:
-    """Raise `ModelFileError` unless a sample could have this number as its id."""
-    check_whole(number, "the next id")
-    if not 0 <= number <= LARGEST:
-        refuse("the next id", "is not a number that a sample could have")
 
 
 def _check_pairwise(model: Any, X: Any) -> None:
@@ -147,9 +190,5 @@ def _check_classes(declared: Any, stored: Stored, *, all_held: bool) -> None:
     found = np.union1d(declared, stored.y) if len(declared) else np.unique(stored.y)
     if not all_held:
         found = np.union1d(found, classes) if len(found) else np.unique(classes)
-    if len(classes) < 2 or not _same(classes, found):
+    if len(classes) < 2 or not np.array_equal(classes, found):
         refuse("classes_", f"are not those of the labels ({excerpt(classes.tolist())})")
-
-
-def _same(one: Array, other: Array) -> bool:
-    return one.shape == other.shape and bool(np.all(one == other))

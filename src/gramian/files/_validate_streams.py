@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -19,42 +18,29 @@ from gramian.core.validation import (
     check_whole,
     refuse,
 )
+from gramian.files._validate_estimator import check_as_fit_does
 from gramian.stream import SlidingWindow
+from gramian.stream._validation import check_parameters
 
-_WINDOW = (
-    "estimator_",
-    "X",
-    "y",
-    "ids",
-    "times",
-    "now",
-    "dated",
-    "names",
-    "next_id",
-    "selected_at",
-)
-_COUNTS = ("max_samples", "min_samples", "reselect_every")
+_SAMPLES = ("X", "y", "ids", "times", "names")
+_REST = ("estimator_", "now", "dated", "next_id", "selected_at")
 
 
 def check_stream_parameters(model: Any) -> None:
-    """Raise `ModelFileError` unless these are counts, a time and an estimator of this package."""
-    parameters = model.get_params(deep=False)
-    for name in _COUNTS:
-        value = parameters[name]
-        if value is not None and not (name == "reselect_every" and value == "alarm"):
-            check_whole(value, f"the parameter {name}", 1)
-    age = parameters.get("max_age")
-    if age is not None and not isinstance(age, timedelta):
-        check_number(age, "the parameter max_age", 0.0, above=True)
-    estimator = parameters["estimator"]
-    optional = not isinstance(model, SlidingWindow)
-    if not (hasattr(estimator, "_spec") or (optional and estimator is None)):
-        refuse("the parameter estimator", "is no estimator of this package")
+    """Raise `ModelFileError` unless these are parameters with which a window can begin."""
+
+    def begin() -> None:
+        window = model if isinstance(model, SlidingWindow) else model._new_window()
+        if not hasattr(window.estimator, "_spec"):
+            refuse("the parameter estimator", "is no estimator of this package")
+        check_parameters(window)
+
+    check_as_fit_does(begin)
 
 
 def check_window(model: Any, state: Any) -> None:
     """Raise `ModelFileError` unless a window can work with this state."""
-    check_keys(state, "the state", _WINDOW)
+    check_keys(state, "the state", (*_SAMPLES, *_REST))
     X = check_samples(state["X"], "X", (None, None))
     n = X.shape[0]
     if is_classifier(model.estimator):

@@ -26,25 +26,43 @@ from gramian.tables import (
     encode,
 )
 
-TABLE = ("estimator_", "target_", "columns_", "ignored_", "table_")
+_COLUMNS = ("target_", "columns_", "ignored_", "by_position")
+_HELD = ("estimator_", "table_", "next_id")
 _KINDS = {"number": "f", "integer": "i", "text": "UO"}
+
+
+def check_table_parameters(model: Any) -> None:
+    """Raise `ModelFileError` unless a model of a table could have been given these parameters."""
+    for name in ("target", "id_column", "subject_column", "thousands", "encoding"):
+        if getattr(model, name) is not None:
+            check_text(getattr(model, name), f"the parameter {name}")
+    if model.max_levels is not None:
+        check_whole(model.max_levels, "the parameter max_levels", 1)
+    for name in ("decimal", "dtype"):
+        check_text(getattr(model, name), f"the parameter {name}")
+    for names in (model.categorical, model.ignore, model.units, model.missing):
+        for name in check_sequence(names, "a list of columns"):
+            check_text(name, "the name of a column")
+    if not hasattr(model.estimator, "_spec"):
+        refuse("the parameter estimator", "is no estimator of this package")
 
 
 def check_table(model: Any, state: Any) -> None:
     """Raise `ModelFileError` unless the model of a table can work with this state."""
-    check_keys(state, "the state", TABLE, ("next_id", "by_position"))
+    check_keys(state, "the state", (*_COLUMNS, *_HELD))
     estimator = state["estimator_"]
     if type(estimator) is not type(model.estimator) or not estimator.__sklearn_is_fitted__():
         refuse("estimator_", "is no fitted estimator of the class that was asked for")
     _check_target(model, state["target_"], estimator)
     columns = _check_columns(state["columns_"])
     check_cells(columns, state["table_"], estimator.X_fit_)
-    for name, reason in _items(state["ignored_"]):
+    if not isinstance(state["ignored_"], dict):
+        refuse("ignored_", "is no dict")
+    for name, reason in state["ignored_"].items():
         check_text(name, "the name of a column that is left out")
         check_text(reason, "the reason to leave a column out")
-    if "next_id" in state:
-        check_whole(state["next_id"], "the next id")
-    if not isinstance(state.get("by_position", False), bool):
+    check_whole(state["next_id"], "the next id")
+    if not isinstance(state["by_position"], bool):
         refuse("by_position", "is neither true nor false")
 
 
@@ -140,9 +158,3 @@ def _check_features(features: Any, X: Any) -> None:
         alike = np.allclose(features, X, rtol=1e-6, atol=1e-6)
     if not alike:
         refuse("table_", "does not have the rows that the estimator learned")
-
-
-def _items(value: Any) -> Any:
-    if not isinstance(value, dict):
-        refuse("ignored_", "is no dict")
-    return value.items()

@@ -2,7 +2,7 @@
 
 A store keeps the parts apart. The settings are a model file whose state has no rows and nothing
 that follows from rows and choices alone, such as coefficients and classes: the engine is built from
-the rows. What a estimator has learned besides, such as the centres of an orthogonal basis or the
+the rows. What an estimator has learned besides, such as the centres of an orthogonal basis or the
 slopes of a fuzzy classifier, is among the settings. These functions are for `gramian.store`.
 """
 
@@ -18,12 +18,12 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from gramian.core.arrays import Array
-from gramian.core.validation import ModelFileError, refuse
+from gramian.core.validation import ModelFileError, check_whole, refuse
 from gramian.files._archive import canonical_json, describe, read_archive, write_archive
 from gramian.files._decoding import Decoder
 from gramian.files._encoding import Encoder, without_derived
 from gramian.files._validate import check_state
-from gramian.files._validate_estimator import check_next_id, check_rows
+from gramian.files._validate_estimator import check_rows
 from gramian.files._validate_tables import check_cells
 from gramian.tables import encode, estimator_of
 
@@ -39,8 +39,6 @@ __all__ = [
     "settings_of",
     "write_values",
 ]
-
-_COUNTED = ("_ids", "_y", "_weight")
 
 
 class Held(NamedTuple):
@@ -86,9 +84,7 @@ def settings_of(model: Any) -> bytes:
         rows = ("estimator_", "table_", "next_id")
         rest = {name: value for name, value in state.items() if name not in rows}
         body["model"] = encoder.described(model, rest)
-    stream = BytesIO()
-    write_archive(stream, {**body, "members": describe(encoder.members)}, encoder.members)
-    return stream.getvalue()
+    return _archived(body, encoder)
 
 
 def follows_from_rows(model: Any) -> bool:
@@ -155,10 +151,8 @@ class Parts:
         ModelFileError
             If rows and settings do not fit one another.
         """
-        X = holdings.X if self.columns is None else self._features(holdings.table or {})
         estimator = clone(self._estimator)
-        state = self._state_of(holdings, X, next_id, known)
-        estimator._set_state(state)
+        estimator._set_state(self._state_of(holdings, self._features(holdings), next_id, known))
         if known is None and self._follows:
             now = estimator._fitted()
             estimator._now = now.moved(now.holdings, now.engine.fresh(now.holdings))
@@ -175,18 +169,18 @@ class Parts:
         return model
 
     def fresh(self, holdings: Held, next_id: int) -> Any:
-        """The model of these rows, where the settings were written beside others.
+        """The model of these rows, where the settings were written for others.
 
         Choices are those of the settings. An estimator that learns more than follows from rows and
         choices, such as the centres of a basis, makes its choices anew: its own may be from rows
         that are gone.
         """
         own = {field.name for field in fields(self._estimator._spec().state_type)}
-        X = holdings.X if self.columns is None else self._features(holdings.table or {})
         kept = {name: value for name, value in self._state.items() if name not in own}
         public = {name: value for name, value in kept["public"].items() if name != "classes_"}
         estimator = clone(self._estimator)
-        estimator._set_state(self._filled(holdings, X, next_id, {**kept, "public": public}))
+        bare = {**kept, "public": public}
+        estimator._set_state(self._filled(holdings, self._features(holdings), next_id, bare))
         model = self._whole(estimator, holdings, next_id)
         if not self._follows:
             model.reselect(fresh=True)
@@ -202,12 +196,12 @@ class Parts:
 
     def check_new_rows(self, model: Any, rows: Held, next_id: int) -> None:
         """The same where all other rows of the model were read or checked with these settings."""
-        check_next_id(next_id)
+        check_whole(next_id, "the next id")
         if self._classifies and len(model.classes_) < 2:
             refuse("classes_", "are fewer than two")
         if len(rows.ids):
-            width, kind = self.samples.shape[1], {"classifies": self._classifies}
-            check_rows(_held(rows, next_id), rows.X, width, **kind)
+            width, classifies = self.samples.shape[1], self._classifies
+            check_rows(_held(rows, next_id), rows.X, width, classifies=classifies)
             if self.columns is not None:
                 check_cells(self.columns, rows.table, rows.X)
 
@@ -225,10 +219,11 @@ class Parts:
             check_state(self._estimator, state)
         return state
 
-    def _features(self, table: dict[str, Array]) -> Any:
+    def _features(self, holdings: Held) -> Any:
         """The features of rows, in the form in which the estimator holds samples."""
-        assert self.columns is not None
-        X = encode(self.columns, table).astype(self.samples.dtype, copy=False)
+        if self.columns is None:
+            return holdings.X
+        X = encode(self.columns, holdings.table or {}).astype(self.samples.dtype, copy=False)
         if sparse.issparse(self.samples):
             return sparse.csr_array(X)
         return X.toarray() if sparse.issparse(X) else X
@@ -251,10 +246,8 @@ def _held(rows: Held, next_id: int) -> dict[str, Any]:
 
 def write_values(values: dict[str, Any]) -> bytes:
     """Plain values and arrays in the form of a model file."""
-    encoder, stream = Encoder(), BytesIO()
-    body = {"values": encoder.value(values, "a value")}
-    write_archive(stream, {**body, "members": describe(encoder.members)}, encoder.members)
-    return stream.getvalue()
+    encoder = Encoder()
+    return _archived({"values": encoder.value(values, "a value")}, encoder)
 
 
 def read_values(content: bytes) -> dict[str, Any]:
@@ -266,11 +259,17 @@ def read_values(content: bytes) -> dict[str, Any]:
     return found
 
 
+def _archived(body: dict[str, Any], encoder: Encoder) -> bytes:
+    stream = BytesIO()
+    write_archive(stream, {**body, "members": describe(encoder.members)}, encoder.members)
+    return stream.getvalue()
+
+
 def _without_rows(estimator: Any) -> dict[str, Any]:
     """Arrays keep their types, and have no rows."""
     state = estimator._get_state()
     bare = {**without_derived(estimator, state), "X": state["X"][:0]}
-    bare["held"] = {name: state["held"][name][:0] for name in _COUNTED}
+    bare["held"] = {name: state["held"][name][:0] for name in ("_ids", "_y", "_weight")}
     if _follows(estimator):
         public = state["public"].items()
         bare["public"] = {name: value for name, value in public if name != "classes_"}

@@ -61,7 +61,7 @@ class Prequential:
     scores: Array
     no_change: Array = field(default_factory=lambda: np.empty(0))
     confidence_level: float | None = None
-    p_values: Any = None
+    p_values: Array | None = None
 
     @property
     def running(self) -> Array:
@@ -105,8 +105,7 @@ class Prequential:
     def _given_p_values(self) -> Array:
         if self.p_values is None:
             raise ValueError("no sets were asked for; give `confidence_level` to prequential.")
-        result: Array = self.p_values
-        return result
+        return self.p_values
 
     @property
     def score(self) -> float:

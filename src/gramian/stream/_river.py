@@ -142,10 +142,7 @@ class _River:
     def _widened(self, window: SlidingWindow, width: int) -> SlidingWindow:
         """A window that holds the same samples with zeros for the features to come."""
         padding = ((0, 0), (0, width - window.n_features_in_))
-        result: SlidingWindow = self._new_window().partial_fit(
-            np.pad(window.X_, padding), window.y_
-        )
-        return result
+        return self._new_window().partial_fit(np.pad(window.X_, padding), window.y_)
 
     # -- for model files, as an estimator has them ----------------------------------------------
 

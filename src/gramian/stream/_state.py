@@ -9,7 +9,7 @@ import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.estimators._moving import Moving
-from gramian.stream._alarm import Alarm
+from gramian.stream._choices import Alarm
 from gramian.stream._holdings import Held
 
 BRIEF, PAUSE = 2, 16
@@ -56,8 +56,14 @@ class WindowState(NamedTuple):
         now = ids[-1] if self.moving.steps else self.now
         # One whose model is read after every step is faster by plain edits.
         resume_at = next_id + PAUSE if self.moving.steps < BRIEF else self.resume_at
-        settled = self._replace(holdings=Held(X, y, ids, ids), now=now, next_id=next_id)
-        return settled._replace(version=version, moving=None, resume_at=resume_at)
+        return self._replace(
+            holdings=Held(X, y, ids, ids),
+            now=now,
+            next_id=next_id,
+            version=version,
+            moving=None,
+            resume_at=resume_at,
+        )
 
     def stored(self) -> dict[str, Any]:
         """What a model file stores of a settled window, besides its model."""

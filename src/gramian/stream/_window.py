@@ -319,10 +319,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     def _used_features(self) -> Array:
         """Which features of the window's samples are not 0 in all of them."""
         moving = self._moving()
-        used: Array = (
-            (self._require_samples().X != 0).any(axis=0) if moving is None else moving.used()
-        )
-        return used
+        return moving.used() if moving is not None else (self._require_samples().X != 0).any(axis=0)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -360,8 +357,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         version = None if model is None else version_of(model)
         state = WindowState(holdings, model, now, next_id, selected_at, classifies, version=version)
         if before is not None:
-            state = state._replace(alarm=before.alarm, looked_at=before.looked_at)
-            state = state._replace(resume_at=before.resume_at)
+            state = state._replace(
+                alarm=before.alarm, looked_at=before.looked_at, resume_at=before.resume_at
+            )
         self._state = state
 
     def _move(self, model: Any, holdings: Held) -> None:

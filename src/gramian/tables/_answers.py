@@ -9,7 +9,7 @@ from gramian.core.arrays import Array, ArrayLike
 from gramian.core.estimators._delegation import if_estimator_has
 from gramian.tables._columns import CategoryColumn, NumberColumn, TargetColumn
 from gramian.tables._dates import DateColumn
-from gramian.tables._rows import TableHoldings
+from gramian.tables._holdings import TableHoldings
 
 
 def _query_method(name: str, doc: str) -> Callable[..., Any]:

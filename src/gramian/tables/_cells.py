@@ -150,9 +150,8 @@ def are_classes(cells: Sequence[Any], read: Reads = number, many: int = 20) -> b
     """Whether a target looks like classes: text, or few numbers, all of them whole."""
     if not are_numbers(cells, read):
         return True
-    values = {read(cell) for cell in cells} - {None}
-    whole = all(value is not None and (math.isnan(value) or value.is_integer()) for value in values)
-    return whole and len(values) <= many
+    values = {value for value in map(read, cells) if value is not None}
+    return len(values) <= many and all(math.isnan(v) or v.is_integer() for v in values)
 
 
 def _some(names: Sequence[str], most: int = 30) -> str:

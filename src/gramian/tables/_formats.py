@@ -130,16 +130,15 @@ def suspicion(cells: Sequence[Any], column: str, notation: NumberFormat) -> str 
     alike = [other for other in alike if _is_between_digits(other.thousands, there)] or alike
     if notation in alike:
         return _odd_ones(there, column, notation, best)
-    simplest = min(len(_differences(other, notation, column)) for other in alike)
-    simple = [_differences(other, notation, column) for other in alike]
-    simple = [differences for differences in simple if len(differences) == simplest]
+    found = [_differences(other, notation, column) for other in alike]
+    simple = [differences for differences in found if len(differences) == min(map(len, found))]
     what = " or ".join(" and ".join(words for words, _ in differences) for differences in simple)
     remedy = " or ".join(", ".join(how for _, how in differences) for differences in simple)
     example = next(cell for cell in there if notation.number(cell) is None)
     return (
-        f"{best:.0%} of the cells of {column!r} are numbers with {what} (such as {example!r}). "
-        f"They are taken as text; to read them as numbers: {remedy}."
-    ).replace("%", " %", 1)
+        f"{100 * best:.0f} % of the cells of {column!r} are numbers with {what} (such as "
+        f"{example!r}). They are taken as text; to read them as numbers: {remedy}."
+    )
 
 
 def _is_between_digits(mark: str, cells: Sequence[str]) -> bool:

@@ -33,11 +33,16 @@ class ModelRows:
     ----------
     target, id_column, subject_column : str or None
         Columns of a table that have another part.
+    decimal : str
+    encoding : str or None
+        How the tables that the model reads from files are written.
     """
 
     target: str | None = None
     id_column: str | None = None
     subject_column: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -114,6 +119,7 @@ class TableRows(ModelRows):
         super().__init__(model)
         self.target, self.id_column = model.target, model.id_column
         self.subject_column = model.subject_column
+        self.decimal, self.encoding = model.decimal, model.encoding
 
     @property
     def estimator(self) -> Any:

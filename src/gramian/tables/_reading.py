@@ -97,6 +97,7 @@ def _fit_column(
     name: str, cells: list[Any], reading: Reading, past: Column | None
 ) -> tuple[Column, Array, str | None]:
     """A column by what its cells are, its values, and a remark if they look like something else."""
+    remark = None
     if name not in reading.categorical:
         written = reading.written(name, cells)
         if isinstance(past, NumberColumn):
@@ -107,11 +108,9 @@ def _fit_column(
         notations = notations_of(cells)
         if notations:
             return _fit_dates(name, cells, notations, past)
-        values = texts(cells)
-        column = CategoryColumn.fit(name, values, reading.max_levels)
-        return column, values, suspicion(cells, name, written)
+        remark = suspicion(cells, name, written)
     values = texts(cells)
-    return CategoryColumn.fit(name, values, reading.max_levels), values, None
+    return CategoryColumn.fit(name, values, reading.max_levels), values, remark
 
 
 def _fit_dates(
@@ -119,17 +118,15 @@ def _fit_dates(
 ) -> tuple[Column, Array, str | None]:
     notation = past.format if isinstance(past, DateColumn) else notations[0]
     values = DateColumn(name, 0.0, 1.0, False, False, notation).read(cells)
-    remark = None
-    if len(notations) > 1 and set(values.tolist()) != set(_read_as(cells, notations[1])):
-        remark = (
-            f"the dates of {name!r} are taken as {notation}; they could be {notations[1]}. Write "
-            f"them as year-month-day to be sure."
-        )
-    return DateColumn.fit(name, values, notation), values, remark
-
-
-def _read_as(cells: list[Any], notation: str) -> list[str | None]:
-    return [iso_date(cell, notation) for cell in cells]
+    column = DateColumn.fit(name, values, notation)
+    if len(notations) == 1:
+        return column, values, None
+    other = {iso_date(cell, notations[1]) for cell in cells}
+    remark = (
+        f"the dates of {name!r} are taken as {notation}; they could be {notations[1]}. Write "
+        f"them as year-month-day to be sure."
+    )
+    return column, values, remark if set(values.tolist()) != other else None
 
 
 def check_texts(target: TargetColumn, cells: list[Any], many: int = 20) -> None:
@@ -159,12 +156,9 @@ def read_ids(table: Any, column: str, holdings: Array | None = None) -> Array:
         At the first id that is missing, held already, or there twice.
     """
     ids = texts(read_cells(table, column))
-    _check_ids(
-        ids.tolist(), column, set() if holdings is None else set(holdings.astype(str).tolist())
-    )
-    whole = all(_INTEGER.fullmatch(name) for name in ids.tolist())
-    wanted = holdings is None or holdings.dtype.kind == "i"
-    return ids.astype(np.int64) if whole and wanted else ids.astype(str)
+    known = set() if holdings is None else set(holdings.astype(str).tolist())
+    _check_ids(ids.tolist(), column, known)
+    return _integers_or_texts(ids, holdings)
 
 
 def read_subjects(table: Any, column: str, holdings: Array | None = None) -> Array:
@@ -179,9 +173,13 @@ def read_subjects(table: Any, column: str, holdings: Array | None = None) -> Arr
     for row, name in enumerate(names.tolist()):
         if not name:
             raise fault(column, row, "the subject is missing.")
+    return _integers_or_texts(names, holdings)
+
+
+def _integers_or_texts(names: Array, holdings: Array | None) -> Array:
     whole = all(_INTEGER.fullmatch(name) for name in names.tolist())
     wanted = holdings is None or holdings.dtype.kind == "i"
-    return names.astype(np.int64) if whole and wanted else names.astype(str)
+    return names.astype(np.int64 if whole and wanted else str)
 
 
 def encode(columns: Sequence[Column], values: Mapping[str, Array]) -> Any:

@@ -27,6 +27,7 @@ from gramian.tables._cells import (
 )
 from gramian.tables._columns import TargetColumn
 from gramian.tables._formats import NumberFormat
+from gramian.tables._holdings import TableHoldings
 from gramian.tables._reading import (
     Reading,
     check_texts,
@@ -36,10 +37,9 @@ from gramian.tables._reading import (
     read_ids,
     read_subjects,
 )
-from gramian.tables._rows import TableHoldings
 
 _TRIES = 100
-_TARGET = "y"  # what a target is called that came beside the table
+_TARGET = "y"  # the name of a target that is not a column of the table
 
 
 class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
@@ -281,9 +281,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         """
         holdings = self._agreed()
         if fresh:
-            y = holdings.estimator.y_fit_.tolist()
-            known, groups = (holdings.ids, holdings.ignored), holdings.estimator.groups_
-            found, _ = self._learned(holdings.table, y, *known, holdings, groups)
+            y, groups = holdings.estimator.y_fit_.tolist(), holdings.estimator.groups_
+            found, _ = self._learned(
+                holdings.table, y, holdings.ids, holdings.ignored, holdings, groups
+            )
             self._holdings = replace(found, by_position=holdings.by_position)
         else:
             holdings.estimator.reselect()
@@ -292,7 +293,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
     def read_targets(self, table: Any) -> Array:
         """The targets of a table that has them, as the estimator takes them."""
         if self.target is None:
-            raise ValueError("the model has no target column; its targets come beside the table.")
+            raise ValueError("the model has no target column: give the targets as y.")
         return self.target_.read(read_cells(table, self.target))
 
     def refitted(self) -> Self:
@@ -302,7 +303,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         return twin
 
     def snapshot(self, *, loo: bool = False) -> Self:
-        """A copy that goes on predicting as this model does now, for readers beside edits."""
+        """A copy that goes on predicting as this model does now, for readers while others edit."""
         holdings, twin = self._agreed(), cast("Self", clone(self))
         twin._holdings = replace(holdings, estimator=holdings.estimator.snapshot(loo=loo))
         return twin
@@ -334,15 +335,17 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
     def _set_state(self, state: dict[str, Any]) -> None:
         estimator, columns = state["estimator_"], tuple(state["columns_"])
-        given = state.get("next_id")
-        if given is None:
-            given = estimator._get_state()["held"]["_next_id"]
         table = {column.name: state["table_"][column.name] for column in columns}
-        ignored = dict(state["ignored_"])
         self._holdings = TableHoldings(
-            estimator, state["target_"], columns, ignored, estimator.ids_, table, given,
-            state.get("by_position", False),
-        )  # fmt: skip
+            estimator,
+            state["target_"],
+            columns,
+            dict(state["ignored_"]),
+            estimator.ids_,
+            table,
+            state["next_id"],
+            state["by_position"],
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -363,17 +366,17 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
         """The estimator, and features of rows that are made for it."""
         holdings = self._agreed()
         _check_width(table, holdings)
-        table = as_table(table)
-        return holdings.estimator, self._features(
-            holdings.columns, read_columns(table, holdings.columns)
-        )
+        values = read_columns(as_table(table), holdings.columns)
+        return holdings.estimator, self._features(holdings.columns, values)
 
     def _features(self, columns: Sequence[Any], values: Any) -> Array:
         features: Array = encode(columns, values).astype(self.dtype, copy=False)
         return features
 
-    def _with_target(self, table: Any, y: Any, holdings: Any = None) -> tuple[Any, list[Any]]:
-        """The table, and the cells of the target, in it or beside it."""
+    def _with_target(
+        self, table: Any, y: Any, holdings: TableHoldings | None = None
+    ) -> tuple[Any, list[Any]]:
+        """The table, and the cells of the target, from the table or from y."""
         if holdings is not None:
             _check_width(table, holdings)
         table = as_table(table)
@@ -391,9 +394,26 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
             )
         return table, read_cells(table, self.target)
 
+    def _reading(self) -> Reading:
+        """How the parameters say that a table is to be read."""
+        return Reading(
+            self.target or _TARGET,
+            {self.id_column, self.subject_column, *self.ignore},
+            tuple(self.categorical),
+            tuple(self.units),
+            NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
+            _check_levels(self.max_levels),
+        )
+
     def _learned(
-        self, table: Any, cells: Any, ids: Any, ignored: Any, past: Any = None, groups: Any = None
-    ) -> Any:
+        self,
+        table: Any,
+        cells: list[Any],
+        ids: Array,
+        ignored: dict[str, str],
+        past: TableHoldings | None = None,
+        groups: ArrayLike | None = None,
+    ) -> tuple[TableHoldings, list[str]]:
         """All of a fit, without touching the model: what is held, and remarks on the cells."""
         if not cells:
             raise TableError("the table has no rows (0 sample(s), a minimum of 1 is required).")
@@ -402,14 +422,7 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
                 'a table has columns, and kernel="precomputed" takes a kernel matrix. Fit the '
                 "estimator itself to the matrix, or give the kernel as a function."
             )
-        reading = Reading(
-            self.target or _TARGET,
-            {self.id_column, self.subject_column, *self.ignore},
-            tuple(self.categorical),
-            tuple(self.units),
-            NumberFormat(self.decimal, self.thousands or "", missing=tuple(self.missing)),
-            _check_levels(self.max_levels),
-        )
+        reading = self._reading()
         classes, name = not is_regressor(self.estimator), reading.target
         written = reading.written(name, cells) if past is None else past.target.format
         target = TargetColumn.fit(name, cells, classes=classes, written=written)
@@ -430,8 +443,10 @@ class TableModel(TableAnswers, MetaEstimatorMixin, BaseEstimator):
 
 
 def _check_levels(value: Any) -> int | None:
-    if value is None or (isinstance(value, Integral) and int(value) >= 1):
-        return None if value is None else int(value)
+    if value is None:
+        return None
+    if isinstance(value, Integral) and int(value) >= 1:
+        return int(value)
     raise ValueError(f"max_levels must be None or a whole number >= 1, got {value!r}.")
 
 

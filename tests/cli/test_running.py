@@ -8,9 +8,10 @@ import time
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 
 from gramian import OrthogonalKernelRegressor, StackedKernelRegressor
-from gramian.cli import _batches, _follow, _work
+from gramian.cli import _progress, _running
 from gramian.core.progress import log_progress
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fork")
@@ -18,21 +19,21 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes by fo
 COMMAND = """
 import sys, ctypes, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
-from gramian.cli import _work, main
+from gramian.cli import main
 from gramian.cli import _app, _options, _running
 
 class Module:
     @staticmethod
-    def run(quiet):
+    def run():
         print("started", flush=True)
-        _work.step("working hard", 0.25, "one of four", 60.0)
+        _running.step("working hard", 0.25, "one of four", 60.0)
         ({work})()
         return {{}}
     @staticmethod
     def show(facts):
         print("shown")
 
-_work._PATIENCE, _work._LINE_EVERY = 0.3, 0.2
+_running._PATIENCE, _running._LINE_EVERY = 0.3, 0.2
 _running.import_module = lambda name: Module
 
 @_app.app.command()
@@ -96,8 +97,8 @@ def test_who_kills_the_one_kills_the_other(tmp_path):
 
 def test_time_left_counts_down_and_is_not_shown_when_it_is_over(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(_work, "monotonic", lambda: now[0])
-    display = _work.Display("fitting")
+    monkeypatch.setattr(_running, "monotonic", lambda: now[0])
+    display = _running.Display("fitting")
     display.set(0.5, None, "8 of 16 rows")
     assert display._clock(3.0) == "3 s, 8 of 16 rows"
     display.set(0.5, 20.0, "8 of 16 rows")
@@ -110,7 +111,7 @@ def test_time_left_counts_down_and_is_not_shown_when_it_is_over(monkeypatch):
 @pytest.mark.parametrize(("call", "each"), [(1.0, 0.003), (0.0, 0.2), (20.0, 0.001), (4.0, 0.0)])
 def test_announced_seconds_are_those_that_it_takes(call, each, monkeypatch):
     clock, announced = [0.0], []
-    monkeypatch.setattr(_batches, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(_progress, "perf_counter", lambda: clock[0])
 
     def step(what, done=None, detail="", left=None):
         announced.append((clock[0], left))
@@ -119,9 +120,9 @@ def test_announced_seconds_are_those_that_it_takes(call, each, monkeypatch):
         clock[0] += call + each * len(X)
         return X
 
-    monkeypatch.setattr(_batches, "step", step)
+    monkeypatch.setattr(_progress, "step", step)
     X = np.arange(10_000.0)
-    assert (_batches.in_batches("sets", compute, X) == X).all()
+    assert (_progress.in_batches("sets", compute, X) == X).all()
     assert [left for _, left in announced[:2]] == [None, None]  # one batch tells nothing
     for passed, left in announced[2:]:
         assert left == pytest.approx(clock[0] - passed, rel=1.0, abs=2 * call)
@@ -130,33 +131,33 @@ def test_announced_seconds_are_those_that_it_takes(call, each, monkeypatch):
 
 def test_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(_work, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_running, "_PATIENCE", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    display = _work.Display("fitting")
+    display = _running.Display("fitting")
     display.set(0.5, 9.0, "")
     display.tick()
-    assert isinstance(display._bar, _work.Bar)
+    assert isinstance(display._bar, Progress)
     display.stop()
-    paused = _work.Display("-")
+    paused = _running.Display("-")
     paused.tick()
     assert paused._bar is None
 
 
 def test_lock_of_a_killed_process_is_removed(tmp_path):
     (tmp_path / ".model.gram.lock").write_text("{}")
-    _work.tidy(str(tmp_path / "model.gram"))
+    _running.tidy(str(tmp_path / "model.gram"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_computation_logs_is_shown(monkeypatch):
     shown, now = [], [0.0]
-    monkeypatch.setattr(_follow, "monotonic", lambda: now[0])
+    monkeypatch.setattr(_progress, "monotonic", lambda: now[0])
 
     def step(what, done=None, detail="", left=None):
         shown.append((what, done, detail, left))
 
-    monkeypatch.setattr(_follow, "step", step)
-    with _follow.progress_of("error on new rows", only="folds"):
+    monkeypatch.setattr(_progress, "step", step)
+    with _progress.progress_of("error on new rows", only="folds"):
         log_progress(3, 500, "centres at most, on 90 rows")  # within a fold: not of this step
         now[0] = 4.0
         log_progress(1, 8, "folds")
@@ -171,10 +172,10 @@ def test_what_a_computation_logs_is_shown(monkeypatch):
 
 def test_a_fit_shows_settings_folds_and_centres(monkeypatch):
     shown = []
-    monkeypatch.setattr(_follow, "step", lambda *words, detail="": shown.append(detail))
+    monkeypatch.setattr(_progress, "step", lambda *words, detail="": shown.append(detail))
     X = np.random.default_rng(0).standard_normal((60, 2))
     for model in (StackedKernelRegressor(), OrthogonalKernelRegressor(max_basis=7)):
-        with _follow.progress_of("fitting") as progress:
+        with _progress.progress_of("fitting") as progress:
             if "callback" in model.get_params():
                 model.set_params(callback=progress.trial)
             model.fit(X, np.sin(X[:, 0]))

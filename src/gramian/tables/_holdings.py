@@ -63,7 +63,7 @@ class TableHoldings:
         return replace(self, ids=holdings, table=table, columns=columns)
 
     def with_rows(self, ids: Array, new: dict[str, Array]) -> TableHoldings:
-        """With rows that the estimator is about to learn; texts beside numbers it will refuse."""
+        """With rows that the estimator is about to learn; it will refuse texts among numbers."""
         if len(self.ids) and (ids.dtype.kind == "U") != (self.ids.dtype.kind == "U"):
             return self
         table = {name: np.concatenate([old, new[name]]) for name, old in self.table.items()}
