@@ -49,7 +49,7 @@ def test_numbers_are_those_of_real_refits(as_json):
     assert facts["leave_one_out"]["confusion"] == expected
     assert facts["leave_one_out"]["error"] == pytest.approx(np.mean(np.array(said) != y))
     assert facts["doubtful"][0]["id"] == "pet 8"
-    assert facts["doubtful"][0]["probability"] < 0.5
+    assert facts["doubtful"][0]["probability"] > 0.5
     assert facts["rows"] == 40
     assert facts["target"]["held"] == {"cat": 20, "dog": 20}
     assert facts["seconds"]["all"] >= facts["seconds"]["fit"] > 0

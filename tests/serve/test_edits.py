@@ -397,7 +397,7 @@ def test_loo_doubt_numerical_error_and_metrics(client, post):
     worst = client.get(f"{MODEL}/doubt?count=4").json()["samples"]
     own = model.loo_predict_proba()[np.arange(43), model.y_fit_]
     assert [sample["id"] for sample in worst] == np.argsort(own)[:4].tolist()
-    assert worst[0]["probability"] == pytest.approx(own.min())
+    assert worst[0]["probability"] == pytest.approx(1.0 - own.min())
     measured = client.get(f"{MODEL}/numerical-error").json()
     assert 0 <= measured["numerical_error"] < 1e-10
     assert measured["rebuilds"] == []

@@ -122,7 +122,7 @@ def _details(facts: dict[str, Any]) -> Iterator[str]:
     if facts["doubtful"]:
         how = _html.paragraph(
             "The rows that fit worst: what the model without each of them predicts, and the "
-            "probability of its target, or the error."
+            "probability that it is wrong, or the error."
         )
         names = [name.replace("_", " ") for name in facts["doubtful"][0]]
         rows = _html.table(names, [list(row.values()) for row in facts["doubtful"]])

@@ -187,5 +187,5 @@ def show_doubtful(rows: list[Facts]) -> None:
     if not rows:
         return
     heading("Most doubtful rows: their target, and the prediction of a model without them")
-    last = "probability of its target" if "probability" in rows[0] else "error"
+    last = "probability that it is wrong" if "probability" in rows[0] else "error"
     table(["id", "target", "predicted without it", last], [list(row.values()) for row in rows])

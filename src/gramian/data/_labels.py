@@ -113,8 +113,8 @@ def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The ``id`` of a sample, its ``target``, what the ``others_say``, and the ``probability`` of
-        its own label, or the ``error`` of a number: the root mean square over several targets.
+        The ``id`` of a sample, its ``target``, what the ``others_say``, and the ``probability`` that
+        its label is wrong, or the ``error`` of a number: the root mean square over several targets.
 
     Examples
     --------
@@ -130,11 +130,10 @@ def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
         ids, y, predicted = estimator.ids_, estimator.y_fit_, estimator.loo_predict()
         P = estimator.loo_predict_proba() if is_classifier(estimator) else None
     if P is not None:
-        values = P[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
-        order, name = np.argsort(values, kind="stable"), "probability"
+        values = 1.0 - P[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
     else:
         values = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))
-        order, name = np.argsort(-values, kind="stable"), "error"
+    order, name = np.argsort(-values, kind="stable"), "error" if P is None else "probability"
     columns = ids.tolist(), y.tolist(), predicted.tolist(), values.tolist()
     names = ("id", "target", "others_say", name)
     return [dict(zip(names, (c[i] for c in columns), strict=True)) for i in order[:top].tolist()]

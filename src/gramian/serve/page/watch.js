@@ -75,7 +75,7 @@ function welcome(told) {
   $("name").textContent = told.name; $("estimator").textContent = told.estimator;
   document.title = `${told.name} · Gramian`;
   $("error-name").textContent = classes ? "leave-one-out error" : "leave-one-out error, RMS";
-  $("value-name").textContent = classes ? "own probability" : "error";
+  $("value-name").textContent = classes ? "wrong with probability" : "error";
   $("lost").hidden = $("door").hidden = true; $("room").hidden = false;
   $("evidence").hidden = !may("forget");
   $("audit").disabled = !may("admin");
