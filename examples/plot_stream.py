@@ -35,7 +35,7 @@ plt.show()
 # %%
 # The window's model is the one fitted to its samples: after a thousand updates, it agrees with a
 # refit to rounding.
-fresh = KernelDiscriminant(gamma=0.3, ridge=0.1).fit(window.X_, window.y_)
+fresh = KernelDiscriminant(gamma=0.3, ridge=0.1).fit(window.X_fit_, window.y_fit_)
 difference = np.abs(window.decision_function(X) - fresh.decision_function(X)).max()
 print(f"holds samples {window.ids_[0]} to {window.ids_[-1]}")
 print(f"decision values differ from a refit by {difference:.0e}")

@@ -57,7 +57,7 @@ def run(estimator: str, window: int) -> dict[str, Any]:
         own = live.estimator_.refitted()
         found["predict"] = _fastest(lambda i: own.predict(X[i : i + 1]), window)
         found["edit"] = _fastest(edit, window)
-        found["refit"] = _fastest(lambda i: clone(model).fit(live.X_, live.y_), 0, 3)
+        found["refit"] = _fastest(lambda i: clone(model).fit(live.X_fit_, live.y_fit_), 0, 3)
         for name, peer in _peers(numeric, X, y, window).items():
             found[name] = _fastest(peer, window, chunks=5)
     return found
@@ -178,7 +178,7 @@ def exact(steps: int, window: int) -> dict[str, Any]:
         live.predict(x)
         live.partial_fit(x, x[:, 0] + 0.3 * rng.standard_normal(1))
     queries = rng.standard_normal((QUERIES, FEATURES))
-    fresh = clone(live.estimator).fit(live.X_, live.y_).predict(queries)
+    fresh = clone(live.estimator).fit(live.X_fit_, live.y_fit_).predict(queries)
     off = np.abs(live.predict(queries) - fresh).max() / np.abs(fresh).max()
     model = live.estimator_
     return {"off": float(off), "drift": model.drift(), "rebuilds": len(model.rebuilds_)}

@@ -20,8 +20,8 @@ def assert_equals_refit(window, *, updates=0):
     """The window's model predicts as a fresh one, fitted to the window's samples."""
     model, n = window.estimator_, len(window.ids_)
     np.testing.assert_array_equal(model.ids_, window.ids_)
-    np.testing.assert_array_equal(model.X_fit_, window.X_)
-    np.testing.assert_array_equal(model.y_fit_, window.y_)
+    np.testing.assert_array_equal(model.X_fit_, window.X_fit_)
+    np.testing.assert_array_equal(model.y_fit_, window.y_fit_)
     fresh = refit(model)
     queries = np.random.default_rng(99).standard_normal((9, window.n_features_in_))
     method = "decision_function" if is_classifier(model) else "predict"

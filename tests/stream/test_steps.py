@@ -72,7 +72,7 @@ def test_every_step_equals_a_refit(name):
     method = "decision_function" if is_classifier(estimator) else "predict"
     atol = tolerance(25, updates=100, cond=3 * 25 / 0.1, power=1)
     for k in range(35, 80):
-        fresh = clone(estimator).fit(window.X_, window.y_)
+        fresh = clone(estimator).fit(window.X_fit_, window.y_fit_)
         assert is_moving(window)
         for q in (k, k - 3, k):
             query = X[q : q + 1]
@@ -84,8 +84,8 @@ def test_every_step_equals_a_refit(name):
         assert is_moving(window)
         np.testing.assert_array_equal(window.ids_, np.arange(k - 24, k + 1))
         np.testing.assert_array_equal(window.times_, window.ids_)
-        np.testing.assert_array_equal(window.X_, X[k - 24 : k + 1])
-        np.testing.assert_array_equal(window.y_, y[k - 24 : k + 1])
+        np.testing.assert_array_equal(window.X_fit_, X[k - 24 : k + 1])
+        np.testing.assert_array_equal(window.y_fit_, y[k - 24 : k + 1])
     assert_equals_refit(window, updates=110)
     assert window.estimator_.drift() < 1e-12
     model = window.estimator_
@@ -114,7 +114,7 @@ def test_labels_of_each_kind():
         window = SlidingWindow(ESTIMATORS["kda"], max_samples=20).fit(X[:30], y[:30])
         step(window, X, y, range(30, 60))
         assert is_moving(window)
-        assert window.y_.dtype == y.dtype
+        assert window.y_fit_.dtype == y.dtype
         assert_equals_refit(window, updates=60)
 
 
@@ -143,7 +143,7 @@ def test_a_window_that_fills_steps_on(name, most):
         step(window, X, y, range(k, k + 1))
         assert is_moving(window)
         assert window._count() == len(window.ids_) == min(k + 1, most or k + 1)
-        np.testing.assert_array_equal(window.y_, y[: k + 1][-(most or 80) :])
+        np.testing.assert_array_equal(window.y_fit_, y[: k + 1][-(most or 80) :])
     assert_equals_refit(window, updates=100)
     model = window.estimator_
     np.testing.assert_allclose(
@@ -256,7 +256,7 @@ def test_a_sample_that_repeats_another_is_learned_the_long_way():
     window.partial_fit(X[32:33], y[32:33])
     assert not is_moving(window)
     step(window, X, y, range(33, 36))
-    fresh = clone(window.estimator).fit(window.X_, window.y_)
+    fresh = clone(window.estimator).fit(window.X_fit_, window.y_fit_)
     np.testing.assert_allclose(window.predict(X), fresh.predict(X), atol=1e-8)
 
 
@@ -292,7 +292,7 @@ def test_a_model_that_was_taken_out_follows_the_window():
     model.forget(model.ids_[3])  # behind its back
     step(window, X, y, range(45, 47))
     np.testing.assert_array_equal(np.sort(window.estimator_.ids_), window.ids_)
-    assert_equals = clone(model).fit(window.X_, window.y_)
+    assert_equals = clone(model).fit(window.X_fit_, window.y_fit_)
     np.testing.assert_allclose(
         window.decision_function(X), assert_equals.decision_function(X), atol=1e-10
     )
@@ -339,7 +339,7 @@ def test_copies_and_files_of_a_moving_window(tmp_path):
         assert other.ids_[-1] == 39
         assert_equals_refit(other, updates=20)
         assert window.ids_[-1] == 37
-        np.testing.assert_array_equal(window.X_[-3:], X[35:38])
+        np.testing.assert_array_equal(window.X_fit_[-3:], X[35:38])
         window, X, y = moving("kda")
 
 
@@ -392,10 +392,10 @@ def test_an_interrupt_while_it_moves(name, what, monkeypatch):
         assert interrupted(partial(act, window), k)
         last = int(window.ids_[-1])
         assert last in (34, 35)
-        np.testing.assert_array_equal(window.X_, X[: last + 1][-size:])
-        np.testing.assert_array_equal(window.y_, y[: last + 1][-size:])
+        np.testing.assert_array_equal(window.X_fit_, X[: last + 1][-size:])
+        np.testing.assert_array_equal(window.y_fit_, y[: last + 1][-size:])
         for query in (X[:1], X):
-            fresh = clone(estimator).fit(window.X_, window.y_)
+            fresh = clone(estimator).fit(window.X_fit_, window.y_fit_)
             expected = getattr(fresh, method)(query)
             np.testing.assert_allclose(
                 getattr(window, method)(query), expected, atol=atol, err_msg=f"line {k}"

@@ -38,8 +38,8 @@ def test_by_count_one_by_one(name):
         if window.estimator_ is not None and k % 7 == 0:
             assert_equals_refit(window, updates=2 * k)
     assert_equals_refit(window, updates=120)
-    np.testing.assert_array_equal(window.X_, X[-25:])
-    np.testing.assert_array_equal(window.y_, y[-25:])
+    np.testing.assert_array_equal(window.X_fit_, X[-25:])
+    np.testing.assert_array_equal(window.y_fit_, y[-25:])
 
 
 @pytest.mark.parametrize("batch", [1, 7, 25, 40])
@@ -128,7 +128,7 @@ def test_sparse_samples():
     window = SlidingWindow(KDA, max_samples=25)
     for start in range(0, 60, 20):
         window.partial_fit(sparse.csr_matrix(X[start : start + 20]), y[start : start + 20])
-    assert sparse.issparse(window.X_)
+    assert sparse.issparse(window.X_fit_)
     np.testing.assert_array_equal(window.predict(X), dense.predict(X))
     with pytest.raises(ValueError, match="stay sparse or stay dense"):
         window.partial_fit(X, y)
@@ -204,7 +204,7 @@ def test_reselection():
     changes = [k for k in range(1, 90) if chosen[k] != chosen[k - 1]]
     assert changes == [19, 49, 79]
     model = window.estimator_
-    fixed = KernelDiscriminant(gamma=model.gamma_, ridge=model.ridge_).fit(window.X_, window.y_)
+    fixed = KernelDiscriminant(gamma=model.gamma_, ridge=model.ridge_).fit(window.X_fit_, window.y_fit_)
     atol = tolerance(40, updates=60, cond=40 / model.ridge_, power=1)
     np.testing.assert_allclose(window.decision_function(X), fixed.decision_function(X), atol=atol)
 
@@ -224,8 +224,8 @@ def test_inputs_are_left_alone():
     X, y, _ = make_stream()
     before = X.copy(), y.copy()
     window = SlidingWindow(KDA, max_samples=30).partial_fit(X, y)
-    window.X_[:] = 0.0
-    window.y_[:] = "a"
+    window.X_fit_[:] = 0.0
+    window.y_fit_[:] = "a"
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
     assert_equals_refit(window)
@@ -405,7 +405,7 @@ def test_a_step_interrupted_anywhere(name):
         for more in range(3):
             window.partial_fit(X[32 + more : 33 + more], y[32 + more : 33 + more])
             np.testing.assert_array_equal(np.sort(window.estimator_.ids_), window.ids_)
-        fresh = clone(estimator).fit(window.X_, window.y_)
+        fresh = clone(estimator).fit(window.X_fit_, window.y_fit_)
         np.testing.assert_allclose(
             getattr(window, method)(X), getattr(fresh, method)(X), atol=atol, err_msg=f"line {k}"
         )

@@ -111,8 +111,8 @@ class _River:
         window, names = self._window, self._features.places.keys()
         found: list[int] = []
         if window is not None and not any(x[name] for name in x.keys() - names):
-            same = (self._features.vector(x) == window.X_).all(axis=1)
-            found = window.ids_[same & (window.y_ == target)].tolist()
+            same = (self._features.vector(x) == window.X_fit_).all(axis=1)
+            found = window.ids_[same & (window.y_fit_ == target)].tolist()
         if window is None or not found:
             raise ValueError(
                 "forget_one got a sample that the window does not hold. Give the features and the "
@@ -142,7 +142,7 @@ class _River:
     def _widened(self, window: SlidingWindow, width: int) -> SlidingWindow:
         """A window that holds the same samples with zeros for the features to come."""
         padding = ((0, 0), (0, width - window.n_features_in_))
-        return self._new_window().partial_fit(np.pad(window.X_, padding), window.y_)
+        return self._new_window().partial_fit(np.pad(window.X_fit_, padding), window.y_fit_)
 
     # -- for model files, as an estimator has them ----------------------------------------------
 
@@ -163,7 +163,7 @@ class _River:
         self._window, self._features = state["window"], FeatureOrder(places)
 
     def _held_targets(self) -> Array:
-        return np.empty(0) if self._window is None else self._window.y_
+        return np.empty(0) if self._window is None else self._window.y_fit_
 
 
 class RiverClassifier(_River, base.Classifier):

@@ -56,7 +56,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator_ : estimator or None
         The model of the window's samples. `loo_score`, `drift` and the like are its methods.
-    ids_, times_, X_, y_ : ndarray
+    ids_, times_, X_fit_, y_fit_ : ndarray
         What the window holds, in order of arrival. The id of a sample is the number of samples
         that came before it. Without ``max_age``, the id is also its time.
 
@@ -204,12 +204,12 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return self._require_samples().times.copy()
 
     @property
-    def X_(self) -> Any:
+    def X_fit_(self) -> Any:
         """The window's samples, in the order of `ids_`."""
         return self._require_samples().X.copy()
 
     @property
-    def y_(self) -> Array:
+    def y_fit_(self) -> Array:
         """Their labels or targets, in the order of `ids_`."""
         return self._require_samples().y.copy()
 
