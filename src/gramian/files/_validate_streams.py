@@ -81,4 +81,4 @@ def check_river(model: Any, state: Any) -> None:
         refuse("the features", "are not all different, or more than the samples have")
     if classifies:
         labels = check_sequence(state["labels"], "the labels")
-        check_index(state["window"].y_, "y", (None,), 0, len(labels))
+        check_index(state["window"].y_fit_, "y", (None,), 0, len(labels))
