@@ -222,7 +222,7 @@ class SQLiteFile(Backend):
     def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
         self._run("INSERT INTO receipts VALUES (?, ?)", number, content)
         self._run("UPDATE meta SET sums = ?", sums)
-        self._run("DELETE FROM snapshot")
+        self._run("DELETE FROM snapshot WHERE one = 1")  # without WHERE, an empty page is written
 
     def set_settings(self, salt: bytes, content: bytes) -> None:
         self._run("UPDATE settings SET salt = ?, content = ?", salt, content)
