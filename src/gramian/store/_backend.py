@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -70,6 +69,9 @@ class Backend(ABC):
     remote = False
     """Whether it may be out of reach for a while, and come back."""
 
+    epoch: int | None = None
+    """Of the keyring; None without one."""
+
     @abstractmethod
     def create(self, contents: Contents) -> None:
         """Write a new store, whole or not at all; StoreError if there is one."""
@@ -107,10 +109,6 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
-        """These pages of wrapped row keys, or all, as of now or as a transaction has them."""
-
-    @abstractmethod
     def row(self, place: int) -> bytes:
         """The bytes at a place."""
 
@@ -135,10 +133,6 @@ class Backend(ABC):
         """Replace the snapshot, in a transaction."""
 
     @abstractmethod
-    def set_keys(self, page: int, content: bytes) -> None:
-        """Replace a page of wrapped row keys; without content, it goes."""
-
-    @abstractmethod
     def backup(self, path: str) -> None:
         """Write a copy as of one moment to a new file, beside edits."""
 
@@ -158,12 +152,9 @@ class Backend(ABC):
     def check_identity(self) -> None:
         """Raise StoreError if what is at the address is no longer what is being written to."""
 
-    def rewrite(self, contents: Contents) -> None:
+    def compact(self) -> None:
         """Write everything anew, without free places."""
         raise StoreError(f"{self.address} needs no compacting: its database does that by itself.")
-
-    def check_turn(self) -> None:  # noqa: B027 - a file has one writer
-        """Raise StoreError if the transaction that is open has ended without our doing."""
 
     def leases(self) -> list[Lease]:
         """The processes that answer for this store; none where there can be none."""

@@ -18,13 +18,14 @@ nothing, it takes a copy of the store besides.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from gramian.store._backend import Backend, Changes, Contents, Lease
+from gramian.store._database import Database
 from gramian.store._errors import StoreError
 from gramian.store._keyring import KEY, Keyring, Pages
 
@@ -50,7 +51,9 @@ class _Edit:
 class Sealed(Backend):
     """A backend whose contents are encrypted under the keys of a keyring."""
 
-    def __init__(self, inner: Backend, keyring: Keyring) -> None:
+    epoch: int
+
+    def __init__(self, inner: Database, keyring: Keyring) -> None:
         self._inner, self._keyring, self.address = inner, keyring, inner.address
         self._aead, self._invalid = _cipher()
         self.remote = inner.remote
@@ -58,7 +61,7 @@ class Sealed(Backend):
         self._keys: dict[int, bytes] = {}
         self._next = 1
         self._version = -1  # of the store when the keys were read
-        self._settings, self._snapshot = 0, _SNAPSHOT
+        self._settings = 0  # serial number of the present settings
         self._plain = self._id_key = b""  # the settings, and the key of the ids
         self._spare: bytes | None = None  # the settings that the keyring has for an old copy
         self._kept: set[int] = set()  # serial numbers of older settings, which backups may have
@@ -94,9 +97,6 @@ class Sealed(Backend):
     def backup(self, path: str) -> None:
         self._inner.backup(path)
 
-    def check_turn(self) -> None:
-        self._inner.check_turn()
-
     def leases(self) -> list[Lease]:
         return self._inner.leases()
 
@@ -112,10 +112,8 @@ class Sealed(Backend):
     def wait(self, seconds: float) -> None:
         self._inner.wait(seconds)
 
-    def rewrite(self, contents: Contents) -> None:
-        stored, _ = self._inner.read()
-        taken = [content for content in stored.rows.values() if any(content)]
-        self._inner.rewrite(replace(stored, rows=dict(enumerate(taken))))
+    def compact(self) -> None:
+        self._inner.compact()
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -170,9 +168,6 @@ class Sealed(Backend):
     def receipts(self) -> list[bytes]:
         return self._inner.receipts()
 
-    def keys(self, pages: Iterable[int] | None = None) -> Pages:
-        return self._inner.keys(pages)
-
     def row(self, place: int) -> bytes:
         return self._must(self._opened(self._inner.row(place)), f"row {place}")
 
@@ -214,9 +209,8 @@ class Sealed(Backend):
     def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
         self._inner.add_receipt(number, content, sums)
         self._edit.receipts += 1
-        for serial in {_SNAPSHOT, self._snapshot} & set(self._keys):
-            self._forget_key(serial)
-        self._snapshot = _SNAPSHOT
+        if _SNAPSHOT in self._keys:
+            self._forget_key(_SNAPSHOT)
 
     def set_settings(self, salt: bytes, content: bytes) -> None:
         sealed = self._seal(salt + content)
@@ -227,9 +221,6 @@ class Sealed(Backend):
 
     def set_snapshot(self, checksum: bytes, content: bytes) -> None:
         self._inner.set_snapshot(b"", self._seal(checksum + content, _SNAPSHOT))
-
-    def set_keys(self, page: int, content: bytes) -> None:
-        self._inner.set_keys(page, content)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -276,10 +267,8 @@ class Sealed(Backend):
     def _remember(self, stored: Contents) -> None:
         """Which keys are for what: those of no use but for old settings are kept for backups."""
         self._settings = _serial(stored.settings[1])
-        known = stored.snapshot
-        self._snapshot = _SNAPSHOT if known is None else _serial(known[1])
         used = {_serial(content) for content in stored.rows.values() if any(content)}
-        used |= {self._settings, self._snapshot, _serial(stored.id_key)}
+        used |= {self._settings, _SNAPSHOT, _serial(stored.id_key)}
         self._kept = set(self._keys) - used
 
     def _load(self, pages: Pages, version: int) -> bool:

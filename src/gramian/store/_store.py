@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
@@ -326,9 +325,7 @@ class Store(StoreAnswers):
         with self._lock:
             self._writable()
             try:
-                contents, _ = self._backend.read()
-                taken = [content for content in contents.rows.values() if any(content)]
-                self._backend.rewrite(replace(contents, rows=dict(enumerate(taken))))
+                self._backend.compact()
             finally:
                 self._model = None
                 self._load()
