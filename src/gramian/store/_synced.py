@@ -16,7 +16,6 @@ from gramian.store._errors import StoreError, StoreReplacedError
 from gramian.store._index import Opened, open_contents
 from gramian.store._keys import Signer
 from gramian.store._rows import held_from
-from gramian.store._seal import Sealed
 from gramian.store._writer import Edit, Writer
 
 
@@ -43,7 +42,7 @@ class SyncedModel:
         self._model: Any = None
         self._lost = False  # whether the model is to be read again when the server answers
         self._view: tuple[int, Any] | None = None
-        self._writer = None if readonly else Writer(backend, signer, self._epoch)
+        self._writer = None if readonly else Writer(backend, signer)
         self._load()
 
     @property
@@ -96,10 +95,6 @@ class SyncedModel:
         if self._writer is None:
             raise StoreError(f"the store {self.path} is open for reading only.")
         return self._writer
-
-    def _epoch(self, erases: bool) -> int | None:
-        """The epoch that an edit ends in."""
-        return self._backend.epoch + erases if isinstance(self._backend, Sealed) else None
 
     def _waiting(self, name: Any) -> int:
         """The place of a row that is withheld."""

@@ -67,9 +67,8 @@ class Writer:
 
     index: RowIndex
 
-    def __init__(self, backend: Backend, signer: Signer | None, epoch: Any) -> None:
+    def __init__(self, backend: Backend, signer: Signer | None) -> None:
         self._backend, self._signer, self._user = backend, signer, user_name()
-        self._epoch = epoch
         self.attempted: Receipt | None = None
 
     def start(self, model: Any, opened: Opened) -> None:
@@ -110,10 +109,20 @@ class Writer:
             index.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
             backend.set_settings(*settings)
         self._check(model, None if anew else new, next_id)
-        facts = {"action": edit.action, "n_before": n, "n_after": len(ids), "next_id": next_id}
-        facts |= self._measured(model, edit.verify)
-        receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
-        self.attempted = receipt
+        names, epoch = edit.named or came or edit.gone, backend.epoch
+        self.attempted = receipt = next_receipt(
+            index,
+            self._signer,
+            action=edit.action,
+            user=edit.user or self._user,
+            ids=tuple(hashed_id(index.id_key, name) for name in names),
+            count=len(names),
+            n_after=len(ids),
+            next_id=next_id,
+            settings=index.settings_digest,
+            epoch=None if epoch is None else epoch + edit.erases,
+            **self._measured(model, edit.verify),
+        )
         backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
         self._columns, self._has_snapshot = columns, False
         return receipt
@@ -186,24 +195,6 @@ class Writer:
             "chosen_on_data": tuple(model.chosen_on_data_),
         }
 
-    def _receipt(self, edit: Edit, names: list[Id], facts: dict[str, Any]) -> Receipt:
-        """The next receipt of the chain, for rows of these ids."""
-        index, last = self.index, self.index.last
-        changes: dict[str, Any] = {
-            "number": int(last.number or 0) + 1,
-            "time": max(now(), last.time),  # where the clock went back, time stands still
-            "user": edit.user or self._user,
-            "ids": tuple(hashed_id(index.id_key, name) for name in names),
-            "count": len(names),
-            "commitment": index.commitment.digest(),
-            "settings": index.settings_digest,
-            "epoch": self._epoch(edit.erases),
-            "previous": last.hash,
-            "tree": index.tree.root(),
-            "versions": versions(),
-        }
-        return signed(replace(last, **changes, **facts), self._signer)
-
     def _check_signer(self) -> None:
         public, ours = self.index.last.public_key, self._signer and self._signer.public
         address = self._backend.address
@@ -215,3 +206,20 @@ class Writer:
                 f"the store {address} signs its receipts, and {seen}. Open it with the key whose "
                 f"public part is {public}, or with readonly=True."
             )
+
+
+def next_receipt(index: RowIndex, signer: Signer | None, **facts: Any) -> Receipt:
+    """The next receipt of the chain, signed if there is a key, with these facts of the edit."""
+    last = index.last
+    receipt = replace(
+        last,
+        number=int(last.number or 0) + 1,
+        time=max(now(), last.time),  # where the clock went back, time stands still
+        n_before=last.n_after,
+        commitment=index.commitment.digest(),
+        previous=last.hash,
+        tree=index.tree.root(),
+        versions=versions(),
+        **facts,
+    )
+    return signed(receipt, signer)
