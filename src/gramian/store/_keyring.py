@@ -18,8 +18,9 @@ import re
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from typing import IO
 
 from gramian.files import FileInUseError, StrPath, locked, sync_folder
 from gramian.store._errors import StoreBusyError, StoreError
@@ -126,16 +127,13 @@ class FileKeyring(Keyring):
 
     def finish(self, epoch: int) -> None:
         with self._written():
-            slots = _unpack_slots(self._content()[:_HEAD])
-            descriptor = os.open(self.path, os.O_WRONLY)
-            try:
+            slots = _unpack_slots(self._content(_HEAD))
+            with open(self.path, "r+b") as stream:
                 for place, (found, _) in enumerate(slots):
                     if 0 < found < epoch:
-                        at = len(_MAGIC) + _ID + place * _SLOT
-                        os.pwrite(descriptor, bytes(_SLOT), at)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+                        stream.seek(len(_MAGIC) + _ID + place * _SLOT)
+                        stream.write(bytes(_SLOT))
+                _force(stream)
             self._destroy_leftovers()
 
     def _destroy_leftovers(self) -> None:
@@ -143,11 +141,8 @@ class FileKeyring(Keyring):
         folder, name = os.path.split(self.path)
         for left in Path(folder).iterdir():
             if re.fullmatch(rf"{re.escape(name)}\.[0-9a-f]{{16}}", left.name):
-                descriptor = os.open(left, os.O_WRONLY)
-                try:
-                    _write(descriptor, bytes(os.fstat(descriptor).st_size))
-                finally:
-                    os.close(descriptor)
+                with open(left, "r+b") as stream:
+                    _overwrite(stream)
                 left.unlink()
 
     @contextmanager
@@ -194,32 +189,32 @@ def _unwritable(path: str, error: OSError) -> StoreError:
 
 def _replace(path: str, content: bytes) -> None:
     """Put a new file in the place of an old one, which is overwritten then; both forced to disk."""
-    temporary = f"{path}.{os.urandom(8).hex()}"
-    old = os.open(path, os.O_WRONLY) if os.path.exists(path) else None
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = Path(f"{path}.{os.urandom(8).hex()}")
+    with open(path, "r+b") if os.path.exists(path) else nullcontext() as old:
         try:
-            _write(descriptor, content)
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
-        sync_folder(Path(path).parent)
-        if old is not None:
-            _write(old, bytes(os.fstat(old).st_size))
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
-    finally:
-        if old is not None:
-            os.close(old)
+            with open(
+                temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)
+            ) as new:
+                new.write(content)
+                _force(new)
+            os.replace(temporary, path)
+            sync_folder(temporary.parent)
+            if old is not None:
+                _overwrite(old)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
-def _write(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.fsync(descriptor)
+def _overwrite(stream: IO[bytes]) -> None:
+    """Zeros in place of all that an open file holds, forced to disk."""
+    stream.write(bytes(os.fstat(stream.fileno()).st_size))
+    _force(stream)
+
+
+def _force(stream: IO[bytes]) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
 
 
 def _pack_slots(keys: dict[int, bytes]) -> bytes:
