@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from gramian.files import (
     ModelFileError,
     Receipt,
@@ -34,7 +36,7 @@ MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""
 
 MEASURED_EVERY = 64
-_ERASING = ("forget", "relabel", "erase", "reselect", "restore")
+_NO_ROWS = Held(np.empty(0), np.empty(0), np.empty(0), np.empty((0, 0)))
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,6 @@ class Edit:
     due: str | None = None
     """When rows that are withheld are to be erased."""
 
-    @property
-    def erases(self) -> bool:
-        """Whether what it overwrites must be gone from every copy."""
-        return self.action in _ERASING
-
 
 class Writer:
     """The side of a store that writes; `start` tells it what is there."""
@@ -70,6 +67,9 @@ class Writer:
     def __init__(self, backend: Backend, signer: Signer | None) -> None:
         self._backend, self._signer, self._user = backend, signer, user_name()
         self.attempted: Receipt | None = None
+        self._erases = (
+            False  # whether what the present edit overwrites must be gone from every copy
+        )
 
     def start(self, model: Any, opened: Opened) -> None:
         """Go on from what was read.
@@ -87,7 +87,7 @@ class Writer:
 
     def transaction(self, *, erases: bool) -> AbstractContextManager[int]:
         """An edit, from the version that is on disk; on disk, and erased, at the end."""
-        self.attempted = None
+        self.attempted, self._erases = None, erases
         return self._backend.transaction(erases=erases)
 
     def write(self, model: Any, edit: Edit) -> Receipt:
@@ -99,7 +99,7 @@ class Writer:
         if edit.due is not None:
             for content in dropped:
                 self._put(unpack(content)._replace(due=edit.due))
-        new = rows_of(model, stayed)
+        new = rows_of(model, stayed) if len(ids) > stayed else _NO_ROWS
         came = [self._put(row) for row in rows_from(new, index.arrival)]
         next_id = int(ids[-1]) + 1 if edit.numbered else int(index.last.next_id or 0)
         anew = edit.action == "reselect" or columns != self._columns
@@ -120,7 +120,7 @@ class Writer:
             n_after=len(ids),
             next_id=next_id,
             settings=index.settings_digest,
-            epoch=None if epoch is None else epoch + edit.erases,
+            epoch=None if epoch is None else epoch + self._erases,
             **self._measured(model, edit.verify),
         )
         backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
@@ -135,7 +135,7 @@ class Writer:
     def close(self, model: Any) -> None:
         """Keep what follows from the rows, for the next process that opens the store."""
         lacking = self.index.last.snapshots and not self._has_snapshot
-        known = derived_state(model) if lacking and model is not None else {}
+        known = derived_state(model) if lacking else {}
         if not known:
             return
         content = write_values(known)
