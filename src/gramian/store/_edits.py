@@ -34,7 +34,9 @@ def ids_of_groups(model: Any, groups: Any) -> list[Any]:
 
 def as_ids(ids: Any) -> list[Any]:
     """Ids as a list of plain numbers and texts."""
-    found = np.atleast_1d(np.asarray(ids)).ravel().tolist() if not _plain(ids) else list(ids)
+    if isinstance(ids, int | str):
+        return [ids]
+    found = list(ids) if _plain(ids) else np.asarray(ids).ravel().tolist()
     if not found:
         raise ValueError("no ids were given.")
     return found

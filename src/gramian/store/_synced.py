@@ -6,6 +6,8 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from gramian.files import Receipt
 from gramian.files.parts import follows_from_rows
 from gramian.store import _edits
@@ -13,7 +15,7 @@ from gramian.store._anchor import Anchor, OldCopyError
 from gramian.store._backend import Backend, Changes
 from gramian.store._commitment import Commitment
 from gramian.store._errors import StoreError, StoreReplacedError
-from gramian.store._index import Opened, open_contents
+from gramian.store._index import open_contents
 from gramian.store._keys import Signer
 from gramian.store._rows import held_from
 from gramian.store._writer import Edit, Writer
@@ -67,7 +69,9 @@ class SyncedModel:
         model = opened.model()
         if self._writer is not None:
             self._writer.start(model, opened)
-        self._take(model, opened)
+        self._index, self._parts = opened.index, opened.parts
+        self._last, self._model, self._view = self._index.last, model, None
+        self._lost = False
 
     def _check_history(self, contents: list[bytes]) -> None:
         """Raise OldCopyError if the last receipt that was seen is not among these."""
@@ -77,11 +81,6 @@ class SyncedModel:
                 f"{self.path} is an old copy, or has another history: receipt {seen.number} was "
                 f"there before, and is not now."
             )
-
-    def _take(self, model: Any, opened: Opened) -> None:
-        self._index, self._parts = opened.index, opened.parts
-        self._last, self._ids, self._model, self._view = self._index.last, model.ids_, model, None
-        self._lost = False
 
     def _present(self) -> Any:
         if self._lost:
@@ -122,14 +121,15 @@ class SyncedModel:
                         self._follow()
                         before = self._last
                         self._check_version(version)
+                    held = self._model.ids_
                     try:
                         edit = change(self._model)
                     except ValueError:
-                        refused = _same(self._model.ids_, self._ids)
+                        refused = np.array_equal(self._model.ids_, held)
                         raise
                     receipt = writer.write(self._model, edit)
                 writer.done(receipt)
-                self._last, self._ids, self._view = receipt, self._model.ids_, None
+                self._last, self._view = receipt, None
                 self._write_anchor(receipt)
                 return receipt
             except BaseException as error:
@@ -216,9 +216,5 @@ class SyncedModel:
         for receipt in receipts:
             index.tree.add(receipt.hash)
         index.last = self._last = last
-        self._ids, self._view = model.ids_, None
+        self._view = None
         return True
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one.shape == other.shape and bool((one == other).all())

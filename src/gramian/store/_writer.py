@@ -99,8 +99,10 @@ class Writer:
         if edit.due is not None:
             for content in dropped:
                 self._put(unpack(content)._replace(due=edit.due))
-        new = rows_of(model, stayed) if len(ids) > stayed else _NO_ROWS
-        came = [self._put(row) for row in rows_from(new, index.arrival)]
+        new, came = _NO_ROWS, []
+        if len(ids) > stayed:
+            new = rows_of(model, stayed)
+            came = [self._put(row) for row in rows_from(new, index.arrival)]
         next_id = int(ids[-1]) + 1 if edit.numbered else int(index.last.next_id or 0)
         anew = edit.action == "reselect" or columns != self._columns
         anew = anew or not follows_from_rows(model)
