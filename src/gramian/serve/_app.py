@@ -16,13 +16,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 
+from gramian.serve._bodies import VersionQuery
 from gramian.serve._gate import LOOPBACK, PATH, Access, Gate
 from gramian.serve._limits import Limits, Turns
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
 from gramian.serve._pages import Pages
 from gramian.serve._problems import Problem, answer_problem, problem_of
-from gramian.serve._routes import MIN_VERSION, MODEL, Route, Routes
+from gramian.serve._requests import read_query
+from gramian.serve._routes import MODEL, Route, Routes
 from gramian.serve._tokens import Tokens
 from gramian.serve._watch import Watch
 from gramian.serve._workers import Workers
@@ -116,7 +118,7 @@ def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> Bas
 async def _answered(route: Route, request: Request, live: LiveStore) -> Response:
     """The answer of a store that may answer, before and after; edits that are made are told."""
     live.check()
-    await live.wait_for_version(MIN_VERSION.read(request))
+    await live.wait_for_version(read_query(request, VersionQuery).min_version)
     work = route.handler(request, live)
     return await (work if route.edits else live.guarded(work))
 

@@ -39,6 +39,11 @@ async def read_body(
     return read() if len(content) <= _SMALL else await workers.read(read)
 
 
+def read_query(request: Request, kind: type[Kind]) -> Kind:
+    """The parameters behind the question mark."""
+    return kind.model_validate(dict(request.query_params))
+
+
 def weigh(content: bytes, limits: Limits) -> None:
     """Raise a 413 if the JSON may have more values than a request may."""
     if sum(content.count(mark) * each for mark, each in _WEIGHTS.items()) > limits.values:
