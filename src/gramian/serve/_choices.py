@@ -15,7 +15,7 @@ SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
 
 @dataclass(frozen=True)
 class Offer:
-    """A estimator as the page shows it.
+    """An estimator as the page shows it.
 
     Attributes
     ----------

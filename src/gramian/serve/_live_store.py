@@ -220,12 +220,9 @@ class LiveStore:
             copy = self._copy
             if copy is None or copy.version != self.published.version:
                 copy = self.store.read(lambda model: Published(deepcopy(model), self.store.version))
-                self._assign_copy(copy)
+                with self._assigning:
+                    self._copy = copy if copy.version == self.published.version else None
         return question(copy.model), copy.version
-
-    def _assign_copy(self, copy: Published) -> None:
-        with self._assigning:
-            self._copy = copy if copy.version == self.published.version else None
 
     def _assign(self, published: Published) -> None:
         """Let readers see a version, unless they see a later one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -55,7 +55,9 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, HTTPException):
         return Problem(error.status_code, str(error.detail), error.headers)
     if isinstance(error, ValidationError):
-        return Problem(400 if _not_json(error) else 422, _described(error))
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        not_json = any(fault["type"] == "json_invalid" for fault in faults)
+        return Problem(400 if not_json else 422, _described(faults))
     if isinstance(error, ClientDisconnect):
         return Problem(400, "the client went away before the body was complete.")
     if isinstance(error, StoreBusyError):
@@ -81,17 +83,8 @@ async def answer_problem(request: Request, error: Exception) -> Response:
     return problem_of(error).response()
 
 
-def _not_json(error: ValidationError) -> bool:
-    return any(fault["type"] == "json_invalid" for fault in _faults(error))
-
-
-def _faults(error: ValidationError) -> list[Any]:
-    return error.errors(include_url=False, include_context=False, include_input=False)
-
-
-def _described(error: ValidationError, most: int = 3) -> str:
+def _described(faults: Sequence[Any], most: int = 3) -> str:
     """The first faults, with their places in the body."""
-    faults = _faults(error)
     said = [f"{'/'.join(map(str, f['loc'])) or 'the body'}: {_message(f)}" for f in faults[:most]]
     more = [f"and {len(faults) - most} more"] if len(faults) > most else []
     return "; ".join(said + more) + "."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
 from collections.abc import Mapping
@@ -17,10 +16,9 @@ from gramian.serve._app import create_app
 from gramian.serve._connections import limited_server
 from gramian.serve._limits import Limits
 from gramian.serve._logs import log_config
+from gramian.serve._problems import log
 from gramian.serve._tokens import Tokens
 from gramian.store import Store, is_address
-
-log = logging.getLogger("gramian.serve")
 
 
 def run(
