@@ -156,13 +156,13 @@ class Sealed(Backend):
         for _ in range(_ATTEMPTS):
             found = self._inner.changes(since)
             taken = {place: content for place, content in found.rows.items() if any(content)}
-            if self._opens(taken):
-                break
-            self._look_up(taken, since + len(found.receipts))
-            if self._opens(taken):
-                break  # else it was erased between the two reads
-        rows = {p: self._must(self._opened(content), "a row") for p, content in taken.items()}
-        moved = {place: rows.get(place, b"") for place in found.rows}
+            rows = {place: self._opened(content) for place, content in taken.items()}
+            if None in rows.values():  # a serial number may have got another key since
+                self._look_up(taken, since + len(found.receipts))
+                rows = {place: self._opened(content) for place, content in taken.items()}
+            if None not in rows.values():
+                break  # else one was erased between the two reads
+        moved = {place: self._must(rows.get(place, b""), "a row") for place in found.rows}
         return Changes(found.receipts, moved, found.sums)
 
     def receipts(self) -> list[bytes]:
@@ -244,10 +244,6 @@ class Sealed(Backend):
             return bytes(self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head)))
         except self._invalid:
             return None
-
-    def _opens(self, rows: dict[int, bytes]) -> bool:
-        """Whether our keys open these rows; a serial number may have got another key since."""
-        return all(self._opened(content) is not None for content in rows.values())
 
     def _must(self, content: bytes | None, what: str) -> bytes:
         if content is None:
