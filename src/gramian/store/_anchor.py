@@ -12,13 +12,9 @@ from typing import NamedTuple
 
 from gramian.files import Receipt, StrPath, replacing
 from gramian.files._receipt import check_hex
-from gramian.store._errors import StoreError
+from gramian.store._errors import OldCopyError, StoreError
 
 _FORMAT = "gramian anchor 1"
-
-
-class OldCopyError(StoreError):
-    """A copy of a store from before an edit that the anchor or the keyring knows of."""
 
 
 class Mark(NamedTuple):

@@ -16,9 +16,8 @@ from threading import Condition, Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
-from gramian.store._anchor import OldCopyError
 from gramian.store._backend import Backend
-from gramian.store._errors import StoreBusyError, StoreError
+from gramian.store._errors import NoLeaseError, OldCopyError, StoreBusyError, StoreError
 
 if TYPE_CHECKING:
     from gramian.store._answers import StoreAnswers
@@ -30,10 +29,6 @@ _POLL = 1.0  # seconds after which one looks, told of an edit or not
 _AGAIN = 0.2  # seconds until the next attempt after an error
 _LAST = 15.0  # seconds for threads to end after what they wait for was cut off
 _ONCE = 1.0  # seconds until it is cut off again
-
-
-class NoLeaseError(StoreError):
-    """This process has lost sight of the store and must not answer for it."""
 
 
 class Following:

@@ -9,10 +9,10 @@ from typing import Any
 
 from gramian.files import Receipt, StrPath, user_name
 from gramian.files.parts import Parts
-from gramian.store._anchor import Anchor, OldCopyError
+from gramian.store._anchor import Anchor
 from gramian.store._backend import Contents, Settings
 from gramian.store._create import new_settings
-from gramian.store._errors import StoreError
+from gramian.store._errors import OldCopyError, StoreError
 from gramian.store._index import RowIndex, open_contents, read_receipts, read_rows, settings_digest
 from gramian.store._keys import Signer
 from gramian.store._open import backend_of

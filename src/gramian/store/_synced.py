@@ -11,10 +11,10 @@ import numpy as np
 from gramian.files import Receipt
 from gramian.files.parts import follows_from_rows
 from gramian.store import _edits
-from gramian.store._anchor import Anchor, OldCopyError
+from gramian.store._anchor import Anchor
 from gramian.store._backend import Backend, Changes
 from gramian.store._commitment import Commitment
-from gramian.store._errors import StoreError, StoreReplacedError
+from gramian.store._errors import OldCopyError, StoreError, StoreReplacedError
 from gramian.store._index import open_contents
 from gramian.store._keys import Signer
 from gramian.store._rows import held_from
