@@ -25,7 +25,7 @@ from gramian.serve._data_drift import DataDrift
 from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
-from gramian.serve._problems import Problem, log
+from gramian.serve._problems import Problem, log, try_later
 from gramian.store import Following, StoreError, is_address
 
 T = TypeVar("T")
@@ -127,8 +127,9 @@ class LiveStore:
     def check(self) -> None:
         """Raise a 503 unless this process may answer."""
         if not self.answering:
-            said = f"the store of {self.name} is out of sight; ask another replica, or try again."
-            raise Problem(503, said, {"Retry-After": "1"})
+            raise try_later(
+                503, f"the store of {self.name} is out of sight; ask another replica, or try again."
+            )
 
     async def guarded(self, work: Coroutine[Any, Any, T]) -> T:
         """What work returns; a 503 as soon as this process may not answer.
@@ -154,10 +155,9 @@ class LiveStore:
                 while self.published.version < version:
                     await self._moved.wait()
         except TimeoutError:
-            said = (
-                f"version {version} is not here yet: this is {self.published.version}; try again."
-            )
-            raise Problem(503, said, {"Retry-After": "1"}) from None
+            seen = self.published.version
+            said = f"version {version} is not here yet: this is {seen}; try again."
+            raise try_later(503, said) from None
 
     def _wake_waiting(self) -> None:
         """Wake those who wait for a version; in the thread of the event loop."""
@@ -173,8 +173,8 @@ class LiveStore:
         """Queue an edit; raise a 429 if too many wait."""
         self._check_writable()
         if not self._places.acquire(blocking=False):
-            said = f"{self._limits.waiting} edits wait already; try again in a second."
-            raise Problem(429, said, {"Retry-After": "1"})
+            most = self._limits.waiting
+            raise try_later(429, f"{most} edits wait already; try again in a second.")
         answer: Future[Done] = Future()
         answer.add_done_callback(lambda _: self._places.release())
         self._edits.put((edit, answer))
@@ -325,4 +325,4 @@ def _unshown() -> Problem:
 
 
 def _closing() -> Problem:
-    return Problem(503, "the service is shutting down.", {"Retry-After": "10"})
+    return try_later(503, "the service is shutting down.", 10)

@@ -48,6 +48,11 @@ class Problem(Exception):
         return Response(to_json(content), self.status, headers, "application/problem+json")
 
 
+def try_later(status: int, detail: str, seconds: int = 1) -> Problem:
+    """A problem that may be over after some seconds."""
+    return Problem(status, detail, {"Retry-After": str(seconds)})
+
+
 def problem_of(error: Exception) -> Problem:
     """The answer to an exception of the layers below."""
     if isinstance(error, Problem):
@@ -64,7 +69,7 @@ def problem_of(error: Exception) -> Problem:
         return Problem(409, str(error))
     if isinstance(error, StoreError):  # whose message says what became of an edit
         log.error("the store refused: %s", type(error).__name__)
-        return Problem(503, str(error), {"Retry-After": "1"})
+        return try_later(503, str(error))
     if isinstance(error, OSError):
         log.error("the store refused: %s", type(error).__name__)
         return Problem(503, f"nothing was changed: {error}")

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gramian import __version__
-from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
+from gramian.serve import _answers, _bodies, _documents, _metrics, _projection
 from gramian.serve._edits import Edit, Relabel, row_count
 from gramian.serve._gate import USER
 from gramian.serve._limits import Limits
@@ -192,10 +192,8 @@ class Routes:
         return await self._edit(live, edit, body.dry_run)
 
     async def forget(self, request: Request, live: LiveStore) -> Response:
-        def prepare(body: _bodies.ForgetRows, tail: bytes) -> tuple[_bodies.ForgetRows, Edit]:
-            return body, rows_to_forget(_body(body, tail), request.scope.get(USER))
-
-        body, edit = await self._read(request, _bodies.ForgetRows, prepare)
+        body = await self._read(request, _bodies.ForgetRows, _body)
+        edit = rows_to_forget(body, request.scope.get(USER))
         return await self._edit(live, edit, body.dry_run)
 
     async def relabel(self, request: Request, live: LiveStore) -> Response:
@@ -234,7 +232,7 @@ class Routes:
 
     async def samples(self, request: Request, live: LiveStore) -> Response:
         body = await self._read(request, _bodies.Named, _body)
-        return await self._computed(lambda: _watch.samples(live.with_loo(), body.ids))
+        return await self._computed(lambda: _answers.samples(live.with_loo(), body.ids))
 
     async def projection(self, request: Request, live: LiveStore) -> Response:
         await self._read(request, _bodies.Nothing, _body)
