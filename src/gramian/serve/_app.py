@@ -1,4 +1,4 @@
-"""The application: routes of the Open Inference Protocol, and beside them those of edits."""
+"""The application: the routes of the Open Inference Protocol, and those of edits and audits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def create_app(
     limits : Limits, optional
         Those on connections and time are the server's, see `run`.
     hosts : collection of str, optional
-        Names by which clients may call the service; by default those of this machine without
+        Names by which clients may call the service; by default those of this computer without
         tokens, and any name with tokens.
 
     Returns
@@ -116,7 +116,7 @@ def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> Bas
 
 
 async def _answered(route: Route, request: Request, live: LiveStore) -> Response:
-    """The answer of a store that may answer, before and after; edits that are made are told."""
+    """The answer, if the store may answer before and after; an edit that was made is answered."""
     live.check()
     await live.wait_for_version(read_query(request, VersionQuery).min_version)
     work = route.handler(request, live)

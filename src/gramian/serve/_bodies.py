@@ -65,7 +65,7 @@ class Rows(Strictly):
 
 
 class Parameters(Strictly):
-    """What to tell besides the prediction; the same as naming it in ``outputs``."""
+    """What to answer besides the prediction; the same as naming it in ``outputs``."""
 
     probabilities: bool = False
     decision: bool = False

@@ -134,7 +134,7 @@ class LiveStore:
     async def guarded(self, work: Coroutine[Any, Any, T]) -> T:
         """What work returns; a 503 as soon as this process may not answer.
 
-        Work may hang then, where nobody tells it that a server is out of reach.
+        Work may hang then, since a server that is out of reach sends nothing.
         """
         if self._following is None:
             return await work

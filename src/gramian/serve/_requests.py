@@ -1,4 +1,4 @@
-"""Bodies of requests: weighed before they are read, and read beside the event loop if large."""
+"""Bodies of requests: weighed before they are read, and read in another thread if large."""
 
 from __future__ import annotations
 

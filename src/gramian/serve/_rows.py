@@ -1,4 +1,4 @@
-"""What a model takes and tells, in terms of the protocol."""
+"""The inputs and outputs of a model, in terms of the protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the service until it is told to stop."""
+"""Run the service until it is interrupted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(
         Path of a store, whose model is named like the file, or paths by the names of models. The
         address of a server, ``postgresql://…``, may be served by any number of processes.
     host : str
-        Address to listen on. Another one than that of this machine needs tokens.
+        Address to listen on. One that other computers can reach needs tokens.
     port : int
     tokens : str or path, optional
         File of tokens.
@@ -99,7 +99,7 @@ def store_name(store: StrPath) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether only this computer reaches an address."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a store says, without being changed: predictions, receipts, proofs, copies."""
+"""The methods of a store that change nothing: predictions, receipts, proofs, copies."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class StoreAnswers(SyncedModel):
         Parameters
         ----------
         name : str, optional
-            Of the lease; by default machine, process and a random number.
+            Of the lease; by default host, process and a random number.
         seconds : float
             How long a lease lasts. If the server is out of reach for so long, this process must
             not answer: `Following.answering` is False.
@@ -138,8 +138,8 @@ class StoreAnswers(SyncedModel):
         Parameters
         ----------
         public_key : Ed25519 public key, its PEM bytes, path or 64 hexadecimal digits, optional
-            That of who should have signed. Without it, signatures are checked against the key that
-            the store itself names.
+            The key that should have signed the receipts. Without it, signatures are checked against
+            the key that the store itself names.
         refit : bool
             Whether to compare the live model, too, with one that is built from scratch.
         """
@@ -161,7 +161,7 @@ class StoreAnswers(SyncedModel):
         self.read(lambda model: save(model, path, overwrite=overwrite))
 
     def backup(self, path: StrPath) -> None:
-        """Write a copy as of now to a new file, beside edits and readers.
+        """Write a copy of the present version to a new file, while others edit and read.
 
         With a keyring, the copy can be opened with the keyring as it is then: rows that are erased
         later are gone from it, too. Without one, it holds every row that the store holds now.

@@ -1,4 +1,4 @@
-"""Checks of a store by what it says itself: file, receipts, signatures, rows, settings, model."""
+"""Checks that a store agrees with itself: file, receipts, signatures, rows, settings, model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gramian.tables import estimator_of
 
 
 class Check(NamedTuple):
-    """One thing that was looked at."""
+    """One check of an audit."""
 
     name: str
     passed: bool
@@ -67,7 +67,7 @@ def audit(
     ----------
     path : str or path, or address of a server
     key : Ed25519 public key, its PEM bytes, path or 64 hexadecimal digits, optional
-        That of who should have signed.
+        The key that should have signed the receipts.
     keyring, anchor : as for `Store.open`
     """
     with closing(backend_of(path, keyring)) as backend:
@@ -99,7 +99,7 @@ def audit_backend(
 
 
 def _check(name: str, look: Callable[[], str]) -> Check:
-    """What ``look`` returns is seen and right; what it raises is wrong."""
+    """A check that passes with what ``look`` returns, or fails with what it raises."""
     try:
         return Check(name, True, look())
     except (ValueError, StoreError) as error:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from gramian.store._errors import StoreError
 
-_LOOK = 0.05  # seconds between two looks at a place that tells of nothing
+_LOOK = 0.05  # seconds between two looks at a file, which sends no notices
 
 Settings = tuple[bytes, bytes]
 """Salt and content."""
@@ -134,7 +134,7 @@ class Backend(ABC):
 
     @abstractmethod
     def backup(self, path: str) -> None:
-        """Write a copy as of one moment to a new file, beside edits."""
+        """Write a copy as of one moment to a new file, while edits go on."""
 
     @abstractmethod
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Backend(ABC):
         return []
 
     def lease(self, name: str, version: int, seconds: float) -> int:
-        """Answer for this store with a version for some time; returns the newest version."""
+        """Take or renew a lease with the version that one answers with; returns the newest one."""
         raise StoreError(f"{self.address} is a file: processes that answer for it hold no leases.")
 
     def release(self, name: str) -> None:  # noqa: B027 - a file has no leases

@@ -1,4 +1,4 @@
-"""Following the edits of other processes, with a lease that says how far one has come.
+"""Following the edits of other processes, with a lease that names the version reached.
 
 A process that answers holds a lease of some seconds and renews it. The lease names the version that
 it answers with: an erasure is *closed* when every lease that has not ended names its version or a
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LEASE = 10.0
 """Seconds of a lease."""
 
-_POLL = 1.0  # seconds after which one looks, told of an edit or not
+_POLL = 1.0  # seconds between two looks, also without a notice of an edit
 _AGAIN = 0.2  # seconds until the next attempt after an error
 _LAST = 15.0  # seconds for threads to end after what they wait for was cut off
 _ONCE = 1.0  # seconds until it is cut off again

@@ -64,7 +64,7 @@ class Keyring(ABC):
 
     @abstractmethod
     def start(self, epoch: int, key: bytes, table: Pages) -> None:
-        """Keep the key of a new epoch beside that of the one before; no older one stays."""
+        """Keep the key of a new epoch, that of the one before, and no older one."""
 
     @abstractmethod
     def finish(self, epoch: int) -> None:

@@ -200,7 +200,7 @@ class Postgres(Database):
         self._run("DELETE FROM {0}.leases WHERE name = %s OR ends < clock_timestamp()", name)
 
     def wait(self, seconds: float) -> None:
-        """Until the server tells of an edit; if the connection is lost, a short time."""
+        """Until there is a notice of an edit; if the connection is lost, a short time."""
         try:
             if self._listener is None or self._listener.closed:
                 self._listener = self._connect()

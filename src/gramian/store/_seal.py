@@ -1,7 +1,7 @@
-"""A seal between a store and its backend: what is kept is ciphertext, under keys that can be lost.
+"""Encryption between a store and its database, under keys that are destroyed with what is erased.
 
 Every row is encrypted under a key of its own (AES-256-GCM); so are the settings, the snapshot and
-the key of the ids. These keys are kept beside them in pages, each encrypted under the epoch key,
+the key of the ids. These keys are kept with them in pages, each encrypted under the epoch key,
 which is in the keyring. An edit that erases drops the keys of what it erases, encrypts all pages
 under a new epoch key, commits, and has the old key destroyed.
 

@@ -196,7 +196,7 @@ class Store(StoreAnswers):
         groups : array-like, optional
             To whom each row belongs, of a model that was fitted with groups or with subjects.
         user : str, optional
-            Who the receipt names; by default the user as the system calls him.
+            Who the receipt names; by default the user of the operating system.
 
         Raises
         ------
@@ -288,7 +288,7 @@ class Store(StoreAnswers):
         return self._edit(change, erases=True)
 
     def withheld(self) -> dict[int | str, str]:
-        """The rows that are out of the model and not erased yet, with the time when they will."""
+        """Rows that are out of the model and not erased yet, with the time when they will be."""
         with self._lock:
             return dict(self._index.withheld)
 

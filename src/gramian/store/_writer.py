@@ -60,7 +60,7 @@ class Edit:
 
 
 class Writer:
-    """The side of a store that writes; `start` tells it what is there."""
+    """The side of a store that writes; `start` gives it what was read."""
 
     index: RowIndex
 

@@ -75,7 +75,7 @@ function restore({ settings: shared, layers: wanted, rows }) {
   begin({ rows }, refresh);
 }
 
-// ---- what the server tells --------------------------------------------------------------------------------
+// ---- answers of the server --------------------------------------------------------------------------------
 
 function show(answer, start) {
   if (!answer) return;
@@ -107,7 +107,7 @@ function readings({ n, error, wrong, edits, ms }) {
   $("n").textContent = n;
   $("edit-name").textContent = edits ? "last edit" : "last fit";
   $("edit").innerHTML = ms === undefined ? "–" : `${ms.toFixed(ms < 10 ? 1 : 0)} <small>ms</small>`;
-  if (error === undefined && picture.values) return; // a slow estimator tells it a little later
+  if (error === undefined && picture.values) return; // that of a slow estimator comes a little later
   if (error === undefined || error === null) $("error").textContent = "–";
   else if (curve()) $("error").innerHTML = `${error.toFixed(3)} <small>RMS</small>`;
   else $("error").innerHTML = `${(100 * error).toFixed(1)} % <small>${wrong} of ${n}</small>`;
