@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -30,7 +31,8 @@ _MAGIC = b"gramian keyring 1".ljust(32, b"\0")
 _ID = 16
 _SLOT = 8 + KEY
 _SLOTS = 2
-_HEAD = len(_MAGIC) + _ID + _SLOTS * _SLOT
+_START = len(_MAGIC) + _ID  # of the slots
+_HEAD = _START + _SLOTS * _SLOT
 
 Pages = dict[int, bytes]
 
@@ -127,11 +129,11 @@ class FileKeyring(Keyring):
 
     def finish(self, epoch: int) -> None:
         with self._written():
-            slots = _unpack_slots(self._content(_HEAD))
+            slots = read_keys(self._content(_HEAD)[_START:])
             with open(self.path, "r+b") as stream:
                 for place, (found, _) in enumerate(slots):
                     if 0 < found < epoch:
-                        stream.seek(len(_MAGIC) + _ID + place * _SLOT)
+                        stream.seek(_START + place * _SLOT)
                         stream.write(bytes(_SLOT))
                 _force(stream)
             self._destroy_leftovers()
@@ -176,8 +178,8 @@ class FileKeyring(Keyring):
 
     def _read_head(self) -> dict[int, bytes]:
         head = self._content(_HEAD)
-        self._store_id = head[len(_MAGIC) : len(_MAGIC) + _ID]
-        keys = {epoch: key for epoch, key in _unpack_slots(head) if epoch}
+        self._store_id = head[len(_MAGIC) : _START]
+        keys = {epoch: key for epoch, key in read_keys(head[_START:]) if epoch}
         if not keys:
             raise StoreError(f"the keyring {self.path} is damaged: it has no key.")
         return keys
@@ -222,10 +224,9 @@ def _pack_slots(keys: dict[int, bytes]) -> bytes:
     return slots.ljust(_SLOTS * _SLOT, b"\0")
 
 
-def _unpack_slots(head: bytes) -> list[tuple[int, bytes]]:
-    start = len(_MAGIC) + _ID
-    slots = [head[start + i * _SLOT : start + (i + 1) * _SLOT] for i in range(_SLOTS)]
-    return [(int.from_bytes(slot[:8], "big"), slot[8:]) for slot in slots]
+def read_keys(content: bytes) -> list[tuple[int, bytes]]:
+    """Numbers (8 bytes) with keys (32), one after the other."""
+    return [*struct.iter_unpack(f">Q{KEY}s", content)]
 
 
 def _pack_pages(pages: Pages) -> bytes:

@@ -27,7 +27,7 @@ from typing import Any
 from gramian.store._backend import Backend, Changes, Contents, Lease
 from gramian.store._database import Database
 from gramian.store._errors import StoreError
-from gramian.store._keyring import KEY, Keyring, Pages
+from gramian.store._keyring import KEY, Keyring, Pages, read_keys
 
 OVERHEAD = 8 + 16
 """Bytes that a sealed content has more."""
@@ -303,10 +303,7 @@ class Sealed(Backend):
             self._keys |= self._open_page(page, content, epoch_key)
 
     def _open_page(self, page: int, content: bytes, epoch_key: bytes) -> dict[int, bytes]:
-        plain = self._decrypted(page, content, epoch_key)
-        size = 8 + KEY
-        parts = [plain[at : at + size] for at in range(0, len(plain), size)]
-        return {_serial(part): part[8:] for part in parts}
+        return dict(read_keys(self._decrypted(page, content, epoch_key)))
 
     def _decrypted(self, page: int, content: bytes, epoch_key: bytes) -> bytes:
         head, nonce, sealed = content[:8], content[8:20], content[20:]
