@@ -24,6 +24,7 @@ from gramian.files.parts import (
     rows_of,
     write_values,
 )
+from gramian.store._anchor import Mark
 from gramian.store._backend import Backend
 from gramian.store._create import new_settings
 from gramian.store._errors import StoreError
@@ -66,7 +67,7 @@ class Writer:
 
     def __init__(self, backend: Backend, signer: Signer | None) -> None:
         self._backend, self._signer, self._user = backend, signer, user_name()
-        self.attempted: Receipt | None = None
+        self.attempted: Mark | None = None
         self._erases = (
             False  # whether what the present edit overwrites must be gone from every copy
         )
@@ -112,7 +113,7 @@ class Writer:
             backend.set_settings(*settings)
         self._check(model, None if anew else new, next_id)
         names, epoch = edit.named or came or edit.gone, backend.epoch
-        self.attempted = receipt = next_receipt(
+        receipt = next_receipt(
             index,
             self._signer,
             action=edit.action,
@@ -125,7 +126,8 @@ class Writer:
             epoch=None if epoch is None else epoch + self._erases,
             **self._measured(model, edit.verify),
         )
-        backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
+        self.attempted = Mark(int(receipt.number or 0), receipt.hash)
+        backend.add_receipt(self.attempted.number, receipt.content(), index.commitment.sums())
         self._columns, self._has_snapshot = columns, False
         return receipt
 
