@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,10 +27,11 @@ from gramian.serve._routes import MODEL, Route, Routes
 from gramian.serve._tokens import Tokens
 from gramian.serve._watch import Watch
 from gramian.serve._workers import Workers
+from gramian.store import Store
 
 
 def create_app(
-    stores: Mapping[str, Any],
+    stores: Mapping[str, Store],
     *,
     tokens: Tokens | None = None,
     limits: Limits | None = None,

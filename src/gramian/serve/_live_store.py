@@ -21,12 +21,13 @@ from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, TypeVar
 
+from gramian.files import Receipt
 from gramian.serve._data_drift import DataDrift
 from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
 from gramian.serve._problems import Problem, log, try_later
-from gramian.store import Following, StoreError, is_address
+from gramian.store import Following, Store, StoreError, is_address
 
 T = TypeVar("T")
 _PAUSE = 0.2  # seconds between two looks at whether one may still answer
@@ -57,7 +58,7 @@ class Published:
 class Done:
     """An edit that is on disk and shown, or (without a receipt) one that was only tried."""
 
-    receipt: Any
+    receipt: Receipt | None
     ids: list[int | str]
     published: Published
 
@@ -68,7 +69,7 @@ class LiveStore:
     published: Published
     """The last version, or a later one."""
 
-    def __init__(self, name: str, store: Any, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, name: str, store: Store, limits: Limits, metrics: Metrics) -> None:
         self.name, self.store, self._limits, self._metrics = name, store, limits, metrics
         self._edits: SimpleQueue[tuple[Edit, Future[Done]] | None] = SimpleQueue()
         self._places = BoundedSemaphore(limits.waiting)  # taken until an edit is answered
@@ -214,8 +215,7 @@ class LiveStore:
         A model with too many samples for a copy answers between two edits.
         """
         if len(self.published.model.ids_) > self._limits.copied:
-            found: tuple[T, int] = self.store.read(lambda m: (question(m), self.store.version))
-            return found
+            return self.store.read(lambda model: (question(model), self.store.version))
         with self._copying:
             copy = self._copy
             if copy is None or copy.version != self.published.version:
@@ -236,8 +236,7 @@ class LiveStore:
 
     def _present(self) -> Published:
         """A snapshot of the present version of the store."""
-        present: Published = self.store.read(lambda m: Published(m.snapshot(), self.store.version))
-        return present
+        return self.store.read(lambda model: Published(model.snapshot(), self.store.version))
 
     # -- the thread that edits, and what other processes do ------------------------------------
 
@@ -303,7 +302,7 @@ class LiveStore:
             ids = ids[len(edit) :]
         self._metrics.edited(self.name, whole.kind, len(block))
 
-    def _apply(self, edit: Edit) -> tuple[Any, Published]:
+    def _apply(self, edit: Edit) -> tuple[Receipt, Published]:
         """Make an edit, and what is shown of it; no edit of another process comes between."""
         receipt = edit.apply(self.store)
         try:
@@ -315,7 +314,7 @@ class LiveStore:
     def _is_at(self, version: int) -> bool:
         """Whether the store is for sure at a version, so that what failed was not made."""
         try:
-            return bool(self.store.read(lambda _: self.store.version) == version)
+            return self.store.read(lambda _: self.store.version) == version
         except StoreError:
             return False
 

@@ -253,10 +253,14 @@ class Routes:
 
         def read() -> dict[str, Any]:
             every = live.store.receipts()
-            part = [receipt.as_dict() for receipt in every if receipt.number > query.after]
-            part = part[: query.limit]
-            facts = {"version": every[-1].number, "total": len(every), "after": query.after}
-            return {**facts, "receipts": part, "open": sorted(live.store.open_receipts())}
+            part = every[query.after + 1 :][: query.limit]
+            return {
+                "version": every[-1].number,
+                "total": len(every),
+                "after": query.after,
+                "receipts": [receipt.as_dict() for receipt in part],
+                "open": sorted(live.store.open_receipts()),
+            }
 
         return await self._computed(read)
 
