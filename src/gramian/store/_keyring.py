@@ -194,9 +194,8 @@ def _replace(path: str, content: bytes) -> None:
     temporary = Path(f"{path}.{os.urandom(8).hex()}")
     with open(path, "r+b") if os.path.exists(path) else nullcontext() as old:
         try:
-            with open(
-                temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)
-            ) as new:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "wb") as new:
                 new.write(content)
                 _force(new)
             os.replace(temporary, path)

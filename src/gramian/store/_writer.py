@@ -68,9 +68,7 @@ class Writer:
     def __init__(self, backend: Backend, signer: Signer | None) -> None:
         self._backend, self._signer, self._user = backend, signer, user_name()
         self.attempted: Mark | None = None
-        self._erases = (
-            False  # whether what the present edit overwrites must be gone from every copy
-        )
+        self._erases = False  # whether the present edit does
 
     def start(self, model: Any, opened: Opened) -> None:
         """Go on from what was read.
