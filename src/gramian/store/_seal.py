@@ -22,12 +22,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gramian.store._backend import Backend, Changes, Contents, Lease
 from gramian.store._database import Database
 from gramian.store._errors import StoreError
 from gramian.store._keyring import KEY, Keyring, Pages, read_keys
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 OVERHEAD = 8 + 16
 """Bytes that a sealed content has more."""
@@ -231,7 +234,7 @@ class Sealed(Backend):
         key = self._keys[serial] = os.urandom(KEY)
         self._edit.pages.add(serial // _PER_PAGE)
         head = serial.to_bytes(8, "big")
-        return head + bytes(self._aead(key).encrypt(_ONCE, content, self._context(head)))
+        return head + self._aead(key).encrypt(_ONCE, content, self._context(head))
 
     def _opened(self, sealed: bytes) -> bytes | None:
         """The content, zeros of a free place, or None if it has no key or was altered."""
@@ -241,7 +244,7 @@ class Sealed(Backend):
         if key is None:
             return None
         try:
-            return bytes(self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head)))
+            return self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head))
         except self._invalid:
             return None
 
@@ -309,7 +312,7 @@ class Sealed(Backend):
         head, nonce, sealed = content[:8], content[8:20], content[20:]
         context = self._page_context(page, head)
         try:
-            return bytes(self._aead(epoch_key).decrypt(nonce, sealed, context))
+            return self._aead(epoch_key).decrypt(nonce, sealed, context)
         except self._invalid:
             raise StoreError(
                 f"{self.address} is damaged, or this is not its keyring: its row keys cannot be "
@@ -319,7 +322,7 @@ class Sealed(Backend):
     def _encrypted(self, page: int, plain: bytes, epoch: int, epoch_key: bytes) -> bytes:
         head, nonce = epoch.to_bytes(8, "big"), os.urandom(12)
         context = self._page_context(page, head)
-        return head + nonce + bytes(self._aead(epoch_key).encrypt(nonce, plain, context))
+        return head + nonce + self._aead(epoch_key).encrypt(nonce, plain, context)
 
     def _settings_page(self, epoch: int, epoch_key: bytes) -> bytes:
         """The present settings, for the keyring."""
@@ -333,7 +336,7 @@ class Sealed(Backend):
             return None
         nonce, sealed = self._spare[:12], self._spare[12:]
         try:
-            return bytes(self._aead(_settings_key(id_key)).decrypt(nonce, sealed, b""))
+            return self._aead(_settings_key(id_key)).decrypt(nonce, sealed, b"")
         except self._invalid:
             return None
 
@@ -384,7 +387,7 @@ def _serial(sealed: bytes) -> int:
     return int.from_bytes(sealed[:8], "big")
 
 
-def _cipher() -> tuple[Any, type[Exception]]:
+def _cipher() -> tuple[type[AESGCM], type[Exception]]:
     try:
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
