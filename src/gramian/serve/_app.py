@@ -118,7 +118,8 @@ def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> Bas
 async def _answered(route: Route, request: Request, live: LiveStore) -> Response:
     """The answer, if the store may answer before and after; an edit that was made is answered."""
     live.check()
-    await live.wait_for_version(read_query(request, VersionQuery).min_version)
+    if request.scope["query_string"]:
+        await live.wait_for_version(read_query(request, VersionQuery).min_version)
     work = route.handler(request, live)
     return await (work if route.edits else live.guarded(work))
 
