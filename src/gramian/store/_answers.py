@@ -94,13 +94,14 @@ class StoreAnswers(SyncedModel):
             Called with each new version before it is confirmed, edits of this process included:
             when it returns, readers see that version.
         """
-        twins = (self._backend.twin(), self._backend.twin()) if self._backend.remote else None
+        place = self._database
+        twins = (place.twin(), place.twin()) if place.remote else None
         return Following(self, twins, name, seconds, on_change)
 
     def receipts(self) -> list[Receipt]:
         """All receipts up to the present version, the oldest first."""
         with self._lock:
-            contents = self._backend.receipts()
+            contents = self._database.receipts()
         return [Receipt.read(content) for content in contents][: self.version + 1]
 
     def find(self, id: int | str) -> list[Receipt]:
@@ -127,7 +128,7 @@ class StoreAnswers(SyncedModel):
         A receipt is closed when no process that may answer holds an older version.
         """
         with self._lock:
-            behind = [lease.version for lease in self._backend.leases() if lease.seconds > 0]
+            behind = [lease.version for lease in self._database.leases() if lease.seconds > 0]
         return set(range(min(behind, default=self.version) + 1, self.version + 1))
 
     def audit(self, public_key: Any = None, refit: bool = False) -> AuditReport:
@@ -147,7 +148,7 @@ class StoreAnswers(SyncedModel):
             self._present()
             twin = self._backend.twin()
         try:
-            self._backend.check_identity()
+            self._database.check_identity()
             return audit_backend(twin, public_key, self.model if refit else None, self._anchor)
         except StoreReplacedError as error:
             return AuditReport((Check("file", False, str(error)),))
@@ -166,4 +167,4 @@ class StoreAnswers(SyncedModel):
         With a keyring, the copy can be opened with the keyring as it is then: rows that are erased
         later are gone from it, too. Without one, it holds every row that the store holds now.
         """
-        self._backend.backup(os.path.abspath(path))
+        self._database.backup(os.path.abspath(path))

@@ -5,16 +5,22 @@ Tables are written ``{0}.NAME`` and values ``%s``; each database reads that in i
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
-from gramian.store._backend import Backend
+from gramian.store._backend import Backend, Lease
 from gramian.store._errors import StoreError
+
+_LOOK = 0.05  # seconds between two looks at a file, which sends no notices
 
 
 class Database(Backend):
-    """A backend of tables, with pages of wrapped row keys for `Sealed`."""
+    """A store in tables, and what can be done with these whether or not they are encrypted."""
+
+    remote = False
+    """Whether it may be out of reach for a while, and come back."""
 
     _version: int | bytes
     """The version that the open transaction makes, as the table of rows has it."""
@@ -23,8 +29,63 @@ class Database(Backend):
     def _run(self, statement: str, *values: Any) -> Any:
         """Run a statement; returns its cursor."""
 
+    @property
+    def database(self) -> Self:
+        return self
+
     @abstractmethod
     def twin(self) -> Database: ...
+
+    @abstractmethod
+    def receipts(self) -> list[bytes]:
+        """The receipts alone."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Be ready to write, and finish what a process that was killed has left.
+
+        Raises
+        ------
+        StoreBusyError
+            If another process has the store, and only one can.
+        """
+
+    @abstractmethod
+    def backup(self, path: str) -> None:
+        """Write a copy as of one moment to a new file, while edits go on."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Make sure of what is on disk after a transaction failed; StoreError if that fails."""
+
+    @abstractmethod
+    def check_identity(self) -> None:
+        """Raise StoreError if what is at the address is no longer what is being written to."""
+
+    def compact(self) -> None:
+        """Write everything anew, without free places."""
+        raise StoreError(f"{self.address} needs no compacting: its database does that by itself.")
+
+    def leases(self) -> list[Lease]:
+        """The processes that answer for this store; none where there can be none."""
+        return []
+
+    def lease(self, name: str, version: int, seconds: float) -> int:
+        """Take or renew a lease with the version that one answers with; returns the newest one."""
+        raise StoreError(f"{self.address} is a file: processes that answer for it hold no leases.")
+
+    def release(self, name: str) -> None:
+        """End a lease; a file has none."""
+
+    def cut_off(self) -> None:
+        """End what other threads wait for; it fails for them, and connections are made anew.
+
+        A file keeps nobody waiting.
+        """
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there may be an edit of another process, and at most so long."""
+        time.sleep(min(seconds, _LOOK))
 
     @abstractmethod
     def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:

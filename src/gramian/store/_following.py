@@ -16,7 +16,7 @@ from threading import Condition, Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
-from gramian.store._backend import Backend
+from gramian.store._database import Database
 from gramian.store._errors import NoLeaseError, OldCopyError, StoreBusyError, StoreError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Following:
     def __init__(
         self,
         store: StoreAnswers,
-        backends: tuple[Backend, Backend] | None,
+        backends: tuple[Database, Database] | None,
         name: str | None,
         seconds: float,
         on_change: Callable[[int], None] | None,
@@ -55,8 +55,8 @@ class Following:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.error: Exception | None = None
         self._store, self._seconds, self._on_change = store, seconds, on_change
-        self._listener: Backend | None = backends[0] if backends else None
-        self._leaser: Backend | None = backends[1] if backends else None
+        self._listener: Database | None = backends[0] if backends else None
+        self._leaser: Database | None = backends[1] if backends else None
         self._visible = store.version  # the version that readers see
         self._needed = 0  # the version from which on this process may answer
         self._ends = -1.0 if backends else float("inf")
@@ -118,7 +118,7 @@ class Following:
         own = [backend for backend in (self._listener, self._leaser) if backend is not None]
         running, end = self._are_running(timeout), monotonic() + timeout + _LAST
         while running:  # again and again: a connection may have been made just now
-            for backend in (*own, self._store._backend):
+            for backend in (*own, self._store._database):
                 backend.cut_off()
             running = self._are_running(_ONCE)
             if running and monotonic() > end:
@@ -139,7 +139,7 @@ class Following:
     # -- threads --------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        look = self._listener or self._store._backend
+        look = self._listener or self._store._database
         while not self._ended.is_set():
             try:
                 look.wait(_POLL)

@@ -42,7 +42,7 @@ def convert(
         For the target. Without one, a file is not encrypted; a server needs one.
     """
     with closing(backend_of(source, keyring)) as backend:
-        backend.begin()  # nobody edits a file meanwhile; on a server, it is one moment
+        backend.database.begin()  # nobody edits a file meanwhile; on a server, it is one moment
         contents, _ = backend.read()
         if contents.erased is not None:
             raise OldCopyError(

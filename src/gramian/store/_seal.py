@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from gramian.store._backend import Backend, Changes, Contents, Lease
+from gramian.store._backend import Backend, Changes, Contents
 from gramian.store._database import Database
 from gramian.store._errors import StoreError
 from gramian.store._keyring import KEY, Keyring, Pages, read_keys
@@ -59,7 +59,6 @@ class Sealed(Backend):
     def __init__(self, inner: Database, keyring: Keyring) -> None:
         self._inner, self._keyring, self.address = inner, keyring, inner.address
         self._aead, self._invalid = _cipher()
-        self.remote = inner.remote
         self.epoch = 0
         self._keys: dict[int, bytes] = {}
         self._next = 1
@@ -69,6 +68,10 @@ class Sealed(Backend):
         self._spare: bytes | None = None  # the settings that the keyring has for an old copy
         self._kept: set[int] = set()  # serial numbers of older settings, which backups may have
         self._edit = _Edit()
+
+    @property
+    def database(self) -> Database:
+        return self._inner
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -82,41 +85,11 @@ class Sealed(Backend):
         receipts, sums = contents.receipts, contents.sums
         self._inner.create(Contents(id_key, settings, rows, receipts, snapshot, sums, pages))
 
-    def begin(self) -> None:
-        self._inner.begin()
-
     def close(self) -> None:
         self._inner.close()
 
     def twin(self) -> Sealed:
         return Sealed(self._inner.twin(), self._keyring)
-
-    def settle(self) -> None:
-        self._inner.settle()
-
-    def check_identity(self) -> None:
-        self._inner.check_identity()
-
-    def backup(self, path: str) -> None:
-        self._inner.backup(path)
-
-    def leases(self) -> list[Lease]:
-        return self._inner.leases()
-
-    def lease(self, name: str, version: int, seconds: float) -> int:
-        return self._inner.lease(name, version, seconds)
-
-    def release(self, name: str) -> None:
-        self._inner.release(name)
-
-    def cut_off(self) -> None:
-        self._inner.cut_off()
-
-    def wait(self, seconds: float) -> None:
-        self._inner.wait(seconds)
-
-    def compact(self) -> None:
-        self._inner.compact()
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -167,9 +140,6 @@ class Sealed(Backend):
                 break  # else one was erased between the two reads
         moved = {place: self._must(rows.get(place, b""), "a row") for place in found.rows}
         return Changes(found.receipts, moved, found.sums)
-
-    def receipts(self) -> list[bytes]:
-        return self._inner.receipts()
 
     def row(self, place: int) -> bytes:
         return self._must(self._opened(self._inner.row(place)), f"row {place}")

@@ -144,7 +144,7 @@ class Store(StoreAnswers):
         backend = backend_of(path, keyring, wait)
         try:
             if not readonly:
-                backend.begin()
+                backend.database.begin()
             mark = None if anchor is None else Anchor(anchor)
             opened = cls(backend, readonly=readonly, signer=signer, anchor=mark)
             if not readonly:
@@ -332,7 +332,7 @@ class Store(StoreAnswers):
         with self._lock:
             self._writable()
             try:
-                self._backend.compact()
+                self._database.compact()
             finally:
                 self._model = None
                 self._load()

@@ -40,7 +40,8 @@ class SyncedModel:
         anchor: Anchor | None = None,
     ) -> None:
         self.path, self.readonly = backend.address, readonly
-        self._backend, self._anchor, self._lock = backend, anchor, RLock()
+        self._backend, self._database = backend, backend.database
+        self._anchor, self._lock = anchor, RLock()
         self._model: Any = None
         self._lost = False  # whether the model is to be read again when the server answers
         self._view: tuple[int, Any] | None = None
@@ -113,7 +114,7 @@ class SyncedModel:
         """
         with self._lock:
             writer, before, refused = self._writable(), self._last, False
-            begun = not self._backend.remote  # a file may have been replaced, or be in doubt
+            begun = not self._database.remote  # a file may have been replaced, or be in doubt
             try:
                 with writer.transaction(erases=erases) as version:
                     begun = True
@@ -154,10 +155,10 @@ class SyncedModel:
             self._backend.close()
             return
         try:
-            self._backend.settle()
+            self._database.settle()
             self._load()
         except StoreError as worse:
-            self._lost = self._backend.remote
+            self._lost = self._database.remote
             raise type(worse)(
                 f"{error} Whether the edit was made shows when the store is opened anew; this one "
                 f"is closed{' until then' if self._lost else ''}, since {worse}"
@@ -190,7 +191,7 @@ class SyncedModel:
 
     def _reload(self) -> None:
         """Read everything anew; where that fails, later, if the place may come back."""
-        self._model, self._lost = None, self._backend.remote
+        self._model, self._lost = None, self._database.remote
         self._load()
 
     def _apply(self, found: Changes) -> bool:

@@ -82,7 +82,7 @@ class Writer:
         self._columns = model_rows(model).columns
         self._has_snapshot = opened.known is not None
         self._check_signer()
-        self._backend.begin()
+        self._backend.database.begin()
 
     def transaction(self, *, erases: bool) -> AbstractContextManager[int]:
         """An edit, from the version that is on disk; on disk, and erased, at the end."""
