@@ -94,8 +94,8 @@ class StoreAnswers(SyncedModel):
             Called with each new version before it is confirmed, edits of this process included:
             when it returns, readers see that version.
         """
-        place = self._database
-        twins = (place.twin(), place.twin()) if place.remote else None
+        database = self._database
+        twins = (database.twin(), database.twin()) if database.remote else None
         return Following(self, twins, name, seconds, on_change)
 
     def receipts(self) -> list[Receipt]:
