@@ -110,7 +110,7 @@ def _epoch(address: Any, keyring: Path, n: int) -> float:
     backend = backend_of(address, FileKeyring.create(keyring))
     rows = {place: os.urandom(64) for place in range(n)}
     backend.create(Contents(bytes(32), (bytes(32), b"{}"), rows, [b"{}"], None, b""))
-    backend.begin()
+    backend.database.begin()
     found = []
     for number in range(EPOCHS):
         start = perf_counter()

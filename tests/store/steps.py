@@ -36,7 +36,7 @@ def reached(callback):
 
     def around(old):
         def commit(self):
-            inside = getattr(self, "_number", 1)
+            inside = self._version
             if inside:
                 callback("commit")
             old(self)

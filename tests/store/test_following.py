@@ -84,7 +84,7 @@ def test_followers_see_edits_and_confirm_them(pair):
     assert not following.answering
     with pytest.raises(NoLeaseError, match="must not answer"):
         following.check()
-    assert one._backend.leases() == []
+    assert one._database.leases() == []
 
 
 def test_a_receipt_is_open_until_every_lease_has_confirmed(pair):
@@ -291,4 +291,4 @@ def test_what_never_ends_at_a_new_version_is_said(pair, monkeypatch):
     assert not following.answering
     go_on.set()
     following.close()
-    assert one._backend.leases() == []
+    assert one._database.leases() == []

@@ -12,10 +12,12 @@ from sklearn.base import is_classifier
 from gramian import data
 from gramian.core.arrays import Array
 from gramian.core.equations import nonconformity
+from gramian.core.estimators import positions_of
 from gramian.serve._bodies import PLAIN, Parameters
 from gramian.serve._edits import row_count
 from gramian.serve._live_store import LiveStore, Published
 from gramian.serve._metrics import Reading
+from gramian.tables._model_rows import model_rows
 
 NEED_ENGINE = frozenset({"sets", "lower", "upper"})
 """Outputs that need the engine."""
@@ -152,6 +154,24 @@ def doubtful(published: Published, count: int) -> dict[str, Any]:
         "n": len(published.model.ids_),
         "samples": data.doubtful(published.model, count),
     }
+
+
+def samples(published: Published, ids: list[Any]) -> dict[str, Any]:
+    """Held samples: their values, targets, and what the model without each of them says."""
+    model = published.model
+    places = positions_of(model.ids_, ids)
+    predicted, y = model.loo_predict(), model.y_fit_
+    table = model_rows(model).held()
+    found = [
+        {
+            "id": model.ids_[place].item(),
+            "target": y[place].tolist(),
+            "others_say": predicted[place].tolist(),
+            "values": {name: column[[place]].tolist()[0] for name, column in table.items()},
+        }
+        for place in places
+    ]
+    return {"version": published.version, "samples": found}
 
 
 def numerical_error(live: LiveStore) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The application: routes of the Open Inference Protocol, and beside them those of edits."""
+"""The application: the routes of the Open Inference Protocol, and those of edits and audits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,20 +15,23 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 
+from gramian.serve._bodies import VersionQuery
 from gramian.serve._gate import LOOPBACK, PATH, Access, Gate
 from gramian.serve._limits import Limits, Turns
 from gramian.serve._live_store import LiveStore
 from gramian.serve._metrics import Metrics
 from gramian.serve._pages import Pages
 from gramian.serve._problems import Problem, answer_problem, problem_of
-from gramian.serve._routes import MIN_VERSION, MODEL, Route, Routes
+from gramian.serve._requests import read_query
+from gramian.serve._routes import MODEL, Route, Routes
 from gramian.serve._tokens import Tokens
 from gramian.serve._watch import Watch
 from gramian.serve._workers import Workers
+from gramian.store import Store
 
 
 def create_app(
-    stores: Mapping[str, Any],
+    stores: Mapping[str, Store],
     *,
     tokens: Tokens | None = None,
     limits: Limits | None = None,
@@ -46,7 +48,7 @@ def create_app(
     limits : Limits, optional
         Those on connections and time are the server's, see `run`.
     hosts : collection of str, optional
-        Names by which clients may call the service; by default those of this machine without
+        Names by which clients may call the service; by default those of this computer without
         tokens, and any name with tokens.
 
     Returns
@@ -114,9 +116,10 @@ def _route(access: Access, stores: Mapping[str, LiveStore], route: Route) -> Bas
 
 
 async def _answered(route: Route, request: Request, live: LiveStore) -> Response:
-    """The answer of a store that may answer, before and after; edits that are made are told."""
+    """The answer, if the store may answer before and after; an edit that was made is answered."""
     live.check()
-    await live.wait_for_version(MIN_VERSION.read(request))
+    if request.scope["query_string"]:
+        await live.wait_for_version(read_query(request, VersionQuery).min_version)
     work = route.handler(request, live)
     return await (work if route.edits else live.guarded(work))
 

@@ -1,4 +1,4 @@
-"""The bodies of requests, as pydantic reads and the OpenAPI schema describes them."""
+"""Bodies and parameters of requests, as pydantic reads and the OpenAPI schema describes them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Rows(Strictly):
 
 
 class Parameters(Strictly):
-    """What to tell besides the prediction; the same as naming it in ``outputs``."""
+    """What to answer besides the prediction; the same as naming it in ``outputs``."""
 
     probabilities: bool = False
     decision: bool = False
@@ -136,3 +136,28 @@ class Audit(Strictly):
     """What to check; ``refit`` compares with a model built from scratch, O(n³)."""
 
     refit: StrictBool = False
+
+
+class VersionQuery(BaseModel):
+    """What every route of a model takes behind the question mark."""
+
+    min_version: Annotated[int, Field(ge=0, le=2**53)] = 0
+
+
+class LooQuery(BaseModel):
+    """Parameters of the leave-one-out error."""
+
+    samples: bool = Field(False, description="Whether to list ids, targets and predictions.")
+
+
+class DoubtQuery(BaseModel):
+    """Parameters of the list of doubtful samples."""
+
+    count: int = Field(20, ge=0, le=10_000, description="How many, the most doubtful first.")
+
+
+class ReceiptsQuery(BaseModel):
+    """Parameters of the list of receipts."""
+
+    after: int = Field(-1, ge=-1, le=2**53, description="Number after which to begin.")
+    limit: int = Field(100, ge=0, le=10_000, description="How many receipts at most.")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from gramian.core.kernels import KERNELS, Kernel, make_kernel
+from gramian.core.kernels import KERNELS
 from gramian.estimators import ESTIMATORS
 
 CLASSES, CURVE = "classes", "curve"
@@ -15,7 +15,7 @@ SAMPLES, BASIS, REGIONS = "samples", "basis", "regions"
 
 @dataclass(frozen=True)
 class Offer:
-    """A estimator as the page shows it.
+    """An estimator as the page shows it.
 
     Attributes
     ----------
@@ -98,10 +98,6 @@ class Choice:
     def changed(self, given: Mapping[str, Any]) -> Choice:
         """Return the choice with the values that a message gives."""
         return replace(self, **{name: given[name] for name in asdict(self) if name in given})
-
-    def make_kernel(self) -> Kernel:
-        """Return the kernel, as the estimator makes it from its parameters."""
-        return make_kernel(self.kernel, gamma=self.gamma)
 
     def parameters(self, *, search: bool = False) -> dict[str, Any]:
         """Return the parameters of the estimator; with ``search``, those that it chooses itself."""

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gramian.core.arrays import Array
+from gramian.files import Receipt
+from gramian.store import Store
 from gramian.store._edits import ids_of_groups
 
 
@@ -30,7 +32,7 @@ class Edit(ABC):
         """Number of rows."""
 
     @abstractmethod
-    def apply(self, store: Any) -> Any:
+    def apply(self, store: Store) -> Receipt:
         """Change the store; the receipt."""
 
     @abstractmethod
@@ -55,7 +57,7 @@ class Learn(Edit):
     def __len__(self) -> int:
         return row_count(self.rows)
 
-    def apply(self, store: Any) -> Any:
+    def apply(self, store: Store) -> Receipt:
         own = {"ids": self.ids, "groups": self.groups}
         return store.learn(self.rows, self.targets, **own, user=self.user)
 
@@ -106,7 +108,7 @@ class Forget(Edit):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def apply(self, store: Any) -> Any:
+    def apply(self, store: Store) -> Receipt:
         if self.groups is None:
             return store.forget(self.ids, verify=self.verify, user=self.user)
         self.ids[:] = store.read(lambda model: ids_of_groups(model, self.groups))
@@ -132,7 +134,7 @@ class Relabel(Edit):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def apply(self, store: Any) -> Any:
+    def apply(self, store: Store) -> Receipt:
         return store.relabel(self.ids, self.targets, user=self.user)
 
     def try_on(self, model: Any) -> None:

@@ -61,8 +61,3 @@ class Field:
         self._slots.update((names[place], slot) for place, slot in zip(new, free, strict=True))
         parts = (X[new, :1], self._xs), (X[new, 1:], self._ys)
         self._block[free] = np.hstack([self._kernel(x, edge[:, None]) for x, edge in parts])
-
-
-def grid_points(xs: Array, ys: Array) -> Array:
-    """All points of a grid, row by row, of shape (h w, 2)."""
-    return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)

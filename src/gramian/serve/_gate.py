@@ -60,8 +60,8 @@ class Access:
 class Gate:
     """Middleware that refuses foreign pages and large bodies, and measures every request.
 
-    A page of another site can make a browser send requests to a service on the same machine. Such
-    a request names its origin, or (with a name that was rebound to this machine) a foreign host, or
+    A page of another site can make a browser send requests to a service on the same computer. Such
+    a request names its origin, or (with a name that was rebound to this one) a foreign host, or
     says that it comes from another site. A link to one of the pages may come from anywhere.
     """
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 
-from gramian.serve._problems import Problem
+from gramian.serve._problems import try_later
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,7 @@ class Pace:
             self._due = {name: due for name, due in self._due.items() if due > now}
         due = max(now, self._due.get(client, 0.0)) + 1.0 / self.rate
         if due > now + max(1.0, 1.0 / self.rate):
-            raise Problem(
-                429,
-                f"more than {self.rate:g} requests a second; wait a moment.",
-                {"Retry-After": "1"},
-            )
+            raise try_later(429, f"more than {self.rate:g} requests a second; wait a moment.")
         self._due[client] = due
 
 
@@ -108,10 +106,20 @@ class Turns:
     def take(self, amount: int = 1) -> None:
         """Count it; raise a 503 if there would be more than allowed."""
         if self.taken + amount > self.most:
-            said = f"the service takes {self.most} {self._what} at a time; try again in a second."
-            raise Problem(503, said, {"Retry-After": "1"})
+            raise try_later(
+                503, f"the service takes {self.most} {self._what} at a time; try again in a second."
+            )
         self.taken += amount
 
     def give_back(self, amount: int = 1) -> None:
         """It is done."""
         self.taken -= amount
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one thing while the block runs."""
+        self.take()
+        try:
+            yield
+        finally:
+            self.give_back()

@@ -21,12 +21,13 @@ from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, TypeVar
 
+from gramian.files import Receipt
 from gramian.serve._data_drift import DataDrift
 from gramian.serve._edits import Edit, Forget, Learn, blocks
 from gramian.serve._limits import Limits
 from gramian.serve._metrics import Metrics
-from gramian.serve._problems import Problem, log
-from gramian.store import Following, StoreError, is_address
+from gramian.serve._problems import Problem, log, try_later
+from gramian.store import Following, Store, StoreError, is_address
 
 T = TypeVar("T")
 _PAUSE = 0.2  # seconds between two looks at whether one may still answer
@@ -57,7 +58,7 @@ class Published:
 class Done:
     """An edit that is on disk and shown, or (without a receipt) one that was only tried."""
 
-    receipt: Any
+    receipt: Receipt | None
     ids: list[int | str]
     published: Published
 
@@ -68,7 +69,7 @@ class LiveStore:
     published: Published
     """The last version, or a later one."""
 
-    def __init__(self, name: str, store: Any, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, name: str, store: Store, limits: Limits, metrics: Metrics) -> None:
         self.name, self.store, self._limits, self._metrics = name, store, limits, metrics
         self._edits: SimpleQueue[tuple[Edit, Future[Done]] | None] = SimpleQueue()
         self._places = BoundedSemaphore(limits.waiting)  # taken until an edit is answered
@@ -127,13 +128,14 @@ class LiveStore:
     def check(self) -> None:
         """Raise a 503 unless this process may answer."""
         if not self.answering:
-            said = f"the store of {self.name} is out of sight; ask another replica, or try again."
-            raise Problem(503, said, {"Retry-After": "1"})
+            raise try_later(
+                503, f"the store of {self.name} is out of sight; ask another replica, or try again."
+            )
 
     async def guarded(self, work: Coroutine[Any, Any, T]) -> T:
         """What work returns; a 503 as soon as this process may not answer.
 
-        Work may hang then, where nobody tells it that a server is out of reach.
+        Work may hang then, since a server that is out of reach sends nothing.
         """
         if self._following is None:
             return await work
@@ -154,10 +156,9 @@ class LiveStore:
                 while self.published.version < version:
                     await self._moved.wait()
         except TimeoutError:
-            said = (
-                f"version {version} is not here yet: this is {self.published.version}; try again."
-            )
-            raise Problem(503, said, {"Retry-After": "1"}) from None
+            seen = self.published.version
+            said = f"version {version} is not here yet: this is {seen}; try again."
+            raise try_later(503, said) from None
 
     def _wake_waiting(self) -> None:
         """Wake those who wait for a version; in the thread of the event loop."""
@@ -173,8 +174,8 @@ class LiveStore:
         """Queue an edit; raise a 429 if too many wait."""
         self._check_writable()
         if not self._places.acquire(blocking=False):
-            said = f"{self._limits.waiting} edits wait already; try again in a second."
-            raise Problem(429, said, {"Retry-After": "1"})
+            most = self._limits.waiting
+            raise try_later(429, f"{most} edits wait already; try again in a second.")
         answer: Future[Done] = Future()
         answer.add_done_callback(lambda _: self._places.release())
         self._edits.put((edit, answer))
@@ -214,18 +215,14 @@ class LiveStore:
         A model with too many samples for a copy answers between two edits.
         """
         if len(self.published.model.ids_) > self._limits.copied:
-            found: tuple[T, int] = self.store.read(lambda m: (question(m), self.store.version))
-            return found
+            return self.store.read(lambda model: (question(model), self.store.version))
         with self._copying:
             copy = self._copy
             if copy is None or copy.version != self.published.version:
                 copy = self.store.read(lambda model: Published(deepcopy(model), self.store.version))
-                self._assign_copy(copy)
+                with self._assigning:
+                    self._copy = copy if copy.version == self.published.version else None
         return question(copy.model), copy.version
-
-    def _assign_copy(self, copy: Published) -> None:
-        with self._assigning:
-            self._copy = copy if copy.version == self.published.version else None
 
     def _assign(self, published: Published) -> None:
         """Let readers see a version, unless they see a later one."""
@@ -239,8 +236,7 @@ class LiveStore:
 
     def _present(self) -> Published:
         """A snapshot of the present version of the store."""
-        present: Published = self.store.read(lambda m: Published(m.snapshot(), self.store.version))
-        return present
+        return self.store.read(lambda model: Published(model.snapshot(), self.store.version))
 
     # -- the thread that edits, and what other processes do ------------------------------------
 
@@ -306,7 +302,7 @@ class LiveStore:
             ids = ids[len(edit) :]
         self._metrics.edited(self.name, whole.kind, len(block))
 
-    def _apply(self, edit: Edit) -> tuple[Any, Published]:
+    def _apply(self, edit: Edit) -> tuple[Receipt, Published]:
         """Make an edit, and what is shown of it; no edit of another process comes between."""
         receipt = edit.apply(self.store)
         try:
@@ -318,7 +314,7 @@ class LiveStore:
     def _is_at(self, version: int) -> bool:
         """Whether the store is for sure at a version, so that what failed was not made."""
         try:
-            return bool(self.store.read(lambda _: self.store.version) == version)
+            return self.store.read(lambda _: self.store.version) == version
         except StoreError:
             return False
 
@@ -328,4 +324,4 @@ def _unshown() -> Problem:
 
 
 def _closing() -> Problem:
-    return Problem(503, "the service is shutting down.", {"Retry-After": "10"})
+    return try_later(503, "the service is shutting down.", 10)

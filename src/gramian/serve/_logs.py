@@ -14,7 +14,7 @@ FIELDS = ("user", "method", "path", "status", "ms")
 
 
 class WithoutAddresses(logging.Filter):
-    """Lets the server tell of its start and end; what it says of connections has addresses."""
+    """Drops what the server says of connections, with their addresses; start and end stay."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write the line."""

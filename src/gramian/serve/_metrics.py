@@ -38,16 +38,11 @@ class Metrics:
             ["model"],
             registry=self.registry,
         )
-        self._known: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count an answered request."""
-        known = self._known.get((path, status))
-        if known is None:
-            known = self._requests.labels(path, str(status)), self._seconds.labels(path)
-            self._known[path, status] = known
-        known[0].inc()
-        known[1].observe(seconds)
+        self._requests.labels(path, status).inc()
+        self._seconds.labels(path).observe(seconds)
 
     def edited(self, model: str, kind: str, requests: int) -> None:
         """Count edits that one block update answered."""

@@ -14,7 +14,6 @@ POLICY = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
 """A page loads nothing from elsewhere, and the browser holds it to that."""

@@ -49,14 +49,10 @@ def create_play(hosts: Collection[str] | None = LOOPBACK) -> Starlette:
 
     async def socket(link: WebSocket) -> None:
         try:
-            visitors.take()
+            with visitors.one():
+                await talk(link)
         except Problem:
             await link.close(code=1013)  # try again later
-            return
-        try:
-            await talk(link)
-        finally:
-            visitors.give_back()
 
     return Starlette(
         routes=[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -48,6 +48,11 @@ class Problem(Exception):
         return Response(to_json(content), self.status, headers, "application/problem+json")
 
 
+def try_later(status: int, detail: str, seconds: int = 1) -> Problem:
+    """A problem that may be over after some seconds."""
+    return Problem(status, detail, {"Retry-After": str(seconds)})
+
+
 def problem_of(error: Exception) -> Problem:
     """The answer to an exception of the layers below."""
     if isinstance(error, Problem):
@@ -55,14 +60,16 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, HTTPException):
         return Problem(error.status_code, str(error.detail), error.headers)
     if isinstance(error, ValidationError):
-        return Problem(400 if _not_json(error) else 422, _described(error))
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        not_json = any(fault["type"] == "json_invalid" for fault in faults)
+        return Problem(400 if not_json else 422, _described(faults))
     if isinstance(error, ClientDisconnect):
         return Problem(400, "the client went away before the body was complete.")
     if isinstance(error, StoreBusyError):
         return Problem(409, str(error))
     if isinstance(error, StoreError):  # whose message says what became of an edit
         log.error("the store refused: %s", type(error).__name__)
-        return Problem(503, str(error), {"Retry-After": "1"})
+        return try_later(503, str(error))
     if isinstance(error, OSError):
         log.error("the store refused: %s", type(error).__name__)
         return Problem(503, f"nothing was changed: {error}")
@@ -81,17 +88,8 @@ async def answer_problem(request: Request, error: Exception) -> Response:
     return problem_of(error).response()
 
 
-def _not_json(error: ValidationError) -> bool:
-    return any(fault["type"] == "json_invalid" for fault in _faults(error))
-
-
-def _faults(error: ValidationError) -> list[Any]:
-    return error.errors(include_url=False, include_context=False, include_input=False)
-
-
-def _described(error: ValidationError, most: int = 3) -> str:
+def _described(faults: Sequence[Any], most: int = 3) -> str:
     """The first faults, with their places in the body."""
-    faults = _faults(error)
     said = [f"{'/'.join(map(str, f['loc'])) or 'the body'}: {_message(f)}" for f in faults[:most]]
     more = [f"and {len(faults) - most} more"] if len(faults) > most else []
     return "; ".join(said + more) + "."

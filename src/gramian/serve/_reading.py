@@ -10,9 +10,9 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.equations import class_scores, fit_calibration, probabilities
 from gramian.core.estimators import sample_influence
-from gramian.core.kernels import KERNELS
+from gramian.core.kernels import KERNELS, make_kernel
 from gramian.serve._choices import BASIS, CURVE, REGIONS, SAMPLES, Choice, check_one_of
-from gramian.serve._field import Field, grid_points
+from gramian.serve._field import Field
 from gramian.serve._slow_sets import SlowSets
 from gramian.serve._toys import HEIGHT, WIDTH
 
@@ -39,7 +39,7 @@ class Reader:
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
         self.shape = COARSE if choice.offer.holds == REGIONS else FINE
-        self._field = Field(choice.make_kernel(), *_edges(self.shape))
+        self._field = Field(make_kernel(choice.kernel, gamma=choice.gamma), *_edges(self.shape))
         self._left_out: tuple[dict[str, Any], dict[str, Array]] | None = None
         self._slow_sets: SlowSets | None = None
         self._scale = 1.0  # of the probabilities, as the last leave-one-out values gave it
@@ -179,4 +179,5 @@ def _edges(shape: tuple[int, int]) -> tuple[Array, Array]:
 
 
 def _grid(shape: tuple[int, int]) -> Array:
-    return grid_points(*_edges(shape))
+    """All points of a grid, row by row, of shape (h w, 2)."""
+    return np.stack(np.meshgrid(*_edges(shape)), axis=-1).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Bodies of requests: weighed before they are read, and read beside the event loop if large."""
+"""Bodies of requests: weighed before they are read, and read in another thread if large."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ async def read_body(
         return prepare(kind.model_validate_json(content[:size] or b"{}"), content[size:])
 
     return read() if len(content) <= _SMALL else await workers.read(read)
+
+
+def read_query(request: Request, kind: type[Kind]) -> Kind:
+    """The parameters behind the question mark."""
+    return kind.model_validate(dict(request.query_params))
 
 
 def weigh(content: bytes, limits: Limits) -> None:

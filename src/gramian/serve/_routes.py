@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gramian import __version__
-from gramian.serve import _answers, _bodies, _documents, _metrics, _projection, _watch
+from gramian.serve import _answers, _bodies, _documents, _metrics, _projection
 from gramian.serve._edits import Edit, Relabel, row_count
 from gramian.serve._gate import USER
 from gramian.serve._limits import Limits
 from gramian.serve._live_store import LiveStore
 from gramian.serve._problems import Problem
-from gramian.serve._requests import LENGTH, Kind, T, read_body
+from gramian.serve._requests import LENGTH, Kind, T, read_body, read_query
 from gramian.serve._rows import metadata, read_rows, rows_to_forget, rows_to_learn, wanted_outputs
 from gramian.serve._tensors import write_tensor
 from gramian.serve._workers import Workers
@@ -29,32 +29,6 @@ from gramian.tables import estimator_of
 JSON = "application/json"
 MODEL = "/v2/models/{model}"
 _FEW = 2**20  # kernel values times features, which take a millisecond or so
-
-
-@dataclass(frozen=True)
-class Query:
-    """A parameter behind the question mark: a number, or with a bool default true or false."""
-
-    name: str
-    default: int | bool
-    most: int = 1
-    text: str = ""
-    least: int = 0
-
-    def read(self, request: Request) -> Any:
-        """Its value in a request."""
-        given = request.query_params.get(self.name)
-        if given is None:
-            return self.default
-        words = {"true": 1, "false": 0, "1": 1, "0": 0} if isinstance(self.default, bool) else {}
-        try:
-            value = words[given] if words else int(given)
-        except (KeyError, ValueError):
-            value = self.least - 1
-        if not self.least <= value <= self.most:
-            kind = "true or false" if words else f"a number from {self.least} to {self.most}"
-            raise Problem(422, f"{self.name} must be {kind}.")
-        return type(self.default)(value)
 
 
 @dataclass(frozen=True)
@@ -67,16 +41,9 @@ class Route:
     handler: Callable[..., Coroutine[Any, Any, Response]]
     summary: str
     body: type[BaseModel] | None = None
-    query: tuple[Query, ...] = ()
+    query: type[BaseModel] | None = None
     media: str = JSON
     edits: bool = False
-
-
-COUNT = Query("count", 20, 10_000, "How many samples, the most doubtful first.")
-SAMPLES = Query("samples", False, text="Whether to list ids, targets and predictions.")
-AFTER = Query("after", -1, 2**53, "Number of the receipt after which to begin.", least=-1)
-LIMIT = Query("limit", 100, 10_000, "How many receipts at most.")
-MIN_VERSION = Query("min_version", 0, 2**53, "Version that the answer must have reached.")
 
 
 class Routes:
@@ -117,11 +84,12 @@ class Routes:
             ),
             Route(
                 "GET", f"{MODEL}/loo", "learn", self.loo, "The exact leave-one-out error.",
-                query=(SAMPLES,),
+                query=_bodies.LooQuery,
             ),
             Route(
                 "GET", f"{MODEL}/doubt", "learn", self.doubt,
-                "Samples whose target is least likely to the model without them.", query=(COUNT,),
+                "Samples whose target is least likely to the model without them.",
+                query=_bodies.DoubtQuery,
             ),
             Route(
                 "POST", f"{MODEL}/samples", "forget", self.samples,
@@ -143,7 +111,7 @@ class Routes:
             Route(
                 "GET", f"{MODEL}/receipts", "forget", self.receipts,
                 "The receipts of all edits, and which of them are open.",
-                query=(AFTER, LIMIT),
+                query=_bodies.ReceiptsQuery,
             ),
             Route(
                 "POST", f"{MODEL}/audit", "admin", self.audit,
@@ -224,10 +192,8 @@ class Routes:
         return await self._edit(live, edit, body.dry_run)
 
     async def forget(self, request: Request, live: LiveStore) -> Response:
-        def prepare(body: _bodies.ForgetRows, tail: bytes) -> tuple[_bodies.ForgetRows, Edit]:
-            return body, rows_to_forget(_body(body, tail), request.scope.get(USER))
-
-        body, edit = await self._read(request, _bodies.ForgetRows, prepare)
+        body = await self._read(request, _bodies.ForgetRows, _body)
+        edit = rows_to_forget(body, request.scope.get(USER))
         return await self._edit(live, edit, body.dry_run)
 
     async def relabel(self, request: Request, live: LiveStore) -> Response:
@@ -257,16 +223,16 @@ class Routes:
     # -- what the model knows of itself ---------------------------------------------------------
 
     async def loo(self, request: Request, live: LiveStore) -> Response:
-        samples = SAMPLES.read(request)
+        samples = read_query(request, _bodies.LooQuery).samples
         return await self._computed(lambda: _answers.left_out(live.with_loo(), samples))
 
     async def doubt(self, request: Request, live: LiveStore) -> Response:
-        count = COUNT.read(request)
+        count = read_query(request, _bodies.DoubtQuery).count
         return await self._computed(lambda: _answers.doubtful(live.with_loo(), count))
 
     async def samples(self, request: Request, live: LiveStore) -> Response:
         body = await self._read(request, _bodies.Named, _body)
-        return await self._computed(lambda: _watch.samples(live.with_loo(), body.ids))
+        return await self._computed(lambda: _answers.samples(live.with_loo(), body.ids))
 
     async def projection(self, request: Request, live: LiveStore) -> Response:
         await self._read(request, _bodies.Nothing, _body)
@@ -283,13 +249,18 @@ class Routes:
         return await self._computed(read)
 
     async def receipts(self, request: Request, live: LiveStore) -> Response:
-        after, limit = AFTER.read(request), LIMIT.read(request)
+        query = read_query(request, _bodies.ReceiptsQuery)
 
         def read() -> dict[str, Any]:
             every = live.store.receipts()
-            part = [receipt.as_dict() for receipt in every if receipt.number > after][:limit]
-            facts = {"version": every[-1].number, "total": len(every), "after": after}
-            return {**facts, "receipts": part, "open": sorted(live.store.open_receipts())}
+            part = every[query.after + 1 :][: query.limit]
+            return {
+                "version": every[-1].number,
+                "total": len(every),
+                "after": query.after,
+                "receipts": [receipt.as_dict() for receipt in part],
+                "open": sorted(live.store.open_receipts()),
+            }
 
         return await self._computed(read)
 

@@ -1,4 +1,4 @@
-"""What a model takes and tells, in terms of the protocol."""
+"""The inputs and outputs of a model, in terms of the protocol."""
 
 from __future__ import annotations
 
@@ -98,7 +98,6 @@ def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
         sizes = {len(values) for values in columns.values()}
         if len(sizes) > 1:
             raise ValueError("the columns have different numbers of rows.")
-        _check_count(sizes.pop(), most)
         return taken.from_cells({name: _flat(name, values) for name, values in columns.items()})
     X = next(iter(columns.values()))
     if X.ndim != 2 or X.dtype == object:
@@ -106,7 +105,6 @@ def read_rows(model: Any, body: Rows, tail: bytes, most: int) -> Any:
             f"the rows of this model are one tensor of numbers with the shape "
             f"[rows, {model.n_features_in_}]; got {datatype(X)} of shape {list(X.shape)}."
         )
-    _check_count(len(X), most)
     return np.ascontiguousarray(X, dtype=np.float64)
 
 

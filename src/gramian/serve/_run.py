@@ -1,8 +1,7 @@
-"""Run the service until it is told to stop."""
+"""Run the service until it is interrupted."""
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
 from collections.abc import Mapping
@@ -17,10 +16,9 @@ from gramian.serve._app import create_app
 from gramian.serve._connections import limited_server
 from gramian.serve._limits import Limits
 from gramian.serve._logs import log_config
+from gramian.serve._problems import log
 from gramian.serve._tokens import Tokens
 from gramian.store import Store, is_address
-
-log = logging.getLogger("gramian.serve")
 
 
 def run(
@@ -46,7 +44,7 @@ def run(
         Path of a store, whose model is named like the file, or paths by the names of models. The
         address of a server, ``postgresql://…``, may be served by any number of processes.
     host : str
-        Address to listen on. Another one than that of this machine needs tokens.
+        Address to listen on. One that other computers can reach needs tokens.
     port : int
     tokens : str or path, optional
         File of tokens.
@@ -101,7 +99,7 @@ def store_name(store: StrPath) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether only this computer reaches an address."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

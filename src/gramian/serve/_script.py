@@ -9,7 +9,7 @@ from gramian.serve._choices import CURVE, Choice
 
 
 def script(choice: Choice, rows: Mapping[int, Sequence[Any]]) -> str:
-    """Return Python code that fits the same model, learns, forgets and tells its error."""
+    """Return Python code that fits the same model, learns, forgets and prints its error."""
     curve = choice.offer.task == CURVE
     parameters = ", ".join(f"{name}={value!r}" for name, value in choice.parameters().items())
     lines = [

@@ -104,7 +104,7 @@ class Session:
         return self._picture()
 
     def choose(self, request: dict[str, Any]) -> Reply:
-        """Choose width and ridge by leave-one-out, and tell the path of the search."""
+        """Choose width and ridge by leave-one-out, and return the path of the search."""
         if not self.choice.offer.searches:
             raise ValueError(f"{self.choice.estimator} has no closed form along a path.")
         self._require()

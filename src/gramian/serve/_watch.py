@@ -1,4 +1,4 @@
-"""What the page of a served store shows: readings after every edit, and samples."""
+"""What the page of a served store shows after every edit, by web sockets."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from typing import Any
 from sklearn.base import is_classifier
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gramian.core.estimators import positions_of
 from gramian.serve import _answers
 from gramian.serve._gate import Access
 from gramian.serve._limits import Limits, Turns
-from gramian.serve._live_store import LiveStore, Published
-from gramian.serve._problems import Problem, problem_of
+from gramian.serve._live_store import LiveStore
+from gramian.serve._problems import problem_of
 from gramian.serve._tokens import SCOPES
 from gramian.serve._workers import Workers
 from gramian.tables import estimator_of
-from gramian.tables._model_rows import model_rows
 
 SCOPE = "learn"
 """What a token must be good for to watch."""
@@ -46,19 +44,13 @@ class Watch:
     async def talk(self, socket: WebSocket) -> None:
         """Talk to one client until it leaves, or its token is no longer good."""
         try:
-            self._sockets.take()
-        except Problem:
-            await socket.close(code=1013)  # try again later
-            return
-        try:
-            await socket.accept()
-            with suppress(WebSocketDisconnect, TimeoutError):
-                await self._talk(socket)
+            with self._sockets.one():
+                await socket.accept()
+                with suppress(WebSocketDisconnect, TimeoutError):
+                    await self._talk(socket)
         except Exception as error:
             later = problem_of(error).status == 503  # which logs where it was, and no values
             await socket.close(code=1013 if later else 1011)
-        finally:
-            self._sockets.give_back()
 
     async def _talk(self, socket: WebSocket) -> None:
         message = await asyncio.wait_for(socket.receive_text(), self._first)
@@ -119,21 +111,3 @@ class Watch:
         }
         self._readings.append(reading)
         return reading
-
-
-def samples(published: Published, ids: list[Any]) -> dict[str, Any]:
-    """Held samples: their values, targets, and what the model without each of them says."""
-    model = published.model
-    places = positions_of(model.ids_, ids)
-    predicted, y = model.loo_predict(), model.y_fit_
-    table = model_rows(model).held()
-    found = [
-        {
-            "id": model.ids_[place].item(),
-            "target": y[place].tolist(),
-            "others_say": predicted[place].tolist(),
-            "values": {name: column[[place]].tolist()[0] for name, column in table.items()},
-        }
-        for place in places
-    ]
-    return {"version": published.version, "samples": found}

@@ -1,10 +1,9 @@
 """Models on disk that learn and forget: durable edits, real erasure, receipts and audits."""
 
-from gramian.store._anchor import OldCopyError
 from gramian.store._audit import AuditReport, Check, audit
 from gramian.store._commitment import Commitment
-from gramian.store._errors import StoreBusyError, StoreError
-from gramian.store._following import Following, NoLeaseError
+from gramian.store._errors import NoLeaseError, OldCopyError, StoreBusyError, StoreError
+from gramian.store._following import Following
 from gramian.store._keyring import FileKeyring, Keyring
 from gramian.store._move import convert, restore
 from gramian.store._open import is_address, is_store

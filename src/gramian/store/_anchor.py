@@ -1,7 +1,7 @@
 """An anchor: the number and hash of a store's last receipt, in a file of its own.
 
-A copy of a store that is put in its place passes every check that the store alone allows. Beside an
-anchor it is recognised: the receipt that the anchor names is not in its chain.
+An old copy that is put in the place of a store passes every check of the store by itself. With an
+anchor it is recognised: its chain lacks the receipt that the anchor names.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from typing import NamedTuple
 
 from gramian.files import Receipt, StrPath, replacing
 from gramian.files._receipt import check_hex
-from gramian.store._errors import StoreError
+from gramian.store._errors import OldCopyError, StoreError
 
 _FORMAT = "gramian anchor 1"
-
-
-class OldCopyError(StoreError):
-    """A copy of a store from before an edit that the anchor or the keyring knows of."""
 
 
 class Mark(NamedTuple):
@@ -37,7 +33,7 @@ class Anchor:
         self.path = os.path.abspath(path)
 
     def read(self) -> Mark | None:
-        """What the file says; None if there is none; StoreError if it says nothing of the kind."""
+        """The mark in the file; None if there is no file, StoreError if it is no anchor."""
         if not os.path.exists(self.path):
             return None
         try:
@@ -52,13 +48,13 @@ class Anchor:
         return mark
 
     def write(self, receipt: Receipt) -> None:
-        """This receipt is the last one now."""
+        """Record this receipt as the last one."""
         facts = {"format": _FORMAT, "number": receipt.number, "hash": receipt.hash}
         with replacing(self.path) as stream:
             stream.write(json.dumps(facts).encode() + b"\n")
 
     def check(self, hashes: list[str], address: str) -> str:
-        """What was seen; OldCopyError if the anchor's receipt is not among these."""
+        """What was found, in words; OldCopyError if the anchor's receipt is not among these."""
         mark = self.read()
         if mark is None:
             return f"there is no {self.path} yet"

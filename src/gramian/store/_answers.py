@@ -1,4 +1,4 @@
-"""What a store says, without being changed: predictions, receipts, proofs, copies."""
+"""The methods of a store that change nothing: predictions, receipts, proofs, copies."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class StoreAnswers(SyncedModel):
         Parameters
         ----------
         name : str, optional
-            Of the lease; by default machine, process and a random number.
+            Of the lease; by default host, process and a random number.
         seconds : float
             How long a lease lasts. If the server is out of reach for so long, this process must
             not answer: `Following.answering` is False.
@@ -94,13 +94,14 @@ class StoreAnswers(SyncedModel):
             Called with each new version before it is confirmed, edits of this process included:
             when it returns, readers see that version.
         """
-        twins = (self._backend.twin(), self._backend.twin()) if self._backend.remote else None
+        database = self._database
+        twins = (database.twin(), database.twin()) if database.remote else None
         return Following(self, twins, name, seconds, on_change)
 
     def receipts(self) -> list[Receipt]:
         """All receipts up to the present version, the oldest first."""
         with self._lock:
-            contents = self._backend.receipts()
+            contents = self._database.receipts()
         return [Receipt.read(content) for content in contents][: self.version + 1]
 
     def find(self, id: int | str) -> list[Receipt]:
@@ -127,7 +128,7 @@ class StoreAnswers(SyncedModel):
         A receipt is closed when no process that may answer holds an older version.
         """
         with self._lock:
-            behind = [lease.version for lease in self._backend.leases() if lease.seconds > 0]
+            behind = [lease.version for lease in self._database.leases() if lease.seconds > 0]
         return set(range(min(behind, default=self.version) + 1, self.version + 1))
 
     def audit(self, public_key: Any = None, refit: bool = False) -> AuditReport:
@@ -138,8 +139,8 @@ class StoreAnswers(SyncedModel):
         Parameters
         ----------
         public_key : Ed25519 public key, its PEM bytes, path or 64 hexadecimal digits, optional
-            That of who should have signed. Without it, signatures are checked against the key that
-            the store itself names.
+            The key that should have signed the receipts. Without it, signatures are checked against
+            the key that the store itself names.
         refit : bool
             Whether to compare the live model, too, with one that is built from scratch.
         """
@@ -147,7 +148,7 @@ class StoreAnswers(SyncedModel):
             self._present()
             twin = self._backend.twin()
         try:
-            self._backend.check_identity()
+            self._database.check_identity()
             return audit_backend(twin, public_key, self.model if refit else None, self._anchor)
         except StoreReplacedError as error:
             return AuditReport((Check("file", False, str(error)),))
@@ -161,9 +162,9 @@ class StoreAnswers(SyncedModel):
         self.read(lambda model: save(model, path, overwrite=overwrite))
 
     def backup(self, path: StrPath) -> None:
-        """Write a copy as of now to a new file, beside edits and readers.
+        """Write a copy of the present version to a new file, while others edit and read.
 
         With a keyring, the copy can be opened with the keyring as it is then: rows that are erased
         later are gone from it, too. Without one, it holds every row that the store holds now.
         """
-        self._backend.backup(os.path.abspath(path))
+        self._database.backup(os.path.abspath(path))

@@ -1,4 +1,4 @@
-"""What a store needs of the place that keeps it: one interface, two backends and a seal.
+"""What a store reads and writes: one interface, of the databases and of the seal over them.
 
 Rows have places. A backend keeps for each the number of the receipt that changed it last, so that
 others can follow. Edits are transactions: on disk as a whole when the block ends, or not at all.
@@ -6,15 +6,13 @@ others can follow. Edits are transactions: on disk as a whole when the block end
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from gramian.store._errors import StoreError
-
-_LOOK = 0.05  # seconds between two looks at a place that tells of nothing
+if TYPE_CHECKING:
+    from gramian.store._database import Database
 
 Settings = tuple[bytes, bytes]
 """Salt and content."""
@@ -67,8 +65,13 @@ class Backend(ABC):
     """Keeps the contents of a store. One thread at a time may use it."""
 
     address: str
-    remote = False
-    """Whether it may be out of reach for a while, and come back."""
+    epoch: int | None = None
+    """Of the keyring; None without one."""
+
+    @property
+    @abstractmethod
+    def database(self) -> Database:
+        """The tables: those of this backend, or of the one that it encrypts for."""
 
     @abstractmethod
     def create(self, contents: Contents) -> None:
@@ -79,22 +82,8 @@ class Backend(ABC):
         """Everything, as of one moment; with ``check``, what the database finds wrong in itself."""
 
     @abstractmethod
-    def receipts(self) -> list[bytes]:
-        """The receipts alone."""
-
-    @abstractmethod
     def changes(self, since: int) -> Changes:
         """The receipts after this version, and the places that they changed."""
-
-    @abstractmethod
-    def begin(self) -> None:
-        """Be ready to write, and finish what a process that was killed has left.
-
-        Raises
-        ------
-        StoreBusyError
-            If another process has the store, and only one can.
-        """
 
     @abstractmethod
     def transaction(self, *, erases: bool = False) -> AbstractContextManager[int]:
@@ -105,10 +94,6 @@ class Backend(ABC):
         erases : bool
             Whether what the block overwrites must be gone from the disk at the end, too.
         """
-
-    @abstractmethod
-    def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
-        """These pages of wrapped row keys, or all, as of now or as a transaction has them."""
 
     @abstractmethod
     def row(self, place: int) -> bytes:
@@ -135,50 +120,9 @@ class Backend(ABC):
         """Replace the snapshot, in a transaction."""
 
     @abstractmethod
-    def set_keys(self, page: int, content: bytes) -> None:
-        """Replace a page of wrapped row keys; without content, it goes."""
-
-    @abstractmethod
-    def backup(self, path: str) -> None:
-        """Write a copy as of one moment to a new file, beside edits."""
-
-    @abstractmethod
     def close(self) -> None:
         """End all connections, and let others write."""
 
     @abstractmethod
     def twin(self) -> Backend:
         """Another connection to the same store, for another thread; to be closed."""
-
-    @abstractmethod
-    def settle(self) -> None:
-        """Make sure of what is on disk after a transaction failed; StoreError if that fails."""
-
-    @abstractmethod
-    def check_identity(self) -> None:
-        """Raise StoreError if what is at the address is no longer what is being written to."""
-
-    def rewrite(self, contents: Contents) -> None:
-        """Write everything anew, without free places."""
-        raise StoreError(f"{self.address} needs no compacting: its database does that by itself.")
-
-    def check_turn(self) -> None:  # noqa: B027 - a file has one writer
-        """Raise StoreError if the transaction that is open has ended without our doing."""
-
-    def leases(self) -> list[Lease]:
-        """The processes that answer for this store; none where there can be none."""
-        return []
-
-    def lease(self, name: str, version: int, seconds: float) -> int:
-        """Answer for this store with a version for some time; returns the newest version."""
-        raise StoreError(f"{self.address} is a file: processes that answer for it hold no leases.")
-
-    def release(self, name: str) -> None:  # noqa: B027 - a file has no leases
-        """End a lease."""
-
-    def cut_off(self) -> None:  # noqa: B027 - a file answers, or says that it cannot
-        """End what other threads wait for; it fails for them, and connections are made anew."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait until there may be an edit of another process, and at most so long."""
-        time.sleep(min(seconds, _LOOK))

@@ -1,6 +1,6 @@
 """A commitment to a set of rows that follows each edit in the time of the rows that change.
 
-Each row becomes 1,024 numbers of 16 bits by SHAKE-256, with the salt that is stored beside it; the
+Each row becomes 1,024 numbers of 16 bits by SHAKE-256, with the salt that is stored with it; the
 sums of these numbers over the rows, modulo 2¹⁶, stand for the set (LtHash, Bellare and Micciancio's
 AdHash over vectors). Finding other rows with the same sums is a short-vector problem, for which
 2¹⁴ bits of sums leave more than 200 bits of security. A digest of the sums is published.
@@ -25,11 +25,11 @@ class Commitment:
         self._sums = np.zeros(_NUMBERS, dtype="<u2")
 
     def add(self, content: bytes) -> None:
-        """A row has come."""
+        """Add a row."""
         self._sums += _numbers(content)
 
     def remove(self, content: bytes) -> None:
-        """A row has gone."""
+        """Take a row away."""
         self._sums -= _numbers(content)
 
     def copy(self) -> Commitment:

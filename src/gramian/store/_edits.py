@@ -1,4 +1,4 @@
-"""Edits of a model, estimator or model of a table, by the same words."""
+"""What edits of a store need: ids as a list, the ids of groups, rows that are learned again."""
 
 from __future__ import annotations
 
@@ -10,16 +10,6 @@ from gramian.core.estimators._group_names import positions_of_groups
 from gramian.files.parts import Held, rows_of
 from gramian.store._rows import Row, rows_from
 from gramian.tables._model_rows import model_rows
-
-
-def learn(model: Any, X: Any, y: Any, ids: Any, next_id: int, groups: Any = None) -> None:
-    """Learn rows; of a table, ``y``, ``ids`` and ``groups`` may be among its columns.
-
-    Numbers start from ``next_id``: a model that follows the edits of others does not know which
-    numbers they have given to rows that are gone.
-    """
-    new = model_rows(model).new(X, y, ids, groups, next_id)
-    model.partial_fit(new.X, new.y, ids=new.ids, groups=new.groups)
 
 
 def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
@@ -36,14 +26,6 @@ def learn_again(model: Any, rows: list[Row], held: Held) -> bool:
     return len(found) == len(rows) and all(alike)
 
 
-def relabel(model: Any, ids: list[Any], y: Any) -> None:
-    """Give rows other targets; they are the last ones then."""
-    y = np.atleast_1d(np.asarray(y))
-    if len(y) != len(ids):
-        raise ValueError(f"relabel needs a target for each of {len(ids)} ids, got {len(y)}.")
-    model.relabel(ids, y)
-
-
 def ids_of_groups(model: Any, groups: Any) -> list[Any]:
     """Ids of all rows of these groups; ValueError if one has no row."""
     found = positions_of_groups(model.groups_, groups)
@@ -52,7 +34,9 @@ def ids_of_groups(model: Any, groups: Any) -> list[Any]:
 
 def as_ids(ids: Any) -> list[Any]:
     """Ids as a list of plain numbers and texts."""
-    found = np.atleast_1d(np.asarray(ids)).ravel().tolist() if not _plain(ids) else list(ids)
+    if isinstance(ids, int | str):
+        return [ids]
+    found = list(ids) if _plain(ids) else np.asarray(ids).ravel().tolist()
     if not found:
         raise ValueError("no ids were given.")
     return found

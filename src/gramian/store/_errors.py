@@ -11,3 +11,11 @@ class StoreBusyError(StoreError):
 
 class StoreReplacedError(StoreError):
     """The file of an open store was deleted, replaced, or given a second name."""
+
+
+class OldCopyError(StoreError):
+    """A copy of a store from before an edit that the anchor or the keyring knows of."""
+
+
+class NoLeaseError(StoreError):
+    """This process has lost sight of the store and must not answer for it."""

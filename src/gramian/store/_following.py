@@ -1,4 +1,4 @@
-"""Following the edits of other processes, with a lease that says how far one has come.
+"""Following the edits of other processes, with a lease that names the version reached.
 
 A process that answers holds a lease of some seconds and renews it. The lease names the version that
 it answers with: an erasure is *closed* when every lease that has not ended names its version or a
@@ -16,9 +16,8 @@ from threading import Condition, Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
-from gramian.store._anchor import OldCopyError
-from gramian.store._backend import Backend
-from gramian.store._errors import StoreBusyError, StoreError
+from gramian.store._database import Database
+from gramian.store._errors import NoLeaseError, OldCopyError, StoreBusyError, StoreError
 
 if TYPE_CHECKING:
     from gramian.store._answers import StoreAnswers
@@ -26,14 +25,10 @@ if TYPE_CHECKING:
 LEASE = 10.0
 """Seconds of a lease."""
 
-_POLL = 1.0  # seconds after which one looks, told of an edit or not
+_POLL = 1.0  # seconds between two looks, also without a notice of an edit
 _AGAIN = 0.2  # seconds until the next attempt after an error
 _LAST = 15.0  # seconds for threads to end after what they wait for was cut off
 _ONCE = 1.0  # seconds until it is cut off again
-
-
-class NoLeaseError(StoreError):
-    """This process has lost sight of the store and must not answer for it."""
 
 
 class Following:
@@ -52,7 +47,7 @@ class Following:
     def __init__(
         self,
         store: StoreAnswers,
-        backends: tuple[Backend, Backend] | None,
+        backends: tuple[Database, Database] | None,
         name: str | None,
         seconds: float,
         on_change: Callable[[int], None] | None,
@@ -60,8 +55,8 @@ class Following:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.error: Exception | None = None
         self._store, self._seconds, self._on_change = store, seconds, on_change
-        self._listener: Backend | None = backends[0] if backends else None
-        self._leaser: Backend | None = backends[1] if backends else None
+        self._listener: Database | None = backends[0] if backends else None
+        self._leaser: Database | None = backends[1] if backends else None
         self._visible = store.version  # the version that readers see
         self._needed = 0  # the version from which on this process may answer
         self._ends = -1.0 if backends else float("inf")
@@ -123,7 +118,7 @@ class Following:
         own = [backend for backend in (self._listener, self._leaser) if backend is not None]
         running, end = self._are_running(timeout), monotonic() + timeout + _LAST
         while running:  # again and again: a connection may have been made just now
-            for backend in (*own, self._store._backend):
+            for backend in (*own, self._store._database):
                 backend.cut_off()
             running = self._are_running(_ONCE)
             if running and monotonic() > end:
@@ -144,7 +139,7 @@ class Following:
     # -- threads --------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        look = self._listener or self._store._backend
+        look = self._listener or self._store._database
         while not self._ended.is_set():
             try:
                 look.wait(_POLL)

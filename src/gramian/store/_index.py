@@ -117,7 +117,7 @@ class Opened:
 
 
 def open_contents(contents: Contents, address: str) -> Opened:
-    """Everything in its form; raises StoreError at whatever the last receipt does not say."""
+    """The contents decoded; StoreError where they are not as the last receipt has them."""
     try:
         receipts = read_receipts(contents)
         index, rows = read_rows(contents, receipts)
@@ -134,7 +134,7 @@ def open_contents(contents: Contents, address: str) -> Opened:
 
 
 def read_receipts(contents: Contents) -> list[Receipt]:
-    """All receipts; ValueError if one is none."""
+    """All receipts; ValueError if one cannot be read."""
     return [Receipt.read(content) for content in contents.receipts]
 
 

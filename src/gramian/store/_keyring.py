@@ -16,10 +16,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from typing import IO
 
 from gramian.files import FileInUseError, StrPath, locked, sync_folder
 from gramian.store._errors import StoreBusyError, StoreError
@@ -29,7 +31,8 @@ _MAGIC = b"gramian keyring 1".ljust(32, b"\0")
 _ID = 16
 _SLOT = 8 + KEY
 _SLOTS = 2
-_HEAD = len(_MAGIC) + _ID + _SLOTS * _SLOT
+_START = len(_MAGIC) + _ID  # of the slots
+_HEAD = _START + _SLOTS * _SLOT
 
 Pages = dict[int, bytes]
 
@@ -63,7 +66,7 @@ class Keyring(ABC):
 
     @abstractmethod
     def start(self, epoch: int, key: bytes, table: Pages) -> None:
-        """Keep the key of a new epoch beside that of the one before; no older one stays."""
+        """Keep the key of a new epoch, that of the one before, and no older one."""
 
     @abstractmethod
     def finish(self, epoch: int) -> None:
@@ -126,16 +129,13 @@ class FileKeyring(Keyring):
 
     def finish(self, epoch: int) -> None:
         with self._written():
-            slots = _unpack_slots(self._content()[:_HEAD])
-            descriptor = os.open(self.path, os.O_WRONLY)
-            try:
+            slots = read_keys(self._content(_HEAD)[_START:])
+            with open(self.path, "r+b") as stream:
                 for place, (found, _) in enumerate(slots):
                     if 0 < found < epoch:
-                        at = len(_MAGIC) + _ID + place * _SLOT
-                        os.pwrite(descriptor, bytes(_SLOT), at)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+                        stream.seek(_START + place * _SLOT)
+                        stream.write(bytes(_SLOT))
+                _force(stream)
             self._destroy_leftovers()
 
     def _destroy_leftovers(self) -> None:
@@ -143,11 +143,8 @@ class FileKeyring(Keyring):
         folder, name = os.path.split(self.path)
         for left in Path(folder).iterdir():
             if re.fullmatch(rf"{re.escape(name)}\.[0-9a-f]{{16}}", left.name):
-                descriptor = os.open(left, os.O_WRONLY)
-                try:
-                    _write(descriptor, bytes(os.fstat(descriptor).st_size))
-                finally:
-                    os.close(descriptor)
+                with open(left, "r+b") as stream:
+                    _overwrite(stream)
                 left.unlink()
 
     @contextmanager
@@ -181,8 +178,8 @@ class FileKeyring(Keyring):
 
     def _read_head(self) -> dict[int, bytes]:
         head = self._content(_HEAD)
-        self._store_id = head[len(_MAGIC) : len(_MAGIC) + _ID]
-        keys = {epoch: key for epoch, key in _unpack_slots(head) if epoch}
+        self._store_id = head[len(_MAGIC) : _START]
+        keys = {epoch: key for epoch, key in read_keys(head[_START:]) if epoch}
         if not keys:
             raise StoreError(f"the keyring {self.path} is damaged: it has no key.")
         return keys
@@ -194,32 +191,31 @@ def _unwritable(path: str, error: OSError) -> StoreError:
 
 def _replace(path: str, content: bytes) -> None:
     """Put a new file in the place of an old one, which is overwritten then; both forced to disk."""
-    temporary = f"{path}.{os.urandom(8).hex()}"
-    old = os.open(path, os.O_WRONLY) if os.path.exists(path) else None
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = Path(f"{path}.{os.urandom(8).hex()}")
+    with open(path, "r+b") if os.path.exists(path) else nullcontext() as old:
         try:
-            _write(descriptor, content)
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
-        sync_folder(Path(path).parent)
-        if old is not None:
-            _write(old, bytes(os.fstat(old).st_size))
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
-    finally:
-        if old is not None:
-            os.close(old)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "wb") as new:
+                new.write(content)
+                _force(new)
+            os.replace(temporary, path)
+            sync_folder(temporary.parent)
+            if old is not None:
+                _overwrite(old)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
-def _write(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.fsync(descriptor)
+def _overwrite(stream: IO[bytes]) -> None:
+    """Zeros in place of all that an open file holds, forced to disk."""
+    stream.write(bytes(os.fstat(stream.fileno()).st_size))
+    _force(stream)
+
+
+def _force(stream: IO[bytes]) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
 
 
 def _pack_slots(keys: dict[int, bytes]) -> bytes:
@@ -227,10 +223,9 @@ def _pack_slots(keys: dict[int, bytes]) -> bytes:
     return slots.ljust(_SLOTS * _SLOT, b"\0")
 
 
-def _unpack_slots(head: bytes) -> list[tuple[int, bytes]]:
-    start = len(_MAGIC) + _ID
-    slots = [head[start + i * _SLOT : start + (i + 1) * _SLOT] for i in range(_SLOTS)]
-    return [(int.from_bytes(slot[:8], "big"), slot[8:]) for slot in slots]
+def read_keys(content: bytes) -> list[tuple[int, bytes]]:
+    """Numbers (8 bytes) with keys (32), one after the other."""
+    return [*struct.iter_unpack(f">Q{KEY}s", content)]
 
 
 def _pack_pages(pages: Pages) -> bytes:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
 from gramian.files import Receipt, StrPath, user_name
-from gramian.files._receipt import now, versions
 from gramian.files.parts import Parts
-from gramian.store._anchor import Anchor, OldCopyError
-from gramian.store._backend import Backend, Contents, Settings
+from gramian.store._anchor import Anchor
+from gramian.store._backend import Contents, Settings
 from gramian.store._create import new_settings
-from gramian.store._errors import StoreError
+from gramian.store._errors import OldCopyError, StoreError
 from gramian.store._index import RowIndex, open_contents, read_receipts, read_rows, settings_digest
-from gramian.store._keys import Signer, signed
+from gramian.store._keys import Signer
 from gramian.store._open import backend_of
 from gramian.store._open import new_keyring as make_keyring
 from gramian.store._rows import Row, held_from, is_free
+from gramian.store._writer import next_receipt
 
 
 def convert(
@@ -41,8 +41,8 @@ def convert(
     new_keyring : path of a new file, or Keyring, optional
         For the target. Without one, a file is not encrypted; a server needs one.
     """
-    with _closing(backend_of(source, keyring)) as backend:
-        backend.begin()  # nobody edits a file meanwhile; on a server, it is one moment
+    with closing(backend_of(source, keyring)) as backend:
+        backend.database.begin()  # nobody edits a file meanwhile; on a server, it is one moment
         contents, _ = backend.read()
         if contents.erased is not None:
             raise OldCopyError(
@@ -94,7 +94,7 @@ def restore(
             "copy without a keyring holds every row of its time, also those erased since."
         )
     signer = None if key is None else Signer(key)
-    with _closing(backend_of(copy, keyring)) as backend:
+    with closing(backend_of(copy, keyring)) as backend:
         contents, _ = backend.read()
     try:
         receipts = read_receipts(contents)
@@ -118,8 +118,22 @@ def _without_erased(
     """The contents with a receipt of what has gone; StoreError if no model is left."""
     taken = [content for content in contents.rows.values() if not is_free(content)]
     settings, chosen = _remaining_settings(contents, rows, index.last)
-    receipt = replace(_receipt(index, len(rows), epoch), settings=settings_digest(*settings))
-    receipt = signed(replace(receipt, chosen_on_data=chosen), signer)
+    receipt = next_receipt(
+        index,
+        signer,
+        action="restore",
+        user=user_name(),
+        ids=(),
+        count=index.last.n_after - len(rows),
+        n_after=len(rows),
+        drift=None,
+        difference=None,
+        tolerance=None,
+        verified=None,
+        chosen_on_data=chosen,
+        settings=settings_digest(*settings),
+        epoch=epoch,
+    )
     found = replace(
         contents,
         settings=settings,
@@ -156,31 +170,6 @@ def _making_a_model(n: int) -> Iterator[None]:
         ) from error
 
 
-def _receipt(index: RowIndex, rows: int, epoch: int) -> Receipt:
-    """The receipt of a restoration, without what is said of settings and not signed yet."""
-    last = index.last
-    return replace(
-        last,
-        action="restore",
-        number=int(last.number or 0) + 1,
-        time=max(now(), last.time),
-        user=user_name(),
-        ids=(),
-        count=last.n_after - rows,
-        n_before=last.n_after,
-        n_after=rows,
-        drift=None,
-        difference=None,
-        tolerance=None,
-        verified=None,
-        commitment=index.commitment.digest(),
-        epoch=epoch,
-        previous=last.hash,
-        tree=index.tree.root(),
-        versions=versions(),
-    )
-
-
 def _check_signer(last: Receipt, signer: Signer | None) -> None:
     ours = None if signer is None else signer.public
     if last.public_key != ours:
@@ -194,13 +183,5 @@ def _check_signer(last: Receipt, signer: Signer | None) -> None:
 
 def _write(target: StrPath, contents: Contents, keyring: Any) -> None:
     ring = make_keyring(keyring)
-    with _closing(backend_of(target, ring)) as backend:
+    with closing(backend_of(target, ring)) as backend:
         backend.create(contents)
-
-
-@contextmanager
-def _closing(backend: Backend) -> Iterator[Backend]:
-    try:
-        yield backend
-    finally:
-        backend.close()

@@ -14,7 +14,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from socket import SHUT_RDWR, socket
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -22,7 +22,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import errors
 
-from gramian.store._backend import Backend, Changes, Contents, Lease
+from gramian.store._backend import Changes, Contents, Lease
+from gramian.store._database import Database
 from gramian.store._errors import StoreBusyError, StoreError
 from gramian.store._sqlite import SQLiteFile
 
@@ -51,7 +52,7 @@ ALTER TABLE {0}.keys ALTER content SET STORAGE EXTERNAL;
 _TABLES = {"meta", "settings", "rows", "receipts", "snapshot", "keys", "leases"}
 
 
-class Postgres(Backend):
+class Postgres(Database):
     """A store in a schema of a database; ``postgresql://…#NAME``, by default ``gramian``."""
 
     remote = True
@@ -74,7 +75,7 @@ class Postgres(Backend):
         self._listener: psycopg.Connection[Any] | None = None
         self._made: psycopg.Connection[Any] | None = None  # the last one, in use or not yet
         self._inside = False
-        self._number = 0  # of the edit that is being made
+        self._version = 0  # outside of an edit
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -118,11 +119,8 @@ class Postgres(Backend):
     def backup(self, path: str) -> None:
         """A file like that of a store with a keyring, which it needs, too."""
         contents, _ = self.read()
-        copy = SQLiteFile(path)
-        try:
+        with closing(SQLiteFile(path)) as copy:
             copy.create(contents)
-        finally:
-            copy.close()
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -162,12 +160,6 @@ class Postgres(Backend):
         receipts = [content for _, content in sorted(found["receipt"].items())]
         return Changes(receipts, found["row"], *found["sums"].values())
 
-    def row(self, place: int) -> bytes:
-        found = self._run("SELECT content FROM {0}.rows WHERE place = %s", place).fetchone()
-        if found is None:
-            raise StoreError(f"{self.address} is damaged: it has no row {place}.")
-        return bytes(found[0])
-
     def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
         if pages is None:
             return self._pairs("SELECT page, content FROM {0}.keys")
@@ -180,44 +172,12 @@ class Postgres(Backend):
         try:
             with self._transacted():
                 self._lock()
-                version = self._version()
-                self._number = version + 1
+                version = self._newest()
+                self._version = version + 1
                 yield version
-                self._run("SELECT pg_notify(%s, %s)", self._channel, str(self._number))
+                self._run("SELECT pg_notify(%s, %s)", self._channel, str(self._version))
         finally:
-            self._number = 0
-
-    def put(self, place: int, content: bytes, *, new: bool) -> None:
-        if new:
-            statement = "INSERT INTO {0}.rows (version, content, place) VALUES (%s, %s, %s)"
-        else:
-            statement = "UPDATE {0}.rows SET version = %s, content = %s WHERE place = %s"
-        self._run(statement, self._number, content, place)
-
-    def wipe(self, place: int, size: int) -> None:
-        self.put(place, bytes(size), new=False)
-
-    def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
-        self._run("INSERT INTO {0}.receipts VALUES (%s, %s)", number, content)
-        self._run("UPDATE {0}.meta SET sums = %s", sums)
-        self._run("DELETE FROM {0}.snapshot")
-
-    def set_settings(self, salt: bytes, content: bytes) -> None:
-        self._run("UPDATE {0}.settings SET salt = %s, content = %s", salt, content)
-
-    def set_snapshot(self, checksum: bytes, content: bytes) -> None:
-        self._run("DELETE FROM {0}.snapshot")
-        self._run("INSERT INTO {0}.snapshot VALUES (1, %s, %s)", checksum, content)
-
-    def set_keys(self, page: int, content: bytes) -> None:
-        if not content:
-            self._run("DELETE FROM {0}.keys WHERE page = %s", page)
-            return
-        statement = """
-            INSERT INTO {0}.keys VALUES (%s, %s)
-            ON CONFLICT (page) DO UPDATE SET content = excluded.content
-        """
-        self._run(statement, page, content)
+            self._version = 0
 
     # -- others ---------------------------------------------------------------------------------
 
@@ -234,13 +194,13 @@ class Postgres(Backend):
             ON CONFLICT (name) DO UPDATE SET version = excluded.version, ends = excluded.ends
         """
         self._run(statement, name, version, float(seconds))
-        return self._version()  # read after the lease was written: a later edit sees it
+        return self._newest()  # read after the lease was written: a later edit sees it
 
     def release(self, name: str) -> None:
         self._run("DELETE FROM {0}.leases WHERE name = %s OR ends < clock_timestamp()", name)
 
     def wait(self, seconds: float) -> None:
-        """Until the server tells of an edit; if the connection is lost, a short time."""
+        """Until there is a notice of an edit; if the connection is lost, a short time."""
         try:
             if self._listener is None or self._listener.closed:
                 self._listener = self._connect()
@@ -265,7 +225,8 @@ class Postgres(Backend):
     def _channel(self) -> str:
         return f"gramian_{self._schema}"
 
-    def _version(self) -> int:
+    def _newest(self) -> int:
+        """The last version that is on the server."""
         found = self._run("SELECT max(number) FROM {0}.receipts").fetchone()
         if found is None or found[0] is None:
             raise StoreError(f"{self.address} is damaged: receipts are missing.")

@@ -1,7 +1,7 @@
-"""A seal between a store and its backend: what is kept is ciphertext, under keys that can be lost.
+"""Encryption between a store and its database, under keys that are destroyed with what is erased.
 
 Every row is encrypted under a key of its own (AES-256-GCM); so are the settings, the snapshot and
-the key of the ids. These keys are kept beside them in pages, each encrypted under the epoch key,
+the key of the ids. These keys are kept with them in pages, each encrypted under the epoch key,
 which is in the keyring. An edit that erases drops the keys of what it erases, encrypts all pages
 under a new epoch key, commits, and has the old key destroyed.
 
@@ -18,15 +18,19 @@ nothing, it takes a copy of the store besides.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING
 
-from gramian.store._backend import Backend, Changes, Contents, Lease
+from gramian.store._backend import Backend, Changes, Contents
+from gramian.store._database import Database
 from gramian.store._errors import StoreError
-from gramian.store._keyring import KEY, Keyring, Pages
+from gramian.store._keyring import KEY, Keyring, Pages, read_keys
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 OVERHEAD = 8 + 16
 """Bytes that a sealed content has more."""
@@ -50,19 +54,24 @@ class _Edit:
 class Sealed(Backend):
     """A backend whose contents are encrypted under the keys of a keyring."""
 
-    def __init__(self, inner: Backend, keyring: Keyring) -> None:
+    epoch: int
+
+    def __init__(self, inner: Database, keyring: Keyring) -> None:
         self._inner, self._keyring, self.address = inner, keyring, inner.address
         self._aead, self._invalid = _cipher()
-        self.remote = inner.remote
         self.epoch = 0
         self._keys: dict[int, bytes] = {}
         self._next = 1
         self._version = -1  # of the store when the keys were read
-        self._settings, self._snapshot = 0, _SNAPSHOT
+        self._settings = 0  # serial number of the present settings
         self._plain = self._id_key = b""  # the settings, and the key of the ids
         self._spare: bytes | None = None  # the settings that the keyring has for an old copy
         self._kept: set[int] = set()  # serial numbers of older settings, which backups may have
         self._edit = _Edit()
+
+    @property
+    def database(self) -> Database:
+        return self._inner
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -76,46 +85,11 @@ class Sealed(Backend):
         receipts, sums = contents.receipts, contents.sums
         self._inner.create(Contents(id_key, settings, rows, receipts, snapshot, sums, pages))
 
-    def begin(self) -> None:
-        self._inner.begin()
-
     def close(self) -> None:
         self._inner.close()
 
     def twin(self) -> Sealed:
         return Sealed(self._inner.twin(), self._keyring)
-
-    def settle(self) -> None:
-        self._inner.settle()
-
-    def check_identity(self) -> None:
-        self._inner.check_identity()
-
-    def backup(self, path: str) -> None:
-        self._inner.backup(path)
-
-    def check_turn(self) -> None:
-        self._inner.check_turn()
-
-    def leases(self) -> list[Lease]:
-        return self._inner.leases()
-
-    def lease(self, name: str, version: int, seconds: float) -> int:
-        return self._inner.lease(name, version, seconds)
-
-    def release(self, name: str) -> None:
-        self._inner.release(name)
-
-    def cut_off(self) -> None:
-        self._inner.cut_off()
-
-    def wait(self, seconds: float) -> None:
-        self._inner.wait(seconds)
-
-    def rewrite(self, contents: Contents) -> None:
-        stored, _ = self._inner.read()
-        taken = [content for content in stored.rows.values() if any(content)]
-        self._inner.rewrite(replace(stored, rows=dict(enumerate(taken))))
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -158,20 +132,14 @@ class Sealed(Backend):
         for _ in range(_ATTEMPTS):
             found = self._inner.changes(since)
             taken = {place: content for place, content in found.rows.items() if any(content)}
-            if self._opens(taken):
-                break
-            self._look_up(taken, since + len(found.receipts))
-            if self._opens(taken):
-                break  # else it was erased between the two reads
-        rows = {p: self._must(self._opened(content), "a row") for p, content in taken.items()}
-        moved = {place: rows.get(place, b"") for place in found.rows}
+            rows = {place: self._opened(content) for place, content in taken.items()}
+            if None in rows.values():  # a serial number may have got another key since
+                self._look_up(taken, since + len(found.receipts))
+                rows = {place: self._opened(content) for place, content in taken.items()}
+            if None not in rows.values():
+                break  # else one was erased between the two reads
+        moved = {place: self._must(rows.get(place, b""), "a row") for place in found.rows}
         return Changes(found.receipts, moved, found.sums)
-
-    def receipts(self) -> list[bytes]:
-        return self._inner.receipts()
-
-    def keys(self, pages: Iterable[int] | None = None) -> Pages:
-        return self._inner.keys(pages)
 
     def row(self, place: int) -> bytes:
         return self._must(self._opened(self._inner.row(place)), f"row {place}")
@@ -214,9 +182,8 @@ class Sealed(Backend):
     def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
         self._inner.add_receipt(number, content, sums)
         self._edit.receipts += 1
-        for serial in {_SNAPSHOT, self._snapshot} & set(self._keys):
-            self._forget_key(serial)
-        self._snapshot = _SNAPSHOT
+        if _SNAPSHOT in self._keys:
+            self._forget_key(_SNAPSHOT)
 
     def set_settings(self, salt: bytes, content: bytes) -> None:
         sealed = self._seal(salt + content)
@@ -228,9 +195,6 @@ class Sealed(Backend):
     def set_snapshot(self, checksum: bytes, content: bytes) -> None:
         self._inner.set_snapshot(b"", self._seal(checksum + content, _SNAPSHOT))
 
-    def set_keys(self, page: int, content: bytes) -> None:
-        self._inner.set_keys(page, content)
-
     # -- inside ---------------------------------------------------------------------------------
 
     def _seal(self, content: bytes, serial: int | None = None) -> bytes:
@@ -240,7 +204,7 @@ class Sealed(Backend):
         key = self._keys[serial] = os.urandom(KEY)
         self._edit.pages.add(serial // _PER_PAGE)
         head = serial.to_bytes(8, "big")
-        return head + bytes(self._aead(key).encrypt(_ONCE, content, self._context(head)))
+        return head + self._aead(key).encrypt(_ONCE, content, self._context(head))
 
     def _opened(self, sealed: bytes) -> bytes | None:
         """The content, zeros of a free place, or None if it has no key or was altered."""
@@ -250,13 +214,9 @@ class Sealed(Backend):
         if key is None:
             return None
         try:
-            return bytes(self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head)))
+            return self._aead(key).decrypt(_ONCE, sealed[8:], self._context(head))
         except self._invalid:
             return None
-
-    def _opens(self, rows: dict[int, bytes]) -> bool:
-        """Whether our keys open these rows; a serial number may have got another key since."""
-        return all(self._opened(content) is not None for content in rows.values())
 
     def _must(self, content: bytes | None, what: str) -> bytes:
         if content is None:
@@ -276,10 +236,8 @@ class Sealed(Backend):
     def _remember(self, stored: Contents) -> None:
         """Which keys are for what: those of no use but for old settings are kept for backups."""
         self._settings = _serial(stored.settings[1])
-        known = stored.snapshot
-        self._snapshot = _SNAPSHOT if known is None else _serial(known[1])
         used = {_serial(content) for content in stored.rows.values() if any(content)}
-        used |= {self._settings, self._snapshot, _serial(stored.id_key)}
+        used |= {self._settings, _SNAPSHOT, _serial(stored.id_key)}
         self._kept = set(self._keys) - used
 
     def _load(self, pages: Pages, version: int) -> bool:
@@ -318,16 +276,13 @@ class Sealed(Backend):
             self._keys |= self._open_page(page, content, epoch_key)
 
     def _open_page(self, page: int, content: bytes, epoch_key: bytes) -> dict[int, bytes]:
-        plain = self._decrypted(page, content, epoch_key)
-        size = 8 + KEY
-        parts = [plain[at : at + size] for at in range(0, len(plain), size)]
-        return {_serial(part): part[8:] for part in parts}
+        return dict(read_keys(self._decrypted(page, content, epoch_key)))
 
     def _decrypted(self, page: int, content: bytes, epoch_key: bytes) -> bytes:
         head, nonce, sealed = content[:8], content[8:20], content[20:]
         context = self._page_context(page, head)
         try:
-            return bytes(self._aead(epoch_key).decrypt(nonce, sealed, context))
+            return self._aead(epoch_key).decrypt(nonce, sealed, context)
         except self._invalid:
             raise StoreError(
                 f"{self.address} is damaged, or this is not its keyring: its row keys cannot be "
@@ -337,7 +292,7 @@ class Sealed(Backend):
     def _encrypted(self, page: int, plain: bytes, epoch: int, epoch_key: bytes) -> bytes:
         head, nonce = epoch.to_bytes(8, "big"), os.urandom(12)
         context = self._page_context(page, head)
-        return head + nonce + bytes(self._aead(epoch_key).encrypt(nonce, plain, context))
+        return head + nonce + self._aead(epoch_key).encrypt(nonce, plain, context)
 
     def _settings_page(self, epoch: int, epoch_key: bytes) -> bytes:
         """The present settings, for the keyring."""
@@ -351,7 +306,7 @@ class Sealed(Backend):
             return None
         nonce, sealed = self._spare[:12], self._spare[12:]
         try:
-            return bytes(self._aead(_settings_key(id_key)).decrypt(nonce, sealed, b""))
+            return self._aead(_settings_key(id_key)).decrypt(nonce, sealed, b"")
         except self._invalid:
             return None
 
@@ -402,7 +357,7 @@ def _serial(sealed: bytes) -> int:
     return int.from_bytes(sealed[:8], "big")
 
 
-def _cipher() -> tuple[Any, type[Exception]]:
+def _cipher() -> tuple[type[AESGCM], type[Exception]]:
     try:
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -17,11 +17,14 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gramian.files import FileInUseError, StrPath, locked, remove_leftovers, sync_folder
-from gramian.store._backend import Backend, Changes, Contents
+from gramian.store._backend import Changes, Contents
+from gramian.store._database import Database
 from gramian.store._errors import StoreBusyError, StoreError, StoreReplacedError
 from gramian.store._sqlite_tables import (
     WAIT,
@@ -38,7 +41,7 @@ from gramian.store._sqlite_tables import (
 _writers: set[str] = set()  # files that this process writes to
 
 
-class SQLiteFile(Backend):
+class SQLiteFile(Database):
     """A store in a file. One process at a time can write to it; any number can read."""
 
     def __init__(self, path: StrPath, *, wait: float | None = None) -> None:
@@ -74,16 +77,18 @@ class SQLiteFile(Backend):
             self._run("PRAGMA journal_mode=WAL")
             self._empty_log()  # what a killed process left
 
-    def rewrite(self, contents: Contents) -> None:
+    def compact(self) -> None:
         """Replace the file; a process that reads the old one at that moment finishes with it."""
         self.check_identity()
+        contents, _ = self.read()
+        taken = [content for content in contents.rows.values() if any(content)]
         self._disconnect()
         if os.path.exists(f"{self.path}-wal"):
             raise StoreBusyError(
                 f"{self.path} is open in another process, which would lose sight of a new file. "
                 f"Nothing was changed. Try again when that is done."
             )
-        self._write_whole(contents)
+        self._write_whole(replace(contents, rows=dict(enumerate(taken))))
 
     def backup(self, path: str) -> None:
         if os.path.lexists(path):
@@ -136,33 +141,35 @@ class SQLiteFile(Backend):
     # -- reading --------------------------------------------------------------------------------
 
     def read(self, *, check: bool = False) -> tuple[Contents, list[str]]:
-        with translated(self.path), closing(reader(self.path)) as connection:
-            connection.execute("BEGIN")
-            check_kind(connection, self.path)
+        with self._reading() as connection:
             wrong: list[str] = []
             if check:
                 wrong = [row[0] for row in connection.execute("PRAGMA integrity_check")]
             contents = read_contents(connection, self.path)
-            connection.execute("COMMIT")
         return contents, [text for text in wrong if text != "ok"]
 
     def receipts(self) -> list[bytes]:
-        with translated(self.path), closing(reader(self.path)) as connection:
-            found = connection.execute("SELECT content FROM receipts ORDER BY number").fetchall()
-        return [content for (content,) in found]
+        with self._reading() as connection:
+            found = connection.execute("SELECT content FROM receipts ORDER BY number")
+            return [content for (content,) in found]
 
     def changes(self, since: int) -> Changes:
-        with translated(self.path), closing(reader(self.path)) as connection:
-            connection.execute("BEGIN")
-            check_kind(connection, self.path)
+        with self._reading() as connection:
             query = "SELECT content FROM receipts WHERE number > ? ORDER BY number"
             receipts = [content for (content,) in connection.execute(query, (since,))]
             moved = "SELECT place, content FROM rows WHERE version > ?"
             rows = dict(connection.execute(moved, (as_blob(since),)))
             ((sums,),) = connection.execute("SELECT sums FROM meta")
-            connection.execute("COMMIT")
         check_bytes(self.path, (*receipts, *rows.values(), sums))
         return Changes(receipts, rows, sums)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one moment of the file."""
+        with translated(self.path), closing(reader(self.path)) as connection:
+            connection.execute("BEGIN")
+            check_kind(connection, self.path)
+            yield connection
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -201,47 +208,12 @@ class SQLiteFile(Backend):
             with translated(self.path):
                 self._empty_log()
 
-    def row(self, place: int) -> bytes:
-        with translated(self.path):
-            found = self._run("SELECT content FROM rows WHERE place = ?", place).fetchone()
-        if found is None:
-            raise StoreError(f"{self.path} is damaged: it has no row {place}.")
-        return bytes(found[0])
-
-    def put(self, place: int, content: bytes, *, new: bool) -> None:
-        if new:
-            self._run("INSERT INTO rows VALUES (?, ?, ?)", place, self._version, content)
-        else:
-            statement = "UPDATE rows SET version = ?, content = ? WHERE place = ?"
-            self._run(statement, self._version, content, place)
-
-    def wipe(self, place: int, size: int) -> None:
-        statement = "UPDATE rows SET version = ?, content = zeroblob(?) WHERE place = ?"
-        self._run(statement, self._version, size, place)
-
-    def add_receipt(self, number: int, content: bytes, sums: bytes) -> None:
-        self._run("INSERT INTO receipts VALUES (?, ?)", number, content)
-        self._run("UPDATE meta SET sums = ?", sums)
-        self._run("DELETE FROM snapshot")
-
-    def set_settings(self, salt: bytes, content: bytes) -> None:
-        self._run("UPDATE settings SET salt = ?, content = ?", salt, content)
-
-    def set_snapshot(self, checksum: bytes, content: bytes) -> None:
-        self._run("DELETE FROM snapshot")
-        self._run("INSERT INTO snapshot VALUES (1, ?, ?)", checksum, content)
-
-    def set_keys(self, page: int, content: bytes) -> None:
-        self._run("DELETE FROM keys WHERE page = ?", page)
-        if content:
-            self._run("INSERT INTO keys VALUES (?, ?)", page, content)
-
     def keys(self, pages: Iterable[int] | None = None) -> dict[int, bytes]:
         statement = "SELECT page, content FROM keys"
         if self._connection is not None:
             found = dict(self._run(statement))
         else:
-            with translated(self.path), closing(reader(self.path)) as connection:
+            with self._reading() as connection:
                 found = dict(connection.execute(statement))
         return found if pages is None else {page: found[page] for page in pages if page in found}
 
@@ -324,7 +296,13 @@ class SQLiteFile(Backend):
         return self._connection
 
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
-        return self._connected().execute(statement, values)
+        return self._connected().execute(_in_sqlite(statement), values)
+
+
+@cache
+def _in_sqlite(statement: str) -> str:
+    """A statement of `Database` as SQLite reads it."""
+    return statement.replace("{0}.", "").replace("%s", "?")
 
 
 def _unfinished(name: str) -> str:

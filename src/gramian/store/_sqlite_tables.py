@@ -52,16 +52,16 @@ def translated(path: StrPath) -> Iterator[None]:
         text = str(error)
         if "locked" in text or "busy" in text:
             raise StoreBusyError(
-                f"{os.fspath(path)} is being read by another process, for more than {WAIT:g} s."
+                f"{path} is being read by another process, for more than {WAIT:g} s."
             ) from error
         if isinstance(error, sqlite3.OperationalError):
             raise StoreError(
-                f"{os.fspath(path)} cannot be read or written: {text}. See that the disk has room "
+                f"{path} cannot be read or written: {text}. See that the disk has room "
                 f"and that its folder can be written to."
             ) from error
-        raise StoreError(f"{os.fspath(path)} is damaged or no store: {text}.") from error
+        raise StoreError(f"{path} is damaged or no store: {text}.") from error
     except (UnicodeDecodeError, OverflowError) as error:  # in names that SQLite reads or reports
-        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
+        raise StoreError(f"{path} is damaged: {error}.") from error
 
 
 def connect(path: StrPath, mode: str, *, threads: bool = False) -> sqlite3.Connection:
@@ -89,15 +89,14 @@ def check_kind(connection: sqlite3.Connection, path: StrPath) -> None:
     ((application,),) = connection.execute("PRAGMA application_id")
     ((format_,),) = connection.execute("PRAGMA user_version")
     if application != APPLICATION:
-        raise StoreError(f"{os.fspath(path)} is a database, but no store of gramian.")
+        raise StoreError(f"{path} is a database, but no store of gramian.")
     if format_ != FORMAT:
         raise StoreError(
-            f"{os.fspath(path)} has format {format_}; this gramian reads format {FORMAT}. Install "
-            f"a newer one."
+            f"{path} has format {format_}; this gramian reads format {FORMAT}. Install a newer one."
         )
     found = tuple(sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema"))
     if found != _SCHEMA:
-        raise StoreError(f"{os.fspath(path)} is damaged: its tables are not those of a store.")
+        raise StoreError(f"{path} is damaged: its tables are not those of a store.")
 
 
 def write_new(path: StrPath, contents: Contents, mode: int) -> None:
@@ -132,18 +131,18 @@ def read_contents(connection: sqlite3.Connection, path: StrPath) -> Contents:
         snapshot = connection.execute("SELECT checksum, content FROM snapshot").fetchone()
         keys = dict(connection.execute("SELECT page, content FROM keys"))
     except ValueError as error:
-        raise StoreError(f"{os.fspath(path)} is damaged: {error}.") from error
+        raise StoreError(f"{path} is damaged: {error}.") from error
     values = (*rows.values(), *keys.values(), *(content for _, content in numbered))
     check_bytes(path, (id_key, sums, *settings, *values, *(snapshot or ())))
     if [number for number, _ in numbered] != list(range(len(numbered))) or not numbered:
-        raise StoreError(f"{os.fspath(path)} is damaged: receipts are missing.")
+        raise StoreError(f"{path} is damaged: receipts are missing.")
     receipts = [content for _, content in numbered]
     return Contents(id_key, settings, rows, receipts, snapshot, sums, keys)
 
 
 def check_bytes(path: StrPath, values: Iterable[Any]) -> None:
     if not all(isinstance(value, bytes) for value in values):
-        raise StoreError(f"{os.fspath(path)} is damaged: it has another type of value.")
+        raise StoreError(f"{path} is damaged: it has another type of value.")
 
 
 def as_blob(version: int) -> bytes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.files import Receipt, StrPath
@@ -144,7 +144,7 @@ class Store(StoreAnswers):
         backend = backend_of(path, keyring, wait)
         try:
             if not readonly:
-                backend.begin()
+                backend.database.begin()
             mark = None if anchor is None else Anchor(anchor)
             opened = cls(backend, readonly=readonly, signer=signer, anchor=mark)
             if not readonly:
@@ -196,7 +196,7 @@ class Store(StoreAnswers):
         groups : array-like, optional
             To whom each row belongs, of a model that was fitted with groups or with subjects.
         user : str, optional
-            Who the receipt names; by default the user as the system calls him.
+            Who the receipt names; by default the user of the operating system.
 
         Raises
         ------
@@ -207,7 +207,9 @@ class Store(StoreAnswers):
         """
 
         def change(model: Any) -> Edit:
-            _edits.learn(model, X, y, ids, self._last.next_id or 0, groups)
+            rows = model_rows(model)
+            new = rows.new(X, y, ids, groups, self._last.next_id or 0)
+            model.partial_fit(new.X, new.y, ids=new.ids, groups=new.groups)
             came = model.ids_[self._last.n_after :].tolist()
             waiting = [name for name in came if name in self._index.withheld]
             if waiting:
@@ -215,7 +217,7 @@ class Store(StoreAnswers):
                     f"id {waiting[0]!s} is withheld until {self._index.withheld[waiting[0]]}: take "
                     f"it back, erase it now, or give the new row another id."
                 )
-            return Edit("learn", numbered=model_rows(model).numbers(ids), user=user)
+            return Edit("learn", numbered=rows.numbers(ids), user=user)
 
         return self._edit(change)
 
@@ -261,10 +263,14 @@ class Store(StoreAnswers):
 
     def relabel(self, ids: Any, y: Any, *, user: str | None = None) -> Receipt:
         """Give rows other targets; the old ones are forgotten. Returns when that is on disk."""
-        names = _edits.as_ids(ids)
+        names, targets = _edits.as_ids(ids), np.atleast_1d(np.asarray(y))
 
         def change(model: Any) -> Edit:
-            _edits.relabel(model, names, y)
+            if len(targets) != len(names):
+                raise ValueError(
+                    f"relabel needs a target for each of {len(names)} ids, got {len(targets)}."
+                )
+            model.relabel(names, targets)
             return Edit("relabel", gone=names, user=user)
 
         return self._edit(change, erases=True)
@@ -282,7 +288,7 @@ class Store(StoreAnswers):
         return self._edit(change, erases=True)
 
     def withheld(self) -> dict[int | str, str]:
-        """The rows that are out of the model and not erased yet, with the time when they will."""
+        """Rows that are out of the model and not erased yet, with the time when they will be."""
         with self._lock:
             return dict(self._index.withheld)
 
@@ -326,9 +332,7 @@ class Store(StoreAnswers):
         with self._lock:
             self._writable()
             try:
-                contents, _ = self._backend.read()
-                taken = [content for content in contents.rows.values() if any(content)]
-                self._backend.rewrite(replace(contents, rows=dict(enumerate(taken))))
+                self._database.compact()
             finally:
                 self._model = None
                 self._load()

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from gramian.files import Receipt
 from gramian.files.parts import follows_from_rows
 from gramian.store import _edits
-from gramian.store._anchor import Anchor, OldCopyError
+from gramian.store._anchor import Anchor
 from gramian.store._backend import Backend, Changes
 from gramian.store._commitment import Commitment
-from gramian.store._errors import StoreError, StoreReplacedError
-from gramian.store._index import Opened, open_contents
+from gramian.store._errors import OldCopyError, StoreError, StoreReplacedError
+from gramian.store._index import open_contents
 from gramian.store._keys import Signer
 from gramian.store._rows import held_from
-from gramian.store._seal import Sealed
 from gramian.store._writer import Edit, Writer
 
 
@@ -39,11 +40,12 @@ class SyncedModel:
         anchor: Anchor | None = None,
     ) -> None:
         self.path, self.readonly = backend.address, readonly
-        self._backend, self._anchor, self._lock = backend, anchor, RLock()
+        self._backend, self._database = backend, backend.database
+        self._anchor, self._lock = anchor, RLock()
         self._model: Any = None
         self._lost = False  # whether the model is to be read again when the server answers
         self._view: tuple[int, Any] | None = None
-        self._writer = None if readonly else Writer(backend, signer, self._epoch)
+        self._writer = None if readonly else Writer(backend, signer)
         self._load()
 
     @property
@@ -68,7 +70,9 @@ class SyncedModel:
         model = opened.model()
         if self._writer is not None:
             self._writer.start(model, opened)
-        self._take(model, opened)
+        self._index, self._parts = opened.index, opened.parts
+        self._last, self._model, self._view = self._index.last, model, None
+        self._lost = False
 
     def _check_history(self, contents: list[bytes]) -> None:
         """Raise OldCopyError if the last receipt that was seen is not among these."""
@@ -78,11 +82,6 @@ class SyncedModel:
                 f"{self.path} is an old copy, or has another history: receipt {seen.number} was "
                 f"there before, and is not now."
             )
-
-    def _take(self, model: Any, opened: Opened) -> None:
-        self._index, self._parts = opened.index, opened.parts
-        self._last, self._ids, self._model, self._view = self._index.last, model.ids_, model, None
-        self._lost = False
 
     def _present(self) -> Any:
         if self._lost:
@@ -96,10 +95,6 @@ class SyncedModel:
         if self._writer is None:
             raise StoreError(f"the store {self.path} is open for reading only.")
         return self._writer
-
-    def _epoch(self, erases: bool) -> int | None:
-        """The epoch that an edit ends in."""
-        return self._backend.epoch + erases if isinstance(self._backend, Sealed) else None
 
     def _waiting(self, name: Any) -> int:
         """The place of a row that is withheld."""
@@ -119,7 +114,7 @@ class SyncedModel:
         """
         with self._lock:
             writer, before, refused = self._writable(), self._last, False
-            begun = not self._backend.remote  # a file may have been replaced, or be in doubt
+            begun = not self._database.remote  # a file may have been replaced, or be in doubt
             try:
                 with writer.transaction(erases=erases) as version:
                     begun = True
@@ -127,14 +122,15 @@ class SyncedModel:
                         self._follow()
                         before = self._last
                         self._check_version(version)
+                    held = self._model.ids_
                     try:
                         edit = change(self._model)
                     except ValueError:
-                        refused = _same(self._model.ids_, self._ids)
+                        refused = np.array_equal(self._model.ids_, held)
                         raise
                     receipt = writer.write(self._model, edit)
                 writer.done(receipt)
-                self._last, self._ids, self._view = receipt, self._model.ids_, None
+                self._last, self._view = receipt, None
                 self._write_anchor(receipt)
                 return receipt
             except BaseException as error:
@@ -159,10 +155,10 @@ class SyncedModel:
             self._backend.close()
             return
         try:
-            self._backend.settle()
+            self._database.settle()
             self._load()
         except StoreError as worse:
-            self._lost = self._backend.remote
+            self._lost = self._database.remote
             raise type(worse)(
                 f"{error} Whether the edit was made shows when the store is opened anew; this one "
                 f"is closed{' until then' if self._lost else ''}, since {worse}"
@@ -195,7 +191,7 @@ class SyncedModel:
 
     def _reload(self) -> None:
         """Read everything anew; where that fails, later, if the place may come back."""
-        self._model, self._lost = None, self._backend.remote
+        self._model, self._lost = None, self._database.remote
         self._load()
 
     def _apply(self, found: Changes) -> bool:
@@ -221,9 +217,5 @@ class SyncedModel:
         for receipt in receipts:
             index.tree.add(receipt.hash)
         index.last = self._last = last
-        self._ids, self._view = model.ids_, None
+        self._view = None
         return True
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one.shape == other.shape and bool((one == other).all())

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from gramian.files import (
     ModelFileError,
     Receipt,
@@ -22,6 +24,7 @@ from gramian.files.parts import (
     rows_of,
     write_values,
 )
+from gramian.store._anchor import Mark
 from gramian.store._backend import Backend
 from gramian.store._create import new_settings
 from gramian.store._errors import StoreError
@@ -34,7 +37,7 @@ MEASURED_UP_TO = 1_000
 """Rows up to which the drift is measured at every edit; it costs O(n²)."""
 
 MEASURED_EVERY = 64
-_ERASING = ("forget", "relabel", "erase", "reselect", "restore")
+_NO_ROWS = Held(np.empty(0), np.empty(0), np.empty(0), np.empty((0, 0)))
 
 
 @dataclass(frozen=True)
@@ -56,21 +59,16 @@ class Edit:
     due: str | None = None
     """When rows that are withheld are to be erased."""
 
-    @property
-    def erases(self) -> bool:
-        """Whether what it overwrites must be gone from every copy."""
-        return self.action in _ERASING
-
 
 class Writer:
-    """The side of a store that writes; `start` tells it what is there."""
+    """The side of a store that writes; `start` gives it what was read."""
 
     index: RowIndex
 
-    def __init__(self, backend: Backend, signer: Signer | None, epoch: Any) -> None:
+    def __init__(self, backend: Backend, signer: Signer | None) -> None:
         self._backend, self._signer, self._user = backend, signer, user_name()
-        self._epoch = epoch
-        self.attempted: Receipt | None = None
+        self.attempted: Mark | None = None
+        self._erases = False  # whether the present edit does
 
     def start(self, model: Any, opened: Opened) -> None:
         """Go on from what was read.
@@ -84,11 +82,11 @@ class Writer:
         self._columns = model_rows(model).columns
         self._has_snapshot = opened.known is not None
         self._check_signer()
-        self._backend.begin()
+        self._backend.database.begin()
 
     def transaction(self, *, erases: bool) -> AbstractContextManager[int]:
         """An edit, from the version that is on disk; on disk, and erased, at the end."""
-        self.attempted = None
+        self.attempted, self._erases = None, erases
         return self._backend.transaction(erases=erases)
 
     def write(self, model: Any, edit: Edit) -> Receipt:
@@ -100,8 +98,10 @@ class Writer:
         if edit.due is not None:
             for content in dropped:
                 self._put(unpack(content)._replace(due=edit.due))
-        new = rows_of(model, stayed)
-        came = [self._put(row) for row in rows_from(new, index.arrival)]
+        new, came = _NO_ROWS, []
+        if len(ids) > stayed:
+            new = rows_of(model, stayed)
+            came = [self._put(row) for row in rows_from(new, index.arrival)]
         next_id = int(ids[-1]) + 1 if edit.numbered else int(index.last.next_id or 0)
         anew = edit.action == "reselect" or columns != self._columns
         anew = anew or not follows_from_rows(model)
@@ -110,11 +110,22 @@ class Writer:
             index.settings_digest, self._parts = settings_digest(*settings), Parts(settings[1])
             backend.set_settings(*settings)
         self._check(model, None if anew else new, next_id)
-        facts = {"action": edit.action, "n_before": n, "n_after": len(ids), "next_id": next_id}
-        facts |= self._measured(model, edit.verify)
-        receipt = self._receipt(edit, edit.named or came or edit.gone, facts)
-        self.attempted = receipt
-        backend.add_receipt(int(receipt.number or 0), receipt.content(), index.commitment.sums())
+        names, epoch = edit.named or came or edit.gone, backend.epoch
+        receipt = next_receipt(
+            index,
+            self._signer,
+            action=edit.action,
+            user=edit.user or self._user,
+            ids=tuple(hashed_id(index.id_key, name) for name in names),
+            count=len(names),
+            n_after=len(ids),
+            next_id=next_id,
+            settings=index.settings_digest,
+            epoch=None if epoch is None else epoch + self._erases,
+            **self._measured(model, edit.verify),
+        )
+        self.attempted = Mark(int(receipt.number or 0), receipt.hash)
+        backend.add_receipt(self.attempted.number, receipt.content(), index.commitment.sums())
         self._columns, self._has_snapshot = columns, False
         return receipt
 
@@ -126,7 +137,7 @@ class Writer:
     def close(self, model: Any) -> None:
         """Keep what follows from the rows, for the next process that opens the store."""
         lacking = self.index.last.snapshots and not self._has_snapshot
-        known = derived_state(model) if lacking and model is not None else {}
+        known = derived_state(model) if lacking else {}
         if not known:
             return
         content = write_values(known)
@@ -186,24 +197,6 @@ class Writer:
             "chosen_on_data": tuple(model.chosen_on_data_),
         }
 
-    def _receipt(self, edit: Edit, names: list[Id], facts: dict[str, Any]) -> Receipt:
-        """The next receipt of the chain, for rows of these ids."""
-        index, last = self.index, self.index.last
-        changes: dict[str, Any] = {
-            "number": int(last.number or 0) + 1,
-            "time": max(now(), last.time),  # where the clock went back, time stands still
-            "user": edit.user or self._user,
-            "ids": tuple(hashed_id(index.id_key, name) for name in names),
-            "count": len(names),
-            "commitment": index.commitment.digest(),
-            "settings": index.settings_digest,
-            "epoch": self._epoch(edit.erases),
-            "previous": last.hash,
-            "tree": index.tree.root(),
-            "versions": versions(),
-        }
-        return signed(replace(last, **changes, **facts), self._signer)
-
     def _check_signer(self) -> None:
         public, ours = self.index.last.public_key, self._signer and self._signer.public
         address = self._backend.address
@@ -215,3 +208,20 @@ class Writer:
                 f"the store {address} signs its receipts, and {seen}. Open it with the key whose "
                 f"public part is {public}, or with readonly=True."
             )
+
+
+def next_receipt(index: RowIndex, signer: Signer | None, **facts: Any) -> Receipt:
+    """The next receipt of the chain, signed if there is a key, with these facts of the edit."""
+    last = index.last
+    receipt = replace(
+        last,
+        number=int(last.number or 0) + 1,
+        time=max(now(), last.time),  # where the clock went back, time stands still
+        n_before=last.n_after,
+        commitment=index.commitment.digest(),
+        previous=last.hash,
+        tree=index.tree.root(),
+        versions=versions(),
+        **facts,
+    )
+    return signed(receipt, signer)

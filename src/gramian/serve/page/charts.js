@@ -1,6 +1,7 @@
-// The two small charts: leave-one-out error over the edits, and the search over width and ridge.
+// The small charts: leave-one-out error over the edits, the search over width and ridge, claims and hits.
 
-function begin(canvas) {
+// The pen of a canvas in its present size, and that size.
+export function begin(canvas) {
   const ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   canvas.width = Math.round(w * ratio); canvas.height = Math.round(h * ratio);
   const pen = canvas.getContext("2d");
@@ -8,7 +9,7 @@ function begin(canvas) {
   return [pen, w, h];
 }
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
 export function drawTrace(canvas, values) {
   canvas.hidden = values.length < 2; // one value is no line

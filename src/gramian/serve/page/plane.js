@@ -19,6 +19,10 @@ const SHAPES = [
 ];
 export const SHAPED = SHAPES.length;
 export const outline = (label, scale) => SHAPES[label].map(([x, y]) => [x * scale, y * scale]);
+export function swatch(label, colour) {
+  const points = outline(label, 7).map((point) => point.map((value) => value.toFixed(2)).join(",")).join(" ");
+  return `<svg viewBox="-9 -9 18 18" aria-hidden="true"><polygon points="${points}" fill="var(--${colour})"/></svg>`;
+}
 
 const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.trim().slice(at, at + 2), 16));
 const mix = (one, other, share) => one.map((value, i) => value + (other[i] - value) * share);
@@ -214,10 +218,9 @@ export class Plane {
     const pen = this.begin(this.front), size = 4 * this.radius;
     if (picture?.values) this.lines(pen, picture);
     if (layers.has("membership") && picture?.membership) this.memberships(pen, picture);
-    const told = new Map();
-    picture?.ids?.forEach((id, i) => told.set(id, i));
+    const places = new Map(Array.from(picture?.ids ?? [], (id, i) => [id, i]));
     for (const row of rows) {
-      const x = this.toX(row.x), y = this.toY(row.y), at = told.get(row.id);
+      const x = this.toX(row.x), y = this.toY(row.y), at = places.get(row.id);
       pen.drawImage(this.sprite(row.label), x - size / 2, y - size / 2, size, size);
       if (at === undefined) continue;
       if (layers.has("support") && picture.support?.[at] > 1e-9) {
@@ -241,7 +244,10 @@ export class Plane {
       else this.boundary(pen, ghost);
       pen.setLineDash([]);
     }
-    if (over) this.ring(pen, over, this.radius + 4, this.accent, 2);
+    if (over) {
+      pen.strokeStyle = this.accent; pen.lineWidth = 2;
+      pen.beginPath(); pen.arc(this.toX(over.x), this.toY(over.y), this.radius + 4, 0, 7); pen.stroke();
+    }
     if (lasso?.length > 1) {
       pen.beginPath();
       for (const [x, y] of lasso) pen.lineTo(this.toX(x), this.toY(y));
@@ -256,11 +262,6 @@ export class Plane {
       for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) { pen.moveTo(x + 5 * dx, y + 5 * dy); pen.lineTo(x + 16 * dx, y + 16 * dy); }
       pen.stroke();
     }
-  }
-
-  ring(pen, { x, y }, radius, colour, width) {
-    pen.strokeStyle = colour; pen.lineWidth = width;
-    pen.beginPath(); pen.arc(this.toX(x), this.toY(y), radius, 0, 7); pen.stroke();
   }
 }
 

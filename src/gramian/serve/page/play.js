@@ -1,7 +1,7 @@
 // Play: samples are painted here, the model that learns and forgets them lives on the server.
 
 import { drawMap, drawTrace } from "./charts.js";
-import { inside, NAMES, outline, Plane } from "./plane.js";
+import { inside, NAMES, Plane, swatch } from "./plane.js";
 import { Socket } from "./socket.js";
 import { fromHash, Samples, toHash, wire } from "./state.js";
 
@@ -26,10 +26,10 @@ const socket = new Socket("socket", (answer) => answer.kind === "offers" && welc
   streaming = false;
 });
 
-function welcome(told) {
+function welcome(answer) {
   $("lost").hidden = true;
   const first = offers === null;
-  offers = told;
+  offers = answer;
   if (!first) return begin({ rows: samples.list().map(wire) }); // the server is back: it learns what is painted here
   fill();
   const shared = fromHash(location.hash);
@@ -75,7 +75,7 @@ function restore({ settings: shared, layers: wanted, rows }) {
   begin({ rows }, refresh);
 }
 
-// ---- what the server tells --------------------------------------------------------------------------------
+// ---- answers of the server --------------------------------------------------------------------------------
 
 function show(answer, start) {
   if (!answer) return;
@@ -91,7 +91,7 @@ function show(answer, start) {
   performance.measure("drawing", { start: arrived, end: performance.now() });
   if (start !== undefined) performance.measure("click to boundary", { start, end: performance.now() });
   readings(answer);
-  ask_details();
+  askDetails();
 }
 
 const SLOW = ["progress", "p_values", "rough", "intervals", "confidences", "widths", "membership", "novelty", "threshold"];
@@ -107,7 +107,7 @@ function readings({ n, error, wrong, edits, ms }) {
   $("n").textContent = n;
   $("edit-name").textContent = edits ? "last edit" : "last fit";
   $("edit").innerHTML = ms === undefined ? "–" : `${ms.toFixed(ms < 10 ? 1 : 0)} <small>ms</small>`;
-  if (error === undefined && picture.values) return; // a slow estimator tells it a little later
+  if (error === undefined && picture.values) return; // that of a slow estimator comes a little later
   if (error === undefined || error === null) $("error").textContent = "–";
   else if (curve()) $("error").innerHTML = `${error.toFixed(3)} <small>RMS</small>`;
   else $("error").innerHTML = `${(100 * error).toFixed(1)} % <small>${wrong} of ${n}</small>`;
@@ -117,13 +117,13 @@ function readings({ n, error, wrong, edits, ms }) {
 
 // Layers and slow errors follow when the pointer rests.
 let resting = 0;
-function ask_details(rest = 140) {
+function askDetails(rest = 140) {
   clearTimeout(resting);
   const wanted = ["sets", "influence", "membership"].filter((name) => layers.has(name));
   const slow = picture?.values && (!picture.margin || (layers.has("sets") && picture.progress < 1));
   if (!picture?.values || !(slow || wanted.length)) return; // other data may be on their way
   resting = setTimeout(() => {
-    if (!socket.idle) return ask_details(rest);
+    if (!socket.idle) return askDetails(rest);
     socket.ask({ do: "details", layers: wanted }, (answer) => {
       if (answer?.kind !== "picture" || !socket.idle) return;
       const more = answer.progress < 1, first = !picture?.margin;
@@ -131,7 +131,7 @@ function ask_details(rest = 140) {
       draw();
       $("progress").textContent = more ? `Sets: ${Math.round(100 * answer.progress)} % of the points so far` : "";
       if (first && slow) readings(answer);
-      if (more) ask_details(20);
+      if (more) askDetails(20);
     });
   }, rest);
 }
@@ -214,7 +214,7 @@ plane.top.addEventListener("pointermove", (event) => {
   if (gesture === "lasso") { lasso.push([x, y]); redrawTop(); }
   else if (gesture === "drag" && (drag.moved || far > 4)) drag.move(x, y);
   else if (gesture === "paint" && far > 26) { last = [event.clientX, event.clientY]; teach(x, y); }
-  else if (!gesture) hover(samples.nearest(x, y, reach()), event);
+  else if (!gesture) hover(samples.nearest(x, y, reach()));
 });
 
 plane.top.addEventListener("pointerup", (event) => finish(event.timeStamp));
@@ -229,13 +229,13 @@ function finish(start) {
   redrawTop();
 }
 
-function hover(row, event) {
+function hover(row) {
   if (row?.id === over?.id) return;
   over = row; ghost = null;
   plane.top.classList.toggle("over", Boolean(row));
   $("tip").hidden = !row;
   if (row) {
-    tip(row, event);
+    tip(row);
     if (layers.has("influence") && socket.idle) socket.ask({ do: "without", id: row.id }, (answer) => {
       if (over?.id === row.id && answer?.kind === "without") { ghost = answer; redrawTop(); }
     });
@@ -311,10 +311,9 @@ function fill() {
   $("kernel").replaceChildren(...offers.kernels.map((name) => option(name, kernels[name])));
   const shapes = NAMES.map((name, i) => {
     const box = document.createElement("label");
-    const points = outline(i, 7).map(([x, y]) => `${x.toFixed(2)},${y.toFixed(2)}`).join(" ");
     box.title = `Paint class ${name} (key ${i + 1})`;
     box.innerHTML = `<input type="radio" name="label" value="${i}" aria-label="Class ${name}"${i ? "" : " checked"}>` +
-      `<span><svg viewBox="-9 -9 18 18" aria-hidden="true"><polygon points="${points}" fill="var(--${name.toLowerCase()})"/></svg></span>`;
+      `<span>${swatch(i, name.toLowerCase())}</span>`;
     return box;
   });
   $("labels").append(...shapes);
@@ -377,7 +376,7 @@ $("confidence").addEventListener("input", () => { refresh(); draw(); });
 $("undo").addEventListener("click", () => travel(samples.undo()));
 $("redo").addEventListener("click", () => travel(samples.redo()));
 $("clear").addEventListener("click", () => forget(samples.list()));
-for (const box of document.querySelectorAll("[name=layer]")) box.addEventListener("change", () => { layers = readLayers(); refresh(); redraw(); if (picture) ask_details(); });
+for (const box of document.querySelectorAll("[name=layer]")) box.addEventListener("change", () => { layers = readLayers(); refresh(); redraw(); if (picture) askDetails(); });
 addEventListener("hashchange", () => { const shared = fromHash(location.hash); if (shared && offers) restore(shared); });
 
 // ---- the search, the proof, the stream, sharing -----------------------------------------------------------

@@ -14,7 +14,7 @@ export function decoded(buffer) {
 }
 
 export class Socket {
-  // onAnswer(answer) gets what nobody waits for; onState(open) tells when the connection comes and goes.
+  // onAnswer(answer) gets what nobody waits for; onState(open) is called when the connection comes and goes.
   constructor(path, onAnswer, onState) {
     Object.assign(this, { path, onAnswer, onState, turn: 0, waiting: new Map(), pause: 200 });
     this.open();

@@ -1,14 +1,14 @@
 // Watch: a served store, live. Readings come over a web socket, all else from the routes of the service.
 
-import { drawClaims, drawTrace } from "./charts.js";
-import { SHAPED, outline } from "./plane.js";
+import { begin, colour, drawClaims, drawTrace } from "./charts.js";
+import { SHAPED, outline, swatch } from "./plane.js";
 
 const $ = (id) => document.getElementById(id);
 const COLOURS = ["a", "b", "c", "d", "e"];
 // Shape and colour of a class: ten shapes in five colours, so that 50 classes differ.
 const mark = (label) => ({ shape: label % SHAPED, colour: COLOURS[(label + Math.floor(label / SHAPED)) % 5] });
 let name = "", readonly = false, token = sessionStorage.getItem("token"), scopes = [], classes = null, numbered = true;
-let readings = [], chosen = null, cloud = null, receipt = null, pause = 200;
+let readings = [], chosen = null, cloud = null, pause = 200;
 
 const element = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
 const shown = (value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)).toString() : String(value));
@@ -55,11 +55,11 @@ function lost() {
   pause = Math.min(2 * pause, 2000);
 }
 
-function receive(told) {
-  if (told.kind === "denied") return deny(told);
-  if (told.kind === "welcome") return welcome(told);
-  if (readings.at(-1)?.version !== told.version) readings = [...readings.slice(-239), told];
-  read(told);
+function receive(message) {
+  if (message.kind === "denied") return deny(message);
+  if (message.kind === "welcome") return welcome(message);
+  if (readings.at(-1)?.version !== message.version) readings = [...readings.slice(-239), message];
+  read(message);
   refresh();
 }
 
@@ -69,11 +69,11 @@ function deny({ scopes: has }) {
   $("token").focus();
 }
 
-function welcome(told) {
+function welcome(message) {
   pause = 200;
-  ({ scopes, classes, numbered, readings, readonly } = told);
-  $("name").textContent = told.name; $("estimator").textContent = told.estimator;
-  document.title = `${told.name} · Gramian`;
+  ({ scopes, classes, numbered, readings, readonly } = message);
+  $("name").textContent = message.name; $("estimator").textContent = message.estimator;
+  document.title = `${message.name} · Gramian`;
   $("error-name").textContent = classes ? "leave-one-out error" : "leave-one-out error, RMS";
   $("value-name").textContent = classes ? "wrong with probability" : "error";
   $("lost").hidden = $("door").hidden = true; $("room").hidden = false;
@@ -127,19 +127,11 @@ function doubt(samples) {
   }));
 }
 
-function pen(canvas) {
-  const ratio = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight, brush = canvas.getContext("2d");
-  canvas.width = w * ratio; canvas.height = h * ratio;
-  brush.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return [brush, w, h];
-}
-
-const colour = (which) => getComputedStyle(document.documentElement).getPropertyValue("--" + which).trim();
 let toPixel = null;
 
 function drawCloud() {
   if (!cloud) return;
-  const [brush, w, h] = pen($("picture"));
+  const [brush, w, h] = begin($("picture"));
   const scale = (values, from, to) => {
     const low = Math.min(...values), high = Math.max(...values);
     return (value) => from + ((value - low) / (high - low || 1)) * (to - from);
@@ -159,8 +151,7 @@ function drawCloud() {
   $("axes").textContent = `Across: ${cloud.axes[0]}. Up: ${cloud.axes[1]}.` + (cloud.n > cloud.ids.length ? ` ${cloud.ids.length} of ${cloud.n} samples.` : "");
   $("legend").replaceChildren(...(classes ?? []).slice(0, 50).map((label, i) => {
     const entry = element("li", shown(label)), { shape, colour: name } = mark(i);
-    const points = outline(shape, 7).map((point) => point.map((value) => value.toFixed(2)).join(",")).join(" ");
-    entry.insertAdjacentHTML("afterbegin", `<svg viewBox="-9 -9 18 18" aria-hidden="true"><polygon points="${points}" fill="var(--${name})"/></svg>`);
+    entry.insertAdjacentHTML("afterbegin", swatch(shape, name));
     return entry;
   }));
   const claims = cloud.claimed ? `${drawClaims($("claims"), cloud.claimed, cloud.right)} ` : "";
@@ -193,9 +184,7 @@ async function choose(id) {
   if (!may("forget")) return void ($("said").textContent = "Values and forgetting need a token that may forget: this page is read-only.");
   const [sample] = (await ask("samples", { ids: [id] })).samples;
   chosen = sample.id;
-  const facts = [["id", sample.id], ["target", sample.target], ["others say", sample.others_say], ...Object.entries(sample.values)];
-  const listed = element("dl", "", { className: "facts" });
-  for (const [key, value] of facts.slice(0, 60)) listed.append(element("dt", key), element("dd", shown(value)));
+  const values = [["id", sample.id], ["target", sample.target], ["others say", sample.others_say], ...Object.entries(sample.values)];
   const button = element("button", "Forget this sample…", { className: "danger", title: "Exactly, as if it had never been learned; with a receipt" });
   button.addEventListener("click", () => {
     $("sure-title").textContent = `Forget sample ${sample.id}?`;
@@ -203,7 +192,7 @@ async function choose(id) {
     $("sure").returnValue = "no";
     $("sure").showModal();
   });
-  $("sample").replaceChildren(listed, ...(readonly ? [] : [button]));
+  $("sample").replaceChildren(facts(values.slice(0, 60)), ...(readonly ? [] : [button]));
   drawCloud();
 }
 
@@ -212,21 +201,23 @@ $("sure").addEventListener("close", () => {
 });
 
 async function forget() {
-  const answer = await ask("forget", { ids: [chosen] });
-  receipt = answer.receipt;
+  const { receipt } = await ask("forget", { ids: [chosen] });
   const box = element("div", "", { className: "receipt", id: "receipt" });
-  box.append(element("strong", `Forgotten. Receipt ${receipt.number}`), ...certificate(receipt), download(receipt, "Download receipt"));
+  box.append(element("strong", `Forgotten. Receipt ${receipt.number}`), certificate(receipt), download(receipt, "Download receipt"));
   $("sample").replaceChildren(box);
   chosen = null;
 }
 
-function certificate(record) {
+function facts(entries) {
   const listed = element("dl", "", { className: "facts" });
-  for (const key of ["time", "user", "action", "n_before", "n_after", "drift", "commitment", "previous", "hash", "signature"]) {
-    const title = key === "drift" ? "numerical error" : key.replace("_", " ");
-    if (record[key] !== undefined && record[key] !== null) listed.append(element("dt", title), element("dd", shown(record[key])));
-  }
-  return [listed];
+  for (const [key, value] of entries) listed.append(element("dt", key), element("dd", shown(value)));
+  return listed;
+}
+
+function certificate(record) {
+  const keys = ["time", "user", "action", "n_before", "n_after", "drift", "commitment", "previous", "hash", "signature"];
+  const title = (key) => (key === "drift" ? "numerical error" : key.replace("_", " "));
+  return facts(keys.filter((key) => (record[key] ?? null) !== null).map((key) => [title(key), record[key]]));
 }
 
 function download(record, text) {
