@@ -44,11 +44,6 @@ class LeaveOneOutBoundaryDisplay(Display):
     n_fixed : int
         Number of other features, which are set to their means.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
-
     Examples
     --------
     >>> from gramian import KernelDiscriminant
@@ -103,9 +98,7 @@ class LeaveOneOutBoundaryDisplay(Display):
             n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         for index in range(len(self.classes)):
             self._draw_region(ax, index)
         points = [
@@ -117,7 +110,6 @@ class LeaveOneOutBoundaryDisplay(Display):
         self._draw_legend(ax)
         ax.set_xlabel(label_text(self.feature_names[0]))
         ax.set_ylabel(label_text(self.feature_names[1]))
-        return self
 
     def _draw_region(self, ax: Any, index: int) -> None:
         margin = self.margins[index]

@@ -51,12 +51,12 @@ def _bins(probability: Array, n_bins: int) -> Array:
     """Number of each sample's bin: from below, a bin is closed when it has enough samples."""
     narrow = np.minimum((probability * n_bins).astype(int), n_bins - 1)
     added = np.zeros(n_bins, dtype=int)
-    current = holdings = 0
+    current = collected = 0
     for k, count in enumerate(np.bincount(narrow, minlength=n_bins)):
         added[k] = current
-        holdings += count
-        if holdings >= _ENOUGH:
-            current, holdings = current + 1, 0
+        collected += count
+        if collected >= _ENOUGH:
+            current, collected = current + 1, 0
     if current > 0:  # what is left over goes to the last one that is closed
         added = np.minimum(added, current - 1)
     result: Array = added[narrow]
@@ -77,11 +77,6 @@ class CalibrationDisplay(Display):
         One for each set of samples.
     quantity : str
         Name of the event whose probability is drawn.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -115,7 +110,7 @@ class CalibrationDisplay(Display):
         ----------
         model : classifier
         X, y : array-like, optional
-            Test data, label_text in addition to the leave-one-out values.
+            Test data, shown in addition to the leave-one-out values.
         pos_label : label, optional
         n_bins : int, default=10
         ax : matplotlib Axes, optional
@@ -140,9 +135,7 @@ class CalibrationDisplay(Display):
         )
         return cls(curves, what).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="calibrated")
         styles = ((BLUE, "o"), (ORANGE, "s"))
         for (name, curve), (color, marker) in zip(self.curves.items(), styles, strict=False):
@@ -164,7 +157,6 @@ class CalibrationDisplay(Display):
         ax.set_ylabel("observed frequency")
         ax.set_ylim(-0.02, 1.02)
         self._legend_above()
-        return self
 
 
 def _column(classes: Array, pos_label: Any) -> int | None:

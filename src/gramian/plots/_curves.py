@@ -25,11 +25,6 @@ class CurveDisplay(Display):
     ----------
     curves : dict of str to Curve
         See `gramian.data.forgetting_curve` and `gramian.data.labelling_curve`.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     curves: Mapping[str, Curve]
@@ -92,9 +87,7 @@ class CurveDisplay(Display):
             ax=ax,
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         for k, (name, curve) in enumerate(self.curves.items()):
             style: dict[str, Any] = {"color": class_color(k), "marker": class_marker(k)}
             ax.plot(curve.counts, curve.losses, label=name, markersize=4, **style)
@@ -103,4 +96,3 @@ class CurveDisplay(Display):
         ax.set_ylabel(words.get(curve.loss, f"{curve.loss} test error"))
         ax.set_ylim(bottom=min(0.0, np.min([c.losses.min() for c in self.curves.values()])))
         self._legend_above()
-        return self

@@ -1,10 +1,13 @@
-"""What every display shares: axes to draw on, and colours."""
+"""What every display shares: axes to draw on, a legend, and colours."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from gramian.core.text import excerpt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers; yellow left out: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
@@ -39,6 +42,17 @@ class Display:
     ax_: Any
     figure_: Any
 
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the figure on ``ax``, or on new axes. Returns self.
+
+        The axes and their figure are then ``ax_`` and ``figure_``.
+        """
+        self._draw(self._begin(ax))
+        return self
+
+    def _draw(self, ax: Any) -> None:
+        """Draw the data on these axes."""
+
     def _begin(self, ax: Any) -> Any:
         """The axes to draw on, made if there are none."""
         if ax is None:
@@ -59,6 +73,12 @@ class Display:
             frameon=False,
             borderaxespad=0.2,
         )
+
+    def _write_numbers(self, x: Any, y: Any, numbers: Any, color: str, below: int) -> None:
+        """Write numbers next to points, ``below`` typographic points under them."""
+        style: dict[str, Any] = {"textcoords": "offset points", "color": color, "fontsize": 8}
+        for place, height, number in zip(x, y, numbers, strict=True):
+            self.ax_.annotate(f"{number:.3g}", (place, height), (4, -below), **style)
 
 
 def label_text(name: Any) -> str:

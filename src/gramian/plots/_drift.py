@@ -99,11 +99,6 @@ class DriftDisplay(Display):
     edits, drift : ndarray of shape (m,)
     rebuilt : list of (int, str)
         As a `DriftRecorder` keeps them.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     edits: Array
@@ -115,9 +110,7 @@ class DriftDisplay(Display):
         """Draw the record of a `DriftRecorder`."""
         return cls(recorder.edits, recorder.drift, list(recorder.rebuilt)).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         drift = np.where(self.drift > 0, self.drift, np.nan)  # an exact 0 has no logarithm
         ax.plot(self.edits, drift, color=BLUE, linewidth=1.0, label="measured residual")
         if self.rebuilt:
@@ -135,4 +128,3 @@ class DriftDisplay(Display):
         ax.set_xlabel("samples that entered or left")
         ax.set_ylabel("relative residual")
         self._legend_above()
-        return self

@@ -31,11 +31,6 @@ class InfluenceDisplay(Display):
     wrong : ndarray of shape (n,), optional
         Whether the leave-one-out prediction is wrong.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
-
     Examples
     --------
     >>> from gramian import KernelDiscriminant
@@ -69,8 +64,11 @@ class InfluenceDisplay(Display):
         return cls(model.ids_, influence, wrong).plot(n_samples=n_samples, ax=ax)
 
     def plot(self, ax: Axes | None = None, *, n_samples: int = 15) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+        """Draw the most influential samples on ``ax``, or on new axes. Returns self."""
+        self._draw(self._begin(ax), n_samples)
+        return self
+
+    def _draw(self, ax: Any, n_samples: int = 15) -> None:
         top = np.argsort(-self.influence, kind="stable")[:n_samples]
         places = np.arange(len(top))
         for mine, color, label in self._groups(top):
@@ -83,7 +81,6 @@ class InfluenceDisplay(Display):
         ax.set_xlabel("change of the decision values without the sample (RMS)")
         ax.set_ylabel("sample id")
         ax.legend(loc="lower right", framealpha=0.9)
-        return self
 
     def _groups(self, top: Array) -> list[tuple[Array, str, str | None]]:
         """Which bars have which colour and name."""

@@ -26,11 +26,6 @@ class LabelIssuesDisplay(Display):
     issues : LabelIssues
         See `gramian.data.label_issues`.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
-
     Examples
     --------
     >>> from gramian import LeastSquaresSVC
@@ -51,9 +46,8 @@ class LabelIssuesDisplay(Display):
         """Draw the most doubtful samples of a classifier or `TableModel`."""
         return cls(label_issues(model, top=n_samples)).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax, issues = self._begin(ax), self.issues
+    def _draw(self, ax: Any) -> None:
+        issues = self.issues
         places = np.arange(len(issues))
         doubted = issues.suggested != issues.given
         for mine, color, label in (
@@ -72,4 +66,3 @@ class LabelIssuesDisplay(Display):
         ax.set_xlabel("probability that the label is wrong")
         ax.set_ylabel("sample id")
         self._legend_above()
-        return self

@@ -26,11 +26,6 @@ class MartingaleDisplay(Display):
         Of `gramian.stream.prequential` with a ``confidence_level``.
     level : float
         Where the alarm goes off.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     result: Any
@@ -48,9 +43,8 @@ class MartingaleDisplay(Display):
         """
         return cls(result, level).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        result, ax = self.result, self._begin(ax)
+    def _draw(self, ax: Any) -> None:
+        result = self.result
         ax.plot(result.steps, result.martingale, color=BLUE, label="log₁₀ of the martingale")
         ax.axhline(
             np.log10(self.level), color=RED, linestyle="--", label=f"alarm at {self.level:g}"
@@ -67,4 +61,3 @@ class MartingaleDisplay(Display):
         ax.set_xlabel("samples seen")
         ax.set_ylabel("log₁₀ of the martingale")
         self._legend_above()
-        return self

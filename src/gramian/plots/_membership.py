@@ -40,11 +40,6 @@ class MembershipDisplay(Display):
     n_fixed : int
         Number of other features, which are set to their means.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
-
     Examples
     --------
     >>> from gramian import EllipsoidalFuzzyClassifier
@@ -105,9 +100,7 @@ class MembershipDisplay(Display):
             n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         if self.newness.max() > 1.0:
             top = [1.0, float(self.newness.max())]
             ax.contourf(*self.grid, self.newness, levels=top, colors=["0.5"], alpha=0.25)
@@ -116,7 +109,6 @@ class MembershipDisplay(Display):
         ax.set_xlabel(label_text(self.feature_names[0]))
         ax.set_ylabel(label_text(self.feature_names[1]))
         self._legend_above(legend_title(self.n_fixed))
-        return self
 
     def _draw_class(self, ax: Any, index: int, label: str) -> None:
         color, degrees = class_color(index), self.degrees[index]

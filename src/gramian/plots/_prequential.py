@@ -23,11 +23,6 @@ class PrequentialDisplay(Display):
     ----------
     results : dict of str to Prequential
         One for each model; see `gramian.stream.prequential`.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     results: Any
@@ -47,9 +42,7 @@ class PrequentialDisplay(Display):
             raise ValueError(f"results must be of one metric to share an axis, got {metrics}.")
         return cls(dict(named)).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         for k, (name, result) in enumerate(self.results.items()):
             color, prefix = class_color(k), f"{name}, " if name else ""
             recent, all_so_far = f"last {result.window}", f"all: {result.score:.3g}"
@@ -62,4 +55,3 @@ class PrequentialDisplay(Display):
         ax.set_xlabel("samples seen")
         ax.set_ylabel(f"{result.metric}, predicted before learned")
         self._legend_above()
-        return self

@@ -10,7 +10,7 @@ import numpy as np
 from gramian.core.arrays import Array
 from gramian.core.equations import CRITERIA
 from gramian.core.search import Selection
-from gramian.plots._display import RED, Display, pyplot
+from gramian.plots._display import RED, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,11 +35,6 @@ class SelectionPathDisplay(Display):
     ----------
     selection : Selection
         The ``selection_`` of a fitted model.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -72,9 +67,7 @@ class SelectionPathDisplay(Display):
             )
         return cls(selection).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         if len(np.unique(self.selection.ridges)) > 1:
             self._draw_ridges(ax)
         else:
@@ -84,7 +77,6 @@ class SelectionPathDisplay(Display):
             ax.set_yscale("log")
         ax.set_ylabel(f"leave-one-out {_NAMES[self.selection.criterion]}")
         self._legend_above()
-        return self
 
     def _draw_ridges(self, ax: Any) -> None:
         chosen = self.selection
@@ -128,13 +120,14 @@ class SelectionPathDisplay(Display):
         )
 
     def _width_colors(self, ax: Any) -> Any:
-        """Colours of the widths, with their scale beside the axes where there are several."""
-        plt, widths = pyplot(), self.selection.gammas
+        """Colours of the widths, with their scale next to the axes where there are several."""
+        widths = self.selection.gammas
         if len(np.unique(widths)) < 2:  # one, or NaN: a kernel without a width
             return lambda width: "C0"
+        from matplotlib.cm import ScalarMappable
         from matplotlib.colors import LogNorm
 
-        scale = plt.cm.ScalarMappable(LogNorm(widths.min(), widths.max()), cmap="viridis")
+        scale = ScalarMappable(LogNorm(widths.min(), widths.max()), cmap="viridis")
         ax.figure.colorbar(scale, ax=ax, label="width gamma")
         return scale.to_rgba
 
