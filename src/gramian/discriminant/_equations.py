@@ -31,8 +31,7 @@ class MinimumNorm(Equations):
     def intercepts(self, R: Array, s: Array, D: Array, ridge: float) -> Array:
         """``β = sᵀDR / (1 + sᵀDs)``; kim2006, eq. (16), which eqs. (19) and (20) compute by QR."""
         Ds = D * s
-        result: Array = Ds @ R / (1.0 + Ds @ s)
-        return result
+        return Ds @ R / (1.0 + Ds @ s)
 
     def slot_intercepts(self, S: Array, held: Array, D: Array, ridge: float) -> list[float]:
         """All sums by one product."""
