@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.orthogonal._forward import ForwardRules, forward_select
+from gramian.orthogonal._forward import forward_select
+from gramian.orthogonal._rules import ForwardRules
 from tests.tolerance import tolerance
 
 

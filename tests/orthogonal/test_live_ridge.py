@@ -1,13 +1,17 @@
 """Rows entering and leaving a fixed basis, against solving anew from the rows present."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from gramian.orthogonal._forward import ForwardRules, forward_select
+from gramian.orthogonal._forward import forward_select
 from gramian.orthogonal._live_ridge import LiveRidge
+from gramian.orthogonal._normal_equations import Axes, basis_features
+from gramian.orthogonal._rules import ForwardRules
 from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
@@ -65,6 +69,11 @@ class Data:
         assert live.sums.rows == len(index)
 
 
+def criteria(live):
+    """RSS, df and GCV for any λ, from the sums of a live regression."""
+    return Axes.of(live.sums, live.free).shrinkage
+
+
 @pytest.mark.parametrize("penalize_bias", [True, False])
 def test_begins_as_the_selection_ended(penalize_bias):
     data = Data(penalize_bias=penalize_bias)
@@ -73,11 +82,13 @@ def test_begins_as_the_selection_ended(penalize_bias):
     rtol = tolerance(80, cond=data.found.path.condition[-1], power=1)
     np.testing.assert_allclose(live.weights, data.found.weights, rtol=rtol)
     rows, Y, weight = data.take(seen)
-    np.testing.assert_allclose(live.leverages(rows, weight), data.found.hat, rtol=rtol)
+    hat = live._leverages(basis_features(live.U, rows), weight)
+    np.testing.assert_allclose(hat, data.found.hat, rtol=rtol)
     loo = live.loo_residuals(rows, Y, weight)
     np.testing.assert_allclose(loo, data.found.loo_residual, rtol=rtol, atol=rtol)
     best = data.found.path.best("loo")
-    np.testing.assert_allclose(live.gcv(), data.found.path.gcv[best], rtol=rtol)
+    gcv = criteria(live).gcv(live.ridge)
+    np.testing.assert_allclose(gcv, data.found.path.gcv[best], rtol=rtol)
     np.testing.assert_allclose(
         live.minimize_gcv(), data.found.ridge, rtol=1e-4
     )  # how far it settles
@@ -174,7 +185,7 @@ def test_row_with_leverage_one_leaves_and_has_no_leave_one_out_value():
         live.remove(rows[2:], targets[2:])
     assert live.sums.rows == 3
     np.testing.assert_allclose(live.weights, [[1.5], [3.5]], rtol=tolerance(3))
-    live.set_ridge(1e-6)
+    live = LiveRidge(U, live.sums, ridge=1e-6)
     before = live.normal.rebuilds
     live.remove(rows[2:], targets[2:])
     assert live.normal.rebuilds == before + 1
@@ -187,30 +198,34 @@ def test_criteria_equal_those_of_the_hat_matrix(penalize_bias):
     data = Data(penalize_bias=penalize_bias)
     index = np.arange(40, 120)
     live = data.live(index)
-    K, M = data.normal_matrix(index)
     _, Y, weight = data.take(index)
-    H = K @ np.linalg.solve(M, K.T * weight)
-    rss, N = np.einsum("i,ik->", weight, np.square(Y - H @ Y)), weight.sum()
-    rtol = tolerance(80, cond=np.linalg.cond(M), power=1)
-    np.testing.assert_allclose(live.df(), np.trace(H), rtol=rtol)
-    np.testing.assert_allclose(live.rss(), rss, rtol=rtol)
-    np.testing.assert_allclose(live.gcv(), N * rss / (N - np.trace(H)) ** 2, rtol=rtol)
+    N = weight.sum()
 
-    def gcv(log_ridge):
-        live.set_ridge(float(np.exp(log_ridge)))
-        return live.gcv()
+    def by_hat_matrix(ridge):
+        data.found = replace(data.found, ridge=ridge)
+        K, M = data.normal_matrix(index)
+        H = K @ np.linalg.solve(M, K.T * weight)
+        rss = np.einsum("i,ik->", weight, np.square(Y - H @ Y))
+        return np.trace(H), rss, N * rss / (N - np.trace(H)) ** 2
 
+    rtol = tolerance(80, cond=np.linalg.cond(data.normal_matrix(index)[1]), power=1)
+    df, rss, gcv = by_hat_matrix(live.ridge)
+    shrinkage = criteria(live)
+    np.testing.assert_allclose(shrinkage.df(live.ridge), df, rtol=rtol)
+    np.testing.assert_allclose(shrinkage.rss(live.ridge), rss, rtol=rtol)
+    np.testing.assert_allclose(shrinkage.gcv(live.ridge), gcv, rtol=rtol)
     best = live.minimize_gcv()
-    found = minimize_scalar(gcv, bounds=(-15, 8), method="bounded")
+    found = minimize_scalar(
+        lambda log: by_hat_matrix(np.exp(log))[2], bounds=(-15, 8), method="bounded"
+    )
     np.testing.assert_allclose(best, np.exp(found.x), rtol=1e-3)  # GCV is flat there
 
 
 def test_gcv_is_infinite_with_as_many_columns_as_rows():
     U, rows, targets = np.eye(2), np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])
-    live = LiveRidge(U, chunk_sums(U, rows, targets), ridge=0.1)
-    assert np.isfinite(live.gcv())
-    live.set_ridge(0.0)
-    assert live.gcv() == np.inf
+    shrinkage = criteria(LiveRidge(U, chunk_sums(U, rows, targets), ridge=0.1))
+    assert np.isfinite(shrinkage.gcv(0.1))
+    assert shrinkage.gcv(0.0) == np.inf
 
 
 def test_outputs_enter_and_leave():
@@ -292,7 +307,6 @@ def test_wear_outlasts_the_centre_that_wore_the_sums():
     assert not live.worn()  # while it is there, it is most of what is held
     live.remove(far, data.Y[:1])
     live.remove_centre(3)
-    live.set_ridge(2.0)
     assert live.worn()
     assert live.copy().worn()
     assert not LiveRidge(live.U, live.sums, 2.0).worn()

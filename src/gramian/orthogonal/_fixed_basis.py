@@ -16,8 +16,8 @@ from gramian.core.equations import independent_select
 from gramian.core.kernels import Kernel
 from gramian.orthogonal._forward import ForwardSelection
 from gramian.orthogonal._live_ridge import LiveRidge
-from gramian.orthogonal._normal_equations import RunningSums, Sums, basis_features
-from gramian.orthogonal._ridge_path import Axes, least
+from gramian.orthogonal._normal_equations import Axes, RunningSums, Sums, basis_features, least
+from gramian.orthogonal._rules import Path
 
 NOT_HELD = -1
 # A centre whose squared distance from the span of the earlier ones is below this, relative to the
@@ -25,7 +25,6 @@ NOT_HELD = -1
 _DEPENDENT = 1e-12
 # The errors of so many samples tell one λ from another; the regression is over all of them.
 _JUDGED_ON = 20_000
-_PATH = ("size", "ridge", "gcv", "loo", "bic", "condition")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +77,8 @@ class Centres:
             own = slice(None) if single else np.flatnonzero(self.which == number)
             rows[:, own] = kernel(X, points[own])
         if positions is not None and self.epsilon:
-            holdings = self.samples >= 0
-            rows[(positions[:, None] == self.samples) & holdings] += self.epsilon
+            held = self.samples >= 0
+            rows[(positions[:, None] == self.samples) & held] += self.epsilon
         return rows
 
     def sums(
@@ -139,8 +138,7 @@ class FixedBasis:
     ) -> FixedBasis:
         """Build a basis from the result of `forward_select`."""
         live = LiveRidge.from_selection(found, Y, weight)
-        path = {name: np.array(getattr(found.path, name)) for name in _PATH}
-        return cls(centres, outputs, live, path, found.stop_reason)
+        return cls(centres, outputs, live, found.path.arrays(), found.stop_reason)
 
     @classmethod
     def at(
@@ -156,11 +154,15 @@ class FixedBasis:
         """Build a basis at centres that were chosen without a selection, with λ‖f‖²; O(n m²)."""
         reason = "exhausted" if len(centres) == len(weight) else "max_basis"
         centres, live = _in_kernel_space(centres, X, targets, weight, free)
-        path = {name: np.empty(0) for name in _PATH}
-        return cls(centres, outputs, live, path, reason).with_ridge(X, targets, weight, ridge)
+        basis = cls(centres, outputs, live, Path().arrays(), reason)
+        return basis.with_ridge(X, targets, weight, ridge)
 
     def __len__(self) -> int:
         return len(self.centres)
+
+    def unheld(self) -> FixedBasis:
+        """Return the same basis, none of whose centres is among the held samples."""
+        return self.named(np.full(len(self), NOT_HELD))
 
     def named(self, samples: Array) -> FixedBasis:
         """Return the same basis with other positions of its centres among the held samples."""
@@ -275,9 +277,8 @@ class FixedBasis:
         points = [state[name] for name in ("centres", "which", "samples", "epsilon")]
         points[0] = holdings.rows.adopt(points[0])
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
-        kept = dict(state["live"]["sums"])
-        kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
-        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)}, like=device_like(points[0]))
+        kept = {**state["live"], "sums": Sums(**state["live"]["sums"])}
+        live = LiveRidge(**kept, like=device_like(points[0]))
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis

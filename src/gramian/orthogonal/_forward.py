@@ -10,80 +10,14 @@ from scipy.linalg import solve_triangular
 from gramian.core.arrays import Array, placed_like
 from gramian.core.progress import log_progress
 from gramian.orthogonal._candidates import SELECTION, Candidate, ColumnBlock, ColumnSource, Selector
-from gramian.orthogonal._columns import OrthogonalRegression
-from gramian.orthogonal._ridges import RIDGES, ridge_rule
-from gramian.orthogonal._stopping import STOPPING, Path
+from gramian.orthogonal._equations import OrthogonalRegression
+from gramian.orthogonal._rules import ForwardRules, Path, ridge_rule
 
 # λ is re-estimated for each column, but residual and hat diagonal follow only when it has changed
 # by this fraction: GCV is flat at its minimum, and an update costs O(n m t).
 _LAG = 0.02
 # A rest shorter than this many rounding errors is noise, whatever `max_condition` allows.
 _ROUNDINGS = 128
-
-
-@dataclass(frozen=True)
-class ForwardRules:
-    """Rules for choosing columns, for regularisation, and for stopping.
-
-    Parameters
-    ----------
-    max_basis : int, optional
-        Largest number of centres, without the bias. None allows as many as there are samples.
-    selection : {"gain", "residual", "random"}
-        How to find the next centre; see `gramian.orthogonal._candidates`. With ``"random"`` there
-        is no search: `forward_select` is not for it.
-    ridge : "loo", "gcv" or float
-        λ: a number ≥ 0, or re-estimated during the selection by leave-one-out or by generalised
-        cross-validation (the paper's).
-    stopping : {"loo", "gcv", "bic", "lambda"}
-        Stop when the criterion has not improved by more than the factor 1 − ``tol`` for
-        ``patience`` columns, and return to the size where it was best. ``"lambda"`` (the
-        paper's) stops when a column changes λ by at most the fraction ``tol``.
-        The paper also names BIC and GCV. GCV ignores that the columns were chosen: on
-        classification problems it still falls when leave-one-out has long been rising.
-    patience : int
-    tol : float
-    epsilon : float
-        Added to the diagonal of K (andelic2007), where a sample meets itself as a centre, but not
-        in predictions. Not needed here, since dependent columns are skipped.
-    max_condition : float
-        Largest ratio of the longest to the shortest q_j; columns that exceed it are skipped.
-    penalize_bias : bool
-        True gives the bias the ridge of the other columns, as in the paper. False gives it none:
-        adding a constant to the targets then only adds it to the predictions.
-    """
-
-    max_basis: int | None = None
-    selection: str = "gain"
-    ridge: str | float = "gcv"
-    stopping: str = "loo"
-    patience: int = 50
-    tol: float = 1e-3
-    epsilon: float = 0.0
-    max_condition: float = 1e7
-    penalize_bias: bool = True
-
-    def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("selection", self.selection, (*SELECTION, "random")),
-            ("stopping", self.stopping, STOPPING),
-        ):
-            if value not in choices:
-                names = ", ".join(f'"{choice}"' for choice in choices)
-                raise ValueError(f"{name} must be {names}, got {value!r}.")
-        known = self.ridge in RIDGES if isinstance(self.ridge, str) else self.ridge >= 0
-        if not known:
-            raise ValueError(f'ridge must be >= 0, "loo" or "gcv", got {self.ridge!r}.')
-        if self.stopping == "lambda" and self.ridge != "gcv":
-            raise ValueError(
-                f'stopping="lambda" watches λ settle and needs ridge "gcv" or "cv", '
-                f"got {self.ridge!r}."
-            )
-        for name, low in (("patience", 1), ("tol", 0), ("epsilon", 0), ("max_condition", 1)):
-            if not getattr(self, name) >= low:
-                raise ValueError(f"{name} must be >= {low}, got {getattr(self, name)!r}.")
-        if self.max_basis is not None and not self.max_basis >= 1:
-            raise ValueError(f"max_basis must be >= 1 or None, got {self.max_basis!r}.")
 
 
 @dataclass(frozen=True)

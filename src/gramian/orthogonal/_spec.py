@@ -31,8 +31,8 @@ from gramian.core.search._order import fixed_seed, repeatable
 from gramian.core.validation import check_index, check_number, check_sequence
 from gramian.orthogonal._engine import BasisEngine, BasisState
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
-from gramian.orthogonal._forward import ForwardRules, forward_select
-from gramian.orthogonal._ridges import RIDGES
+from gramian.orthogonal._forward import forward_select
+from gramian.orthogonal._rules import RIDGES, ForwardRules
 from gramian.orthogonal._trials import TRIED_ON, Trials
 
 # gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
@@ -203,7 +203,7 @@ class BasisSpec(Spec[BasisState]):
 
     def bases(self, holdings: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
         """Select a basis for each group of outputs."""
-        groups = list(self.groups(holdings))
+        groups = self.groups(holdings)
         return tuple(
             map_side_by_side(lambda some: self.select(holdings, some, ridge), groups, holdings)
         )

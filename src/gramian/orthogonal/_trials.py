@@ -11,8 +11,7 @@ from gramian.core.arrays import to_host
 from gramian.core.engines import Holdings
 from gramian.core.search._order import repeatable
 from gramian.orthogonal._fixed_basis import target_columns
-from gramian.orthogonal._normal_equations import basis_features
-from gramian.orthogonal._ridge_path import Axes, least
+from gramian.orthogonal._normal_equations import Axes, basis_features, least
 
 if TYPE_CHECKING:
     from gramian.orthogonal._spec import BasisSpec

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.orthogonal._ridge_path import Axes, least
+from gramian.orthogonal._normal_equations import Axes, least
 from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
