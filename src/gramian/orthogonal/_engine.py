@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.engines import AddedBlock, Engine, Holdings, State, Stored
+from gramian.core.arrays import Array, to_host
+from gramian.core.engines import AddedBlock, Engine, Holdings
 from gramian.core.gram import Rebuild
 from gramian.core.kernels._expansion import KernelExpansion
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis, target_columns
-from gramian.orthogonal._normal_equations import RunningSums, Sums
+from gramian.orthogonal._normal_equations import Sums
 from gramian.orthogonal._queries import BasisQueries
-from gramian.orthogonal._validate_bases import validate_bases
+from gramian.orthogonal._state import BasisState
 
 if TYPE_CHECKING:
     from gramian.orthogonal._spec import BasisSpec
-
-
-@dataclass(frozen=True, eq=False)
-class BasisState(State):
-    """Centres and sums of each basis, the weights, and the scale of the probabilities if known."""
-
-    holds_all_rows: ClassVar[bool] = False  # chunks of Dask arrays and generators are not held
-
-    bases: list[dict[str, Any]]
-    weights: list[Array]
-    calibration: tuple[float, Array] | None = None
-
-    @classmethod
-    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
-        validate_bases(values, stored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +58,7 @@ class BasisEngine(Engine):
     ----------
     spec : BasisSpec
     bases : tuple of FixedBasis
-    held : Holdings
+    holdings : Holdings
         The holdings over which the bases were summed.
     past : tuple of Rebuild
         Records of earlier rebuilds.
@@ -92,12 +77,8 @@ class BasisEngine(Engine):
         past: tuple[Rebuild, ...] = (),
         calibration: float | None = None,
     ) -> None:
-        self.spec, self.bases, self.past, self.serves = spec, bases, past, holdings.version
-        self.calibration, self._classified, self.edits = (
-            calibration,
-            holdings.classes is not None,
-            0,
-        )
+        self.spec, self.bases, self.past, self.calibration = spec, bases, past, calibration
+        self.serves, self.classified = holdings.version, holdings.classes is not None
         self._apart = False  # whether the bases were selected on samples that were set aside
 
     @property
@@ -186,21 +167,16 @@ class BasisEngine(Engine):
 
     def over(self, holdings: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
         """Return the bases over other samples, none of them held; ``estimate`` chooses λ again."""
-        bases = [
-            basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
-            for basis, given in zip(self.bases, sums, strict=True)
-        ]
+        pairs = zip(self.bases, sums, strict=True)
+        bases = [basis.unheld().with_sums(given) for basis, given in pairs]
         if estimate:
             bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
         return self._moved(holdings, bases)
 
     def with_holdings(self, holdings: Holdings) -> BasisEngine:
         """Return the bases over these holdings, none of which took part in their selection."""
-        engine = self.with_classes(holdings)
-        sums = engine.chunk_sums(None, holdings.rows.dtype)
-        numbers = np.arange(len(holdings))
-        summed = sums(holdings.rows.samples(), holdings.y, holdings.weight, numbers)
-        engine = engine.over(holdings, summed, False)
+        engine = self._moved(holdings, [b.unheld() for b in self._bases_for(holdings)])
+        engine = engine.over(holdings, engine._sums(holdings), estimate=False)
         engine._apart = True
         return engine
 
@@ -208,10 +184,6 @@ class BasisEngine(Engine):
         """Add samples that are not held, given by their sums for each basis."""
         pairs = zip(self.bases, sums, strict=True)
         return self._moved(holdings, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
-
-    def stream(self) -> RowStream:
-        """Open the engine to chunks of samples that will not be held."""
-        return RowStream(self)
 
     def with_classes(self, holdings: Holdings) -> BasisEngine:
         """Return an engine with one output for each class of these holdings."""
@@ -236,13 +208,11 @@ class BasisEngine(Engine):
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> BasisEngine:
         """Return the bases with new sums, or the same sums if some samples are not held."""
-        if (
-            holdings.version is not self.serves
-        ):  # positions of centres are known for this version only
+        if holdings.version is not self.serves:  # the positions of centres are not known there
             raise np.linalg.LinAlgError(reason)
-        anew = (
-            self._sums(holdings) if self.holds_all(holdings) else [b.live.sums for b in self.bases]
-        )
+        anew = [basis.live.sums for basis in self.bases]
+        if self.holds_all(holdings):
+            anew = self._sums(holdings)
         pairs = zip(self.bases, anew, strict=True)
         return self._moved(holdings, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
 
@@ -251,7 +221,7 @@ class BasisEngine(Engine):
     def order(self) -> Array:
         """Which columns of the bases are public, and in which order; of two classes, the second."""
         order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
-        return order[1:] if self._classified and len(order) == 2 else order
+        return order[1:] if self.classified and len(order) == 2 else order
 
     def predictor(self, holdings: Holdings) -> BasisPredictor:
         return BasisPredictor(tuple((b.centres, b.weights) for b in self.bases), self.order())
@@ -318,18 +288,6 @@ class BasisEngine(Engine):
             calibration,
         )
 
-    def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
-        """Return a function for the sums over a chunk of samples, which can run in another process.
-
-        ``numbers`` holds, for each position to which the centres refer, the row number over all
-        chunks; None if no centre is one of the rows.
-        """
-        named = [
-            b.named(np.full(len(b), NOT_HELD) if numbers is None else numbers[b.centres.samples])
-            for b in self.bases
-        ]
-        return self._chunk_sums(named, dtype)
-
     # -- inside ---------------------------------------------------------------------------------
 
     def _moved(
@@ -350,22 +308,18 @@ class BasisEngine(Engine):
         return twin
 
     def _targets(self, y: Array, basis: FixedBasis) -> Array:
-        return target_columns(y, basis.outputs, self._classified)
+        return target_columns(y, basis.outputs, self.classified)
 
     def _queries(self, holdings: Holdings) -> BasisQueries:
         pairs = [(basis, self._targets(holdings.y, basis)) for basis in self.bases]
         return BasisQueries.of(pairs, holdings, self.order())
 
     def _sums(self, holdings: Holdings) -> list[Sums]:
-        sums, positions = (
-            self._chunk_sums(self.bases, holdings.rows.dtype),
-            np.arange(len(holdings)),
-        )
-        return sums(holdings.rows.samples(), holdings.y, holdings.weight, positions)
-
-    def _chunk_sums(self, bases: Iterable[FixedBasis], dtype: Any) -> ChunkSums:
-        parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
-        return ChunkSums(parts, self._classified, dtype)
+        X, weight, positions = holdings.rows.samples(), holdings.weight, np.arange(len(holdings))
+        return [
+            b.centres.sums(b.live.U, X, self._targets(holdings.y, b), weight, positions)
+            for b in self.bases
+        ]
 
     def _bases_for(self, holdings: Holdings, besides: Any = ()) -> list[FixedBasis]:
         """Return the bases with exactly one output per class, except for the classes ``besides``.
@@ -380,45 +334,6 @@ class BasisEngine(Engine):
         outputs = [np.concatenate([known[0], new]), *known[1:]]
         pairs = zip(self.bases, outputs, strict=True)
         return [basis.with_outputs(labels) for basis, labels in pairs if len(labels)]
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkSums:
-    """Computes the sums over one chunk for each basis, from centres, outputs and U."""
-
-    bases: list[tuple[Centres, Array, Array]]
-    classified: bool
-    dtype: Any
-
-    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> list[Sums]:
-        X = X.astype(self.dtype, copy=False)
-        return [
-            centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
-            for centres, outputs, U in self.bases
-        ]
-
-
-class RowStream:
-    """Sums over chunks of samples that are not held, on the device of the centres until the end."""
-
-    def __init__(self, engine: BasisEngine) -> None:
-        self._engine, self.rows = engine, 0
-        self._sums = [
-            RunningSums(b.live.U, len(b.outputs), device_like(b.centres.points))
-            for b in engine.bases
-        ]
-
-    def add(self, holdings: Holdings, X: Any, y: Array, weight: Array) -> None:
-        """Add a chunk, given holdings with all classes so far; O(m²) for each sample."""
-        self._engine = self._engine.with_classes(holdings)
-        for basis, sums in zip(self._engine.bases, self._sums, strict=True):
-            sums.widen(len(basis.outputs))
-            basis.centres.add_to(sums, X, self._engine._targets(y, basis), weight)
-        self.rows += len(y)
-
-    def learned(self, holdings: Holdings) -> BasisEngine:
-        """Return the engine that has learned all chunks, O(m³)."""
-        return self._engine.with_sums(holdings, [sums.total() for sums in self._sums], self.rows)
 
 
 def _find_rows(X: Any, points: Any) -> Array:

@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array, Device, MatrixLike, RandomSource
-from gramian.core.engines import Holdings, Spec, check_choice
-from gramian.core.estimators import (
-    LiveClassifier,
-    LiveRegressor,
-    check_two_classes,
-    is_chunked,
-)
+from gramian.core.engines import Holdings, check_choice
+from gramian.core.estimators import LiveClassifier, LiveRegressor, check_two_classes, is_chunked
 from gramian.core.kernels import GammaLike, KernelLike
-from gramian.orthogonal._chunked import ChunkedRows, lazily, width_of
+from gramian.orthogonal._chunked import ChunkedRows
 from gramian.orthogonal._spec import BasisSpec
 
 # Replaces infinite left-out values in a model that does not hold the samples they come from.
@@ -210,18 +205,13 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         if is_chunked(X):
-            now = self._fitted()
-            lazy: Array = lazily(
-                self, "decision_function", X, width_of(now), now.holdings.rows.dtype
-            )
-            return lazy
+            return self._lazy_outputs("decision_function", X)
         return super().decision_function(X)
 
     def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
         if is_chunked(X):
-            lazy: Array = lazily(self, "predict", X, None, self.classes_.dtype)
-            return lazy
+            return self._lazily("predict", X, None, self.classes_.dtype)
         return super().predict(X)
 
     def predict_proba(self, X: MatrixLike) -> Array:
@@ -230,13 +220,13 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         A model fitted to Dask arrays uses the rows on which its centres were chosen.
         """
         if is_chunked(X):
-            lazy: Array = lazily(self, "predict_proba", X, len(self.classes_), float)
-            return lazy
+            scale = self._calibration()[1]
+            return self._lazily("predict_proba", X, len(self.classes_), float, scale)
         return super().predict_proba(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _spec(self) -> Spec[Any]:
+    def _spec(self) -> BasisSpec:
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
         return BasisSpec.read(self, one_vs_rest=self.basis == "one-vs-rest")
 
@@ -356,14 +346,12 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     def predict(self, X: MatrixLike) -> Array:
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
-            now = self._fitted()
-            lazy: Array = lazily(self, "predict", X, width_of(now), now.holdings.rows.dtype)
-            return lazy
+            return self._lazy_outputs("predict", X)
         return super().predict(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _spec(self) -> Spec[Any]:
+    def _spec(self) -> BasisSpec:
         return BasisSpec.read(self)
 
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:

@@ -29,10 +29,11 @@ from gramian.core.kernels import KERNELS, Kernel
 from gramian.core.search import subsample
 from gramian.core.search._order import fixed_seed, repeatable
 from gramian.core.validation import check_index, check_number, check_sequence
-from gramian.orthogonal._engine import BasisEngine, BasisState
+from gramian.orthogonal._engine import BasisEngine
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
 from gramian.orthogonal._forward import forward_select
 from gramian.orthogonal._rules import RIDGES, ForwardRules
+from gramian.orthogonal._state import BasisState
 from gramian.orthogonal._trials import TRIED_ON, Trials
 
 # gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
