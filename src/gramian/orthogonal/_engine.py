@@ -204,7 +204,7 @@ class BasisEngine(Engine):
             grows = replace(spec, rules=rules)
             bases.append(grows.select(holdings, basis.outputs, ridge, basis.centres))
         twin.spec = spec
-        return twin._moved(holdings, bases, 0, "grown")
+        return twin._moved(holdings, bases).recorded("grown", len(holdings))
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> BasisEngine:
         """Return the bases with new sums, or the same sums if some samples are not held."""
@@ -214,7 +214,8 @@ class BasisEngine(Engine):
         if self.holds_all(holdings):
             anew = self._sums(holdings)
         pairs = zip(self.bases, anew, strict=True)
-        return self._moved(holdings, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
+        engine = self._moved(holdings, [basis.with_sums(sums) for basis, sums in pairs])
+        return engine.recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
@@ -291,18 +292,11 @@ class BasisEngine(Engine):
     # -- inside ---------------------------------------------------------------------------------
 
     def _moved(
-        self,
-        holdings: Holdings,
-        bases: Iterable[FixedBasis],
-        edits: int = 0,
-        why: str | None = None,
+        self, holdings: Holdings, bases: Iterable[FixedBasis], edits: int = 0
     ) -> BasisEngine:
-        """Return this engine with other bases and holdings; record the reason, if there is one."""
+        """Return this engine with other bases and holdings, after so many edits more."""
         twin = copy(self)
         twin.bases, twin.serves, twin.edits = tuple(bases), holdings.version, self.edits + edits
-        if why is not None:
-            event = Rebuild(why, len(holdings), self.edits, self.factor)
-            twin.past = (*self.past, event)
         if twin.holds_all(holdings):
             twin.calibration = None
         return twin
