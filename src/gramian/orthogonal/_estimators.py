@@ -261,24 +261,13 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
 
     Attributes
     ----------
-    basis_ : ndarray or CSR of shape (n_basis, n_features)
-        The centres.
-    n_basis_ : int
-    basis_ids_ : ndarray
-        Ids of the centres.
     dual_coef_ : ndarray of shape (n_basis,) or (n_basis, n_targets)
     intercept_ : float or ndarray of shape (n_targets,)
-    kernel_ : Kernel or list of Kernel
-        The kernel that predicts, with its width: ``model.kernel_(X, Y)``.
-    gamma_ : float, array or list
-    metric_ : ndarray of shape (n_features,) or None
-        Factors of the features that ``metric="diagonal"`` has found.
     ridge_ : float
-    gcv_path_, path_, stop_reason_
-        Records of the selection, which uses the orthogonal penalty; empty where centres are drawn.
-    ids_, X_fit_, y_fit_ : ndarray
-        The samples that the model holds now, in order of arrival.
-    rebuilds_ : list
+    basis_, n_basis_, basis_ids_, kernel_, gamma_, metric_, gcv_path_, path_, stop_reason_
+        See `OrthogonalKernelClassifier`.
+    ids_, X_fit_, y_fit_, rebuilds_
+        See `OrthogonalKernelClassifier`.
 
     References
     ----------

@@ -60,7 +60,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         How the features get weights, as for `LeastSquaresSVC`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` takes the one that the leave-one-out of
-        `LeastSquaresSVC` chooses: that of this machine has no closed form along a path.
+        `LeastSquaresSVC` chooses: that of this estimator has no closed form along a path.
     solver : {"pivot", "lagrangian"}, default="pivot"
         Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
         and 10), which starts at the previous α and needs Q⁻¹ of all samples.
@@ -78,7 +78,7 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
     class_weight : dict or "balanced", optional
         Factors for the sample weights. ``"balanced"`` depends on all samples, so every edit starts
         from scratch.
-    criterion : {"log-loss", "squared", "error"}, optional
+    criterion : {"log", "squared", "hinge", "error"}, optional
         Leave-one-out loss that the search minimises; see `LeastSquaresSVC`.
     random_state : int, RandomState or None
         Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
