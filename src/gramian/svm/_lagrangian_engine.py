@@ -68,7 +68,7 @@ class LeftOut(NamedTuple):
 
 
 class LagrangianEngine(Engine):
-    """One machine per class against the rest, or one for two classes, on one matrix A.
+    """One model per class against the rest, or one for two classes, on one matrix A.
 
     Each output has its own support. Adding a sample beyond its margin, or removing one outside its
     support, does not change an output. Every other edit solves for it again, starting from the
@@ -77,7 +77,7 @@ class LagrangianEngine(Engine):
     Parameters
     ----------
     spec : LagrangianSpec
-    held : Holdings
+    holdings : Holdings
     history : tuple of Rebuild
         Records of earlier rebuilds.
     """
@@ -86,17 +86,14 @@ class LagrangianEngine(Engine):
     factor = ""
 
     def __init__(
-        self,
-        spec: LagrangianSpec,
-        holdings: Holdings,
-        history: tuple[Rebuild, ...] = (),
+        self, spec: LagrangianSpec, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
         self.spec, self.past, self.n_iter = spec, history, 0
-        self.sums = spec.uses_primal(len(holdings), holdings.rows.width)
-        ridges, d = spec.shift / spec.weights(holdings), holdings.rows.width
+        n, d, ridges = len(holdings), holdings.rows.width, spec.shift / spec.weights(holdings)
+        self.sums = spec.uses_primal(n, d)
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
-        self._labels, n = _labels(holdings), len(holdings)
+        self._labels = _labels(holdings)
         self._space: Any = (
             LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(spec, holdings, ridges)
         )
@@ -154,7 +151,7 @@ class LagrangianEngine(Engine):
     def _sharp(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
         """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
 
-        There, as beside an outlier in an unbounded kernel, the support that is found depends on
+        There, as next to an outlier in an unbounded kernel, the support that is found depends on
         where the search begins, and so on the past.
         """
         limit = max(_BLURRED, 2.0**18 * float(np.finfo(self._Z.dtype).eps))
@@ -182,12 +179,6 @@ class LagrangianEngine(Engine):
 
     def predictor(self, holdings: Holdings) -> Predictor:
         return self.spec.predictor(holdings, self.state(holdings))
-
-    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
-        """Intercepts (t,) and weights of the features (d, t); with sums only."""
-        assert self._B is not None
-        B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
-        return B[-1], B[:-1]
 
     def loo(self, holdings: Holdings) -> Array:
         """Decision values without each sample, see `left_out_values`."""
@@ -218,22 +209,15 @@ class LagrangianEngine(Engine):
         if isinstance(self.spec.class_weight, str):
             return loo_groups_by_refits(self.spec, holdings)
         F = self._space.multiply(self._Z)
-        for j, (leaving, Z) in enumerate(self._without_groups(holdings, codes)):
+        for j, y in enumerate(self._signs(holdings).T):
+            found = list(left_out_groups(*self._tableau(self._inside[:, j], y), codes))
+            Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(y)).T
             if np.isnan(Z).any():
                 return loo_groups_by_refits(self.spec, holdings)
             values = self._space.multiply(Z)  # A z, which is f where z is 0
-            for g, together in enumerate(leaving):
+            for g, (together, _) in enumerate(found):
                 F[together, j] = values[together, g]
         return np.asarray(F.astype(holdings.rows.dtype))
-
-    def _without_groups(
-        self, holdings: Holdings, codes: Array
-    ) -> Iterator[tuple[list[Array], Array]]:
-        """Yield, for each output, the groups that matter and the coefficients without each."""
-        for j, y in enumerate(self._signs(holdings).T):
-            found = list(left_out_groups(*self._tableau(self._inside[:, j], y), codes))
-            Z = np.array([z for _, z in found], dtype=self._space.dtype)
-            yield [together for together, _ in found], Z.reshape(-1, len(holdings)).T
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
@@ -283,8 +267,11 @@ class LagrangianEngine(Engine):
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
         Z = np.ascontiguousarray(self._Z, dtype=holdings.rows.dtype)
-        weights = self.feature_weights(holdings) if self.sums else None
-        return DenseState((np.zeros(Z.shape[1], dtype=Z.dtype), Z), weights)
+        coefficients = np.zeros(Z.shape[1], dtype=Z.dtype), Z
+        if self._B is None:
+            return DenseState(coefficients)
+        B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
+        return DenseState(coefficients, (B[-1], B[:-1]))  # intercepts and weights of the features
 
     # -- solving --------------------------------------------------------------------------------
 
@@ -304,10 +291,8 @@ class LagrangianEngine(Engine):
         gone = [label for label in self._live if label not in (*labels, _ALL)]
         self.past = (*self.past, *(event for k in gone for event in self._live.pop(k).events))
         if len(changed):
-            self.n_iter, self._rounding = (
-                0,
-                {k: r for k, r in self._rounding.items() if k in labels},
-            )
+            self.n_iter = 0
+            self._rounding = {k: size for k, size in self._rounding.items() if k in labels}
             solve = self._iterate if self.spec.iteration else self._pivot
             solve(self._signs(after), changed)
         self.serves = after.version
