@@ -147,7 +147,7 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
 
     @property
     def kernel_(self) -> Kernel | None:
-        """The kernel of the distances, normalised if asked for; None in the input space."""
+        """The kernel of the distances, normalised with ``normalize``; None in the input space."""
         return self._region_spec().kernel_in_use(self.n_features_in_)
 
     @property

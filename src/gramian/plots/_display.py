@@ -9,7 +9,7 @@ from gramian.core.text import excerpt
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which stay apart for colour-blind readers; yellow left out: too pale.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; without yellow: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 BLUE, ORANGE, GREEN, RED = COLORS[0], COLORS[1], COLORS[2], COLORS[5]
 GREY = "#666666"
