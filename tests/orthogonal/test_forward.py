@@ -290,7 +290,10 @@ def test_sinc_is_learned_with_few_centres():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"selection": "best"}, r'selection must be "gain", "residual", "random", got \'best\'\.'),
+        (
+            {"selection": "best"},
+            r"selection must be one of \('gain', 'residual', 'random'\), got 'best'\.",
+        ),
         ({"stopping": "aic"}, "stopping must be"),
         ({"ridge": -1.0}, r'ridge must be >= 0, "loo" or "gcv", got -1\.0\.'),
         ({"ridge": "auto"}, r'ridge must be >= 0, "loo" or "gcv", got \'auto\'\.'),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from gramian.core.arrays import Array
+from gramian.core.engines import check_choice
 from gramian.orthogonal._candidates import SELECTION
 from gramian.orthogonal._equations import OrthogonalRegression, ridge_grid
 
@@ -69,13 +70,8 @@ class ForwardRules:
     penalize_bias: bool = True
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("selection", self.selection, (*SELECTION, "random")),
-            ("stopping", self.stopping, STOPPING),
-        ):
-            if value not in choices:
-                names = ", ".join(f'"{choice}"' for choice in choices)
-                raise ValueError(f"{name} must be {names}, got {value!r}.")
+        check_choice("selection", self.selection, (*SELECTION, "random"))
+        check_choice("stopping", self.stopping, STOPPING)
         known = self.ridge in RIDGES if isinstance(self.ridge, str) else self.ridge >= 0
         if not known:
             raise ValueError(f'ridge must be >= 0, "loo" or "gcv", got {self.ridge!r}.')
