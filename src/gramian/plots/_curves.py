@@ -89,7 +89,7 @@ class CurveDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         for k, (name, curve) in enumerate(self.curves.items()):
-            style: dict[str, Any] = {"color": class_color(k), "marker": class_marker(k)}
+            style = {"color": class_color(k), "marker": class_marker(k)}
             ax.plot(curve.counts, curve.losses, label=name, markersize=4, **style)
         words = {"error": "test error", "log": "test log-loss"}
         ax.set_xlabel(f"samples {curve.edited}")

@@ -76,7 +76,7 @@ class Display:
 
     def _write_numbers(self, x: Any, y: Any, numbers: Any, color: str, below: int) -> None:
         """Write numbers next to points, ``below`` typographic points under them."""
-        style: dict[str, Any] = {"textcoords": "offset points", "color": color, "fontsize": 8}
+        style = {"textcoords": "offset points", "color": color, "fontsize": 8}
         for place, height, number in zip(x, y, numbers, strict=True):
             self.ax_.annotate(f"{number:.3g}", (place, height), (4, -below), **style)
 

@@ -50,7 +50,7 @@ class PrequentialDisplay(Display):
                 (result.windowed, "-", 1.5, recent),
                 (result.running, "--", 1.0, all_so_far),
             ):
-                style: dict[str, Any] = {"color": color, "linestyle": line}
+                style = {"color": color, "linestyle": line}
                 ax.plot(result.steps, values, linewidth=width, label=prefix + label, **style)
         ax.set_xlabel("samples seen")
         ax.set_ylabel(f"{result.metric}, predicted before learned")
