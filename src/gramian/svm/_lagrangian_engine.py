@@ -132,7 +132,7 @@ class LagrangianEngine(Engine):
                 kept["_space"].remove(before, np.arange(n, n + k))
             vars(self).update(kept, past=self.history, _live={})
             raise
-        return self._sharp(after, kept["_rounding"])
+        return self._unblurred(after, kept["_rounding"])
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
         """Remove samples, O(n) for one outside all supports."""
@@ -146,9 +146,9 @@ class LagrangianEngine(Engine):
         self._Z = np.delete(self._Z, positions, axis=0)
         self._inside = np.delete(self._inside, positions, axis=0)
         self._follow(after, stale)
-        return self._sharp(after, rounding)
+        return self._unblurred(after, rounding)
 
-    def _sharp(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
+    def _unblurred(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
         """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
 
         There, as next to an outlier in an unbounded kernel, the support that is found depends on
@@ -356,13 +356,13 @@ class LagrangianEngine(Engine):
             members = np.flatnonzero(self._inside[:, j])
             try:
                 found = left_out_solutions(*self._tableau(self._inside[:, j], y))
-                parts = [self._judged(y, *part) for part in _parts(found)]
+                parts = [self._confirmed(y, *part) for part in _parts(found)]
             except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
                 unknown = np.full((len(y), len(members)), np.nan, dtype=self._space.dtype)
-                parts = [self._judged(y, members, unknown)]
-            yield parts or [self._judged(y, members, np.empty((len(y), 0), self._space.dtype))]
+                parts = [self._confirmed(y, members, unknown)]
+            yield parts or [self._confirmed(y, members, np.empty((len(y), 0), self._space.dtype))]
 
-    def _judged(self, y: Array, members: Array, Z: Array) -> LeftOut:
+    def _confirmed(self, y: Array, members: Array, Z: Array) -> LeftOut:
         """Solutions without each member, f₋ᵢ(x_i), and whether the true A confirms them.
 
         A product with A shows what pivoting has lost to rounding: residuals on the support, and
