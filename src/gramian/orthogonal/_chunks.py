@@ -108,8 +108,8 @@ class ChunkSums:
         chunks; None if no centre is one of the rows.
         """
         bases = [
-            basis.unheld() if numbers is None else basis.named(numbers[basis.centres.samples])
-            for basis in engine.bases
+            b.unheld() if numbers is None else b.with_positions(numbers[b.centres.samples])
+            for b in engine.bases
         ]
         parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
         return cls(parts, engine.classified, dtype)

@@ -79,7 +79,7 @@ class BasisEngine(Engine):
     ) -> None:
         self.spec, self.bases, self.past, self.calibration = spec, bases, past, calibration
         self.serves, self.classified = holdings.version, holdings.classes is not None
-        self._apart = False  # whether the bases were selected on samples that were set aside
+        self._set_aside = False  # whether the samples of the selection were set aside
 
     @property
     def n_rows(self) -> int:
@@ -93,10 +93,10 @@ class BasisEngine(Engine):
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """O(m²) for each sample. A new class enters a basis, or is given one of its own.
+        """Add samples, O(m²) each. A new class joins a basis, or gets one of its own.
 
         Where samples, such as outliers, make the weights of the centres undetermined, the bases are
-        chosen anew: what a fit takes may enter.
+        chosen anew, as a fit would choose them.
         """
         try:
             return self._with(before, after)
@@ -121,7 +121,7 @@ class BasisEngine(Engine):
         return self._moved(after, bases, len(y))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """O(m²) for each sample, O(m³) for a centre, which leaves its basis.
+        """Remove samples, O(m²) each; O(m³) for a centre, which leaves its basis.
 
         Where the samples that stay do not determine the weights of the centres that stay, as after
         outliers, or where the last centre of a basis leaves, the bases are chosen anew on them.
@@ -149,7 +149,7 @@ class BasisEngine(Engine):
         for basis in self._bases_for(after):
             left = basis.remove(X, self._targets(y, basis), weight, positions)
             samples = left.centres.samples
-            bases.append(left.named(samples - np.searchsorted(positions, samples)))
+            bases.append(left.with_positions(samples - np.searchsorted(positions, samples)))
         engine = self._moved(after, bases, len(positions))
         worn = engine.holds_all(after) and any(basis.live.worn() for basis in bases)
         return engine.fresh(after, "most of what the sums held has left") if worn else engine
@@ -160,9 +160,9 @@ class BasisEngine(Engine):
         for basis in self.bases:
             samples = basis.centres.samples
             found = np.where(samples < 0, _find_rows(X, basis.centres.points), NOT_HELD)
-            left = basis.named(found)
+            left = basis.with_positions(found)
             left = left.remove(X, self._targets(y, basis), weight, np.arange(len(y)))
-            bases.append(left.named(samples[found < 0]))
+            bases.append(left.with_positions(samples[found < 0]))
         return self._moved(holdings, bases, len(y))
 
     def over(self, holdings: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
@@ -177,7 +177,7 @@ class BasisEngine(Engine):
         """Return the bases over these holdings, none of which took part in their selection."""
         engine = self._moved(holdings, [b.unheld() for b in self._bases_for(holdings)])
         engine = engine.over(holdings, engine._sums(holdings), estimate=False)
-        engine._apart = True
+        engine._set_aside = True
         return engine
 
     def with_sums(self, holdings: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
@@ -276,7 +276,7 @@ class BasisEngine(Engine):
     @property
     def chosen_on_data(self) -> tuple[str, ...]:
         """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
-        basis = () if self._apart else ("basis",)
+        basis = () if self._set_aside else ("basis",)
         return basis if self.calibration is None else (*basis, "calibration")
 
     def state(self, holdings: Holdings) -> BasisState:

@@ -16,14 +16,14 @@ from gramian.core.equations import independent_select
 from gramian.core.kernels import Kernel
 from gramian.orthogonal._forward import ForwardSelection
 from gramian.orthogonal._live_ridge import LiveRidge
-from gramian.orthogonal._normal_equations import Axes, RunningSums, Sums, basis_features, least
+from gramian.orthogonal._normal_equations import Axes, RunningSums, Sums, basis_features, best_ridge
 from gramian.orthogonal._rules import Path
 
 NOT_HELD = -1
 # A centre whose squared distance from the span of the earlier ones is below this, relative to the
 # longest, depends on them: the Cholesky factor of the centres' kernel matrix cannot separate it.
 _DEPENDENT = 1e-12
-# The errors of so many samples tell one λ from another; the regression is over all of them.
+# Leave-one-out errors of at most so many samples choose λ; the regression is over all of them.
 _JUDGED_ON = 20_000
 
 
@@ -133,7 +133,7 @@ class FixedBasis:
     stop_reason: str
 
     @classmethod
-    def of(
+    def from_selection(
         cls, found: ForwardSelection, centres: Centres, outputs: Array, Y: Array, weight: Array
     ) -> FixedBasis:
         """Build a basis from the result of `forward_select`."""
@@ -141,7 +141,7 @@ class FixedBasis:
         return cls(centres, outputs, live, found.path.arrays(), found.stop_reason)
 
     @classmethod
-    def at(
+    def from_centres(
         cls,
         centres: Centres,
         outputs: Array,
@@ -162,9 +162,9 @@ class FixedBasis:
 
     def unheld(self) -> FixedBasis:
         """Return the same basis, none of whose centres is among the held samples."""
-        return self.named(np.full(len(self), NOT_HELD))
+        return self.with_positions(np.full(len(self), NOT_HELD))
 
-    def named(self, samples: Array) -> FixedBasis:
+    def with_positions(self, samples: Array) -> FixedBasis:
         """Return the same basis with other positions of its centres among the held samples."""
         return replace(self, centres=replace(self.centres, samples=samples))
 
@@ -247,7 +247,7 @@ class FixedBasis:
             positions = np.arange(some.start, some.stop, step)
             features = basis_features(U, self.centres.rows(X[some], positions))
             errors += to_host(axes.press(features, targets[some], weight[some], axes.ridges))
-        return self.with_sums(sums, least(axes.ridges, errors))
+        return self.with_sums(sums, best_ridge(axes.ridges, errors))
 
     # -- reads ----------------------------------------------------------------------------------
 

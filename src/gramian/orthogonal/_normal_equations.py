@@ -244,7 +244,7 @@ class Axes:
         return result
 
 
-def least(ridges: Array, errors: Array, tol: float = _TOL) -> float:
+def best_ridge(ridges: Array, errors: Array, tol: float = _TOL) -> float:
     """The largest λ whose error is within the relative tolerance ``tol`` of the smallest.
 
     If the error hardly depends on λ, as for a basis that is small compared with the rows, a

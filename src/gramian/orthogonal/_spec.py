@@ -223,7 +223,7 @@ class BasisSpec(Spec[BasisState]):
             samples, which = self._draw(len(holdings), rng, start)
             centres = Centres(kernels, X[samples], which, samples, self.rules.epsilon)
             free = int(not self.rules.penalize_bias)
-            return FixedBasis.at(centres, outputs, free, X, Y, weight, ridge)
+            return FixedBasis.from_centres(centres, outputs, free, X, Y, weight, ridge)
         found = forward_select(
             lambda samples, kernel: kernels[kernel](X[samples], X),
             placed_like(Y.astype(X.dtype), X),
@@ -235,7 +235,7 @@ class BasisSpec(Spec[BasisState]):
         )
         points = X[found.samples]
         centres = Centres(kernels, points, found.kernels, found.samples, self.rules.epsilon)
-        basis = FixedBasis.of(found, centres, outputs, Y, weight)
+        basis = FixedBasis.from_selection(found, centres, outputs, Y, weight)
         if self.penalty == "kernel":
             return basis.with_kernel_penalty(X, Y, weight, ridge)
         return basis if ridge == self.rules.ridge else basis.with_ridge(X, Y, weight, ridge)
