@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations import class_scores
-from gramian.plots._display import Display, class_color, class_marker, label_text
+from gramian.plots._display import Display, OptionalAxes, class_color, class_marker, label_text
 from gramian.plots._left_out import labels_of, loo_losses
 from gramian.plots._plane import legend_title, plane_of, unnamed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _EVEN = np.log(2.0)
 
@@ -73,7 +70,7 @@ class LeaveOneOutBoundaryDisplay(Display):
         *,
         features: tuple[int | str, int | str] = (0, 1),
         grid_resolution: int = 200,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw a fitted classifier.
 

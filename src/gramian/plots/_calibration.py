@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, label_text
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, OptionalAxes, label_text
 from gramian.plots._left_out import labels_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _NORMAL = 1.96  # two-sided 95 %
 _ENOUGH = 10
@@ -102,7 +99,7 @@ class CalibrationDisplay(Display):
         *,
         pos_label: Any = None,
         n_bins: int = 10,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw a fitted classifier.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -13,10 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource
 from gramian.core.equations import accepted
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, label_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import (
+    BLUE,
+    GREY,
+    ORANGE,
+    Display,
+    OptionalAxes,
+    class_color,
+    label_text,
+)
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 _LEFT_OUT = 100  # samples that are left out and asked for
@@ -147,7 +152,7 @@ class CoverageDisplay(Display):
         y: ArrayLike | None = None,
         *,
         confidences: Sequence[float] = CONFIDENCES,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
         **options: Any,
     ) -> Self:
         """Draw the coverage on test samples, or on up to 100 held samples, each left out.
@@ -215,7 +220,7 @@ class IntervalDisplay(Display):
         method: str = "auto",
         width: str = "auto",
         resolution: int = 200,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw intervals at samples, or along the feature with the others at their medians.
 

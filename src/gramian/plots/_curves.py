@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import ArrayLike, MatrixLike, RandomSource
 from gramian.data import Curve, forgetting_curve
-from gramian.plots._display import Display, class_color, class_marker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import Display, OptionalAxes, class_color, class_marker
 
 
 @dataclass(eq=False, repr=False)
@@ -30,7 +27,7 @@ class CurveDisplay(Display):
     curves: Mapping[str, Curve]
 
     @classmethod
-    def from_curves(cls, curves: Mapping[str, Curve], *, ax: Axes | None = None) -> Self:
+    def from_curves(cls, curves: Mapping[str, Curve], *, ax: OptionalAxes = None) -> Self:
         """Draw curves by name, such as those of several strategies."""
         kinds = {(curve.edited, curve.loss) for curve in curves.values()}
         if len(kinds) != 1:
@@ -49,7 +46,7 @@ class CurveDisplay(Display):
         steps: int = 20,
         loss: str | None = None,
         random_state: RandomSource = 0,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw what happens if the samples of the least or of the greatest value leave first.
 

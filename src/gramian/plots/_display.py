@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from gramian.core.text import excerpt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+OptionalAxes: TypeAlias = "Axes | None"
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; without yellow: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
@@ -42,7 +44,7 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def plot(self, ax: Axes | None = None) -> Self:
+    def plot(self, ax: OptionalAxes = None) -> Self:
         """Draw the figure on ``ax``, or on new axes. Returns self.
 
         The axes and their figure are then ``ax_`` and ``figure_``.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array
-from gramian.plots._display import BLUE, RED, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, RED, Display, OptionalAxes
 
 
 class DriftRecorder:
@@ -106,7 +103,7 @@ class DriftDisplay(Display):
     rebuilt: Sequence[tuple[int, str]] = ()
 
     @classmethod
-    def from_recorder(cls, recorder: DriftRecorder, *, ax: Axes | None = None) -> Self:
+    def from_recorder(cls, recorder: DriftRecorder, *, ax: OptionalAxes = None) -> Self:
         """Draw the record of a `DriftRecorder`."""
         return cls(recorder.edits, recorder.drift, list(recorder.rebuilt)).plot(ax=ax)
 

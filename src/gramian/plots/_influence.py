@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import sample_influence
-from gramian.plots._display import BLUE, GREY, RED, Display, label_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, RED, Display, OptionalAxes, label_text
 
 
 @dataclass(eq=False, repr=False)
@@ -48,7 +45,7 @@ class InfluenceDisplay(Display):
     wrong: Array | None = None
 
     @classmethod
-    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: OptionalAxes = None) -> Self:
         """Draw the most influential samples of a fitted model.
 
         Parameters
@@ -63,7 +60,7 @@ class InfluenceDisplay(Display):
         wrong = model.loo_predict() != model.y_fit_ if is_classifier(model) else None
         return cls(model.ids_, influence, wrong).plot(n_samples=n_samples, ax=ax)
 
-    def plot(self, ax: Axes | None = None, *, n_samples: int = 15) -> Self:
+    def plot(self, ax: OptionalAxes = None, *, n_samples: int = 15) -> Self:
         """Draw the most influential samples on ``ax``, or on new axes. Returns self."""
         self._draw(self._begin(ax), n_samples)
         return self

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.data import label_issues
-from gramian.plots._display import BLUE, GREY, RED, Display, label_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, RED, Display, OptionalAxes, label_text
 
 
 @dataclass(eq=False, repr=False)
@@ -42,7 +39,7 @@ class LabelIssuesDisplay(Display):
     issues: Any
 
     @classmethod
-    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: OptionalAxes = None) -> Self:
         """Draw the most doubtful samples of a classifier or `TableModel`."""
         return cls(label_issues(model, top=n_samples)).plot(ax=ax)
 

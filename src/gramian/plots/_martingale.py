@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from gramian.plots._display import BLUE, GREY, ORANGE, RED, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, ORANGE, RED, Display, OptionalAxes
 
 
 @dataclass(eq=False, repr=False)
@@ -32,7 +29,7 @@ class MartingaleDisplay(Display):
     level: float = 100.0
 
     @classmethod
-    def from_result(cls, result: Any, *, level: float = 100.0, ax: Axes | None = None) -> Self:
+    def from_result(cls, result: Any, *, level: float = 100.0, ax: OptionalAxes = None) -> Self:
         """Draw the martingale of a `Prequential` result.
 
         Parameters

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from gramian.core.arrays import Array
-from gramian.plots._display import Display, class_color, class_marker, label_text
+from gramian.plots._display import Display, OptionalAxes, class_color, class_marker, label_text
 from gramian.plots._left_out import labels_of
 from gramian.plots._plane import legend_title, plane_of, unnamed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LEVELS = (0.1, 0.5, 0.9)
 
@@ -69,7 +66,7 @@ class MembershipDisplay(Display):
         *,
         features: tuple[int | str, int | str] = (0, 1),
         grid_resolution: int = 150,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw a fitted `EllipsoidalFuzzyClassifier`.
 

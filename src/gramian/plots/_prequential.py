@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from gramian.plots._display import Display, class_color
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import Display, OptionalAxes, class_color
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +25,7 @@ class PrequentialDisplay(Display):
     results: Any
 
     @classmethod
-    def from_results(cls, results: Any, *, ax: Axes | None = None) -> Self:
+    def from_results(cls, results: Any, *, ax: OptionalAxes = None) -> Self:
         """Draw one result, or several by name.
 
         Parameters

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations import CRITERIA
 from gramian.core.search import Selection
-from gramian.plots._display import RED, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import RED, Display, OptionalAxes
 
 _NAMES = {
     "log": "log-loss",
@@ -50,7 +47,7 @@ class SelectionPathDisplay(Display):
     selection: Selection
 
     @classmethod
-    def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, *, ax: OptionalAxes = None) -> Self:
         """Draw the search of a fitted model.
 
         Parameters

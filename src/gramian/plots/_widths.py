@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.plots._display import BLUE, GREY, ORANGE, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, OptionalAxes
 
 _FIFTHS = 5
 
@@ -44,7 +41,7 @@ class WidthDisplay(Display):
         *,
         confidence_level: float = 0.9,
         method: str = "auto",
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Ask for intervals of both kinds at test samples, and draw how often they hold the truth.
 
