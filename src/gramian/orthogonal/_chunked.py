@@ -48,8 +48,7 @@ class ChunkedRows(BasisAttributes):
         if not is_chunked(X):
             super()._begin(X, y, sample_weight, ids, classes, groups)
             return
-        _check_no_groups(groups)
-        spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids)
+        spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids, groups)
         if self.tuning_fraction is not None:
             raise ValueError(
                 "tuning_fraction needs samples that the model holds, and those of Dask arrays are "
@@ -86,14 +85,10 @@ class ChunkedRows(BasisAttributes):
         if not (is_chunked(X) and self.__sklearn_is_fitted__()):
             super()._learn(X, y, sample_weight, ids, classes, groups)
             return
-        _check_no_groups(groups)
-        now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
-        holdings = replace(
-            now.holdings, next_id=now.holdings.next_id + len(chunks), version=object()
-        )
-        holdings = self._classes_after_append(
-            now.holdings, holdings, _labels_of(self, chunks, now.holdings)
-        )
+        now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids, groups)
+        held = now.holdings
+        holdings = replace(held, next_id=held.next_id + len(chunks), version=object())
+        holdings = self._classes_after_append(held, holdings, _labels_of(self, chunks, held))
         engine = self._engine().with_classes(holdings)
         sums = _added_up(chunks, engine, None, holdings.rows.dtype)
         self._now = now.moved(holdings, engine.with_sums(holdings, sums, len(chunks)))
@@ -182,9 +177,8 @@ class ChunkedRows(BasisAttributes):
             return super().loo_decision_function()  # type: ignore[misc]  # of the class after it
         now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
         dtype, width = now.holdings.rows.dtype, _outputs_width(now)
-        return chunks.map_rows(
-            partial(_left_out, self._engine(), dtype, width is None), width, dtype
-        )
+        left_out = partial(_left_out, _engine_of(now), dtype, width is None)
+        return chunks.map_rows(left_out, width, dtype)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -231,14 +225,6 @@ def _outputs_width(now: Fitted) -> int | None:
     return None if flat else t
 
 
-def _check_no_groups(groups: Any) -> None:
-    if groups is not None:
-        raise ValueError(
-            "groups are for samples that the model holds, and those of Dask arrays are not held. "
-            "Leave groups=None."
-        )
-
-
 def _chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Yield samples, targets and weights (or None) of each chunk; ValueError for other items."""
     if y is not None:
@@ -281,7 +267,15 @@ def _without_rows(holdings: Holdings, **changes: Any) -> Holdings:
     return replace(holdings, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
 
 
-def _aligned(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> RowChunks:
+def _aligned(
+    model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None, groups: Any = None
+) -> RowChunks:
+    """The chunks of Dask arrays; ValueError if they come with ids or groups."""
+    if groups is not None:
+        raise ValueError(
+            "groups are for samples that the model holds, and those of Dask arrays are not held. "
+            "Leave groups=None."
+        )
     if ids is not None:
         raise ValueError("rows of Dask arrays are not held and have no ids; leave `ids` out.")
     return RowChunks.align(X, y, sample_weight, numeric=not is_classifier(model))
