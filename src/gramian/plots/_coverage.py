@@ -160,12 +160,11 @@ class CoverageDisplay(Display):
         Parameters
         ----------
         model : fitted estimator
-        X, y : array-like, optional
-        confidences : sequence of float
+        X, y, confidences
+            As for `coverage_of`.
         ax : matplotlib Axes, optional
         **options
-            Of ``p_values``, such as ``score`` and ``mondrian``, or of ``predict_interval``, such
-            as ``width``. Of held samples, local widths are by ``method="jackknife+"``.
+            As for `coverage_of`.
         """
         name = "left-out samples" if X is None else "test samples"
         return cls(coverage_of(model, X, y, confidences, **options), name).plot(ax=ax)
