@@ -137,7 +137,7 @@ class FixedBasis:
         cls, found: ForwardSelection, centres: Centres, outputs: Array, Y: Array, weight: Array
     ) -> FixedBasis:
         """Build a basis from the result of `forward_select`."""
-        live = LiveRidge.from_selection(found, Y, weight)
+        live = LiveRidge.from_regression(found.regression, Y, weight)
         return cls(centres, outputs, live, found.path.arrays(), found.stop_reason)
 
     @classmethod

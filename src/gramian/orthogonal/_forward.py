@@ -24,59 +24,34 @@ _ROUNDINGS = 128
 class ForwardSelection:
     """The result of `forward_select`.
 
-    The estimator is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. In arrays with one row or entry per
-    column, number 0 belongs to the bias.
+    The estimator is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``.
 
     Attributes
     ----------
     samples, kernels : ndarray of shape (m,)
         The centres in the order of their selection, and the kernel number of each.
-    ridge : float
-    Q : ndarray of shape (m + 1, n)
-        Row j is the column q_j, times the roots of the weights. A view of the whole buffer of
-        the selection, whose memory is freed with this result.
-    U : ndarray of shape (m + 1, m + 1)
-        ``K_m = Q U`` for the columns chosen.
-    squares : ndarray of shape (m + 1,)
-        ``q_jᵀq_j``.
-    moments : ndarray of shape (m + 1, t)
-        ``q_jᵀY``.
-    orthogonal_weights : ndarray of shape (m + 1, t)
-    residual : ndarray of shape (n, t)
-        ``Y − K_m w``, without weights.
-    hat : ndarray of shape (n,)
-        Diagonal of the hat matrix.
-    loo_residual : ndarray of shape (n, t)
-        ``y_i − f₋ᵢ(x_i)`` without row i, but with the same centres and penalty λ‖U w‖².
+    regression : OrthogonalRegression
+        The ridge regression on the bias, which is column 0, and the columns of the centres; its
+        rows are multiplied by the roots of the weights.
     path : Path
         The criteria for each size during the selection.
     stop_reason : {"loo", "gcv", "bic", "lambda", "max_basis", "ill-conditioned", "exact", \
 "exhausted"}
         Why the selection stopped: by the criterion; at ``max_basis``; after 64 dependent
         candidates in a row; because nothing is left to fit; because every sample is used.
-    free : int
-        1 if the bias has no ridge, else 0.
     """
 
     samples: Array
     kernels: Array
-    ridge: float
-    Q: Array
-    U: Array
-    squares: Array
-    moments: Array
-    orthogonal_weights: Array
-    residual: Array
-    hat: Array
-    loo_residual: Array
+    regression: OrthogonalRegression
     path: Path
     stop_reason: str
-    free: int
 
     @property
     def weights(self) -> Array:
         """w of shape (m + 1, t), from ``U w = a`` (andelic2007: α̂ = U⁻¹ α̃)."""
-        result: Array = solve_triangular(self.U, self.orthogonal_weights, unit_diagonal=True)
+        U, a = self.regression.basis.U, self.regression.weights
+        result: Array = solve_triangular(U, a, unit_diagonal=True)
         return result
 
 
@@ -142,28 +117,8 @@ def forward_select(
         growth.enter(selector.get(regression.basis, int(sample), int(kernel)))
     reason = growth.run()
     growth.settle()
-    return _result(growth, roots[:, None], reason)
-
-
-def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
-    regression, basis = growth.regression, growth.regression.basis
     centres = np.array(growth.centres, dtype=np.intp).reshape(-1, 2)
-    return ForwardSelection(
-        samples=centres[:, 0],
-        kernels=centres[:, 1],
-        ridge=regression.ridge,
-        Q=basis.Q,
-        U=basis.U.copy(),
-        squares=basis.squares.copy(),
-        moments=regression.moments.copy(),
-        orthogonal_weights=regression.weights,
-        residual=regression.residual.T / roots,
-        hat=regression.hat,
-        loo_residual=regression.loo().T / roots,
-        path=growth.path,
-        stop_reason=reason,
-        free=regression.free,
-    )
+    return ForwardSelection(centres[:, 0], centres[:, 1], regression, growth.path, reason)
 
 
 class _Growth:

@@ -20,8 +20,7 @@ from scipy.linalg import block_diag, solve_triangular
 
 from gramian.core.arrays import Array, device_like, to_host
 from gramian.core.gram._normal import LiveNormal
-from gramian.orthogonal._equations import leave_out, penalties
-from gramian.orthogonal._forward import ForwardSelection
+from gramian.orthogonal._equations import OrthogonalRegression, leave_out, penalties
 from gramian.orthogonal._normal_equations import Axes, Sums, basis_features
 
 _ADVICE = "raise `ridge`, or hold more rows than columns"
@@ -58,19 +57,21 @@ class LiveRidge:
         self._assign(np.asarray(U, dtype=float), _joint(sums), sums.rows, float(ridge), free)
 
     @classmethod
-    def from_selection(
-        cls, selection: ForwardSelection, targets: Array, weight: Array | None = None
+    def from_regression(
+        cls, regression: OrthogonalRegression, targets: Array, weight: Array | None = None
     ) -> LiveRidge:
         """Build the estimator that `forward_select` found, over its rows and weights."""
+        basis = regression.basis
         weight = np.ones(len(targets)) if weight is None else weight
         sums = Sums(
-            gram=np.diag(selection.squares.astype(float)),
-            moments=selection.moments.astype(float),
+            gram=np.diag(basis.squares.astype(float)),
+            moments=regression.moments.astype(float),
             squares=weight @ np.square(targets.astype(float)),
             total=float(weight.sum()),
             rows=len(targets),
         )
-        return cls(selection.U, sums, selection.ridge, selection.free, device_like(selection.Q))
+        U, like = basis.U.copy(), device_like(basis.Q)
+        return cls(U, sums, regression.ridge, regression.free, like)
 
     def copy(self) -> LiveRidge:
         """Return a copy with independent edits."""
