@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,7 +54,7 @@ _ALL = None
 
 
 class LeftOut(NamedTuple):
-    """Solutions of one output without some members of its support, one at a time."""
+    """Solutions of one output without each member of its support."""
 
     members: Array
     """Positions (b,)."""
@@ -181,17 +180,16 @@ class LagrangianEngine(Engine):
         return self.spec.predictor(holdings, self.state(holdings))
 
     def loo(self, holdings: Holdings) -> Array:
-        """Decision values without each sample, see `left_out_values`."""
+        """Decision values without each sample, see `left_out_solutions`."""
         if holdings.codes is not None:
             return self._loo_groups(holdings, holdings.codes)
         if isinstance(self.spec.class_weight, str):
             return balanced_loo(self.spec, holdings)
         F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
         doubtful: set[int] = set()
-        for j, parts in enumerate(self._left_out(holdings)):
-            for members, _, values, reliable in parts:
-                F[members, j] = values
-                doubtful.update(members[~reliable].tolist())
+        for j, (members, _, values, reliable) in enumerate(self._left_out(holdings)):
+            F[members, j] = values
+            doubtful.update(members[~reliable].tolist())
         found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.spec, holdings)
         if np.isnan(found).any():
             raise np.linalg.LinAlgError(
@@ -243,13 +241,10 @@ class LagrangianEngine(Engine):
             return
         outputs, left = self.predictor(holdings).outputs, []
         doubtful: set[int] = set()
-        for parts in self._left_out(holdings):
-            kept = [(members[reliable], Z[:, reliable]) for members, Z, _, reliable in parts]
-            doubtful.update(
-                i for members, _, _, reliable in parts for i in members[~reliable].tolist()
-            )
-            members, Z = (np.concatenate(part, axis=-1) for part in zip(*kept, strict=True))
-            left.append((members, self._space.project(Z) if self.sums else Z))
+        for members, Z, _, reliable in self._left_out(holdings):
+            doubtful.update(members[~reliable].tolist())
+            Z = self._space.project(Z[:, reliable]) if self.sums else Z[:, reliable]
+            left.append((members[reliable], Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
             K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
@@ -350,31 +345,36 @@ class LagrangianEngine(Engine):
                 stacklevel=2,
             )
 
-    def _left_out(self, holdings: Holdings) -> Iterator[list[LeftOut]]:
-        """Yield, for each output, its solutions without each member of its support, in parts."""
-        for j, y in enumerate(self._signs(holdings).T):
-            members = np.flatnonzero(self._inside[:, j])
-            try:
-                found = left_out_solutions(*self._tableau(self._inside[:, j], y))
-                parts = [self._confirmed(y, *part) for part in _parts(found)]
-            except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
-                unknown = np.full((len(y), len(members)), np.nan, dtype=self._space.dtype)
-                parts = [self._confirmed(y, members, unknown)]
-            yield parts or [self._confirmed(y, members, np.empty((len(y), 0), self._space.dtype))]
-
-    def _confirmed(self, y: Array, members: Array, Z: Array) -> LeftOut:
-        """Solutions without each member, f₋ᵢ(x_i), and whether the true A confirms them.
+    def _left_out(self, holdings: Holdings) -> Iterator[LeftOut]:
+        """Yield, for each output, its solutions without each member of its support.
 
         A product with A shows what pivoting has lost to rounding: residuals on the support, and
         slacks of the wrong sign outside.
         """
-        rho = y[:, None] - self._space.multiply(Z)
-        wrong = np.where(Z != 0.0, np.abs(rho), y[:, None] * rho)
-        own = members, np.arange(len(members))
-        wrong[own] = 0.0
-        rounding = [slack_tolerance(z, self._space.largest) for z in Z.T]
-        reliable = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
-        return LeftOut(members, Z, y[members] - rho[own], reliable)
+        for j, y in enumerate(self._signs(holdings).T):
+            members, Z = self._without_members(self._inside[:, j], y)
+            values, reliable = np.empty(len(members), Z.dtype), np.empty(len(members), bool)
+            for start in range(0, len(members), _AT_ONCE):
+                some = slice(start, start + _AT_ONCE)
+                z, own = np.ascontiguousarray(Z[:, some]), members[some]
+                rho = y[:, None] - self._space.multiply(z)
+                wrong = np.where(z != 0.0, np.abs(rho), y[:, None] * rho)
+                wrong[own, np.arange(len(own))] = 0.0
+                rounding = [slack_tolerance(column, self._space.largest) for column in z.T]
+                values[some] = y[own] - rho[own, np.arange(len(own))]
+                reliable[some] = wrong.max(axis=0) <= _ROOM * np.array(rounding)
+            yield LeftOut(members, Z, values, reliable)
+
+    def _without_members(self, support: Array, y: Array) -> tuple[Array, Array]:
+        """Members of a support, and the coefficients (n, b) without each; NaN where unknown."""
+        members = np.flatnonzero(support)
+        Z = np.empty((len(y), len(members)), dtype=self._space.dtype)
+        try:
+            for k, (_, z) in enumerate(left_out_solutions(*self._tableau(support, y))):
+                Z[:, k] = z
+        except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
+            Z[:] = np.nan
+        return members, Z
 
     def _tableau(self, support: Array, y: Array) -> tuple[Tableau, Array, Array, Array, float]:
         """Return the arguments of `left_out_solutions` for one output."""
@@ -398,9 +398,3 @@ def _labels(holdings: Holdings) -> list[Any]:
     assert holdings.classes is not None
     result: list[Any] = holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()
     return result
-
-
-def _parts(found: Iterator[tuple[int, Array]]) -> Iterator[tuple[Array, Array]]:
-    """Yield members and their solutions (n, b), some at a time."""
-    while some := list(islice(found, _AT_ONCE)):
-        yield np.array([i for i, _ in some]), np.column_stack([z for _, z in some])
