@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.orthogonal._candidates import POOL, SELECTION, CandidatePool, ColumnSource
-from gramian.orthogonal._columns import OrthogonalRegression
+from gramian.orthogonal._equations import OrthogonalRegression
 from tests.tolerance import tolerance
 
 GAMMAS = (0.3, 3.0)

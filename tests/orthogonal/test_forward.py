@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.orthogonal._forward import ForwardRules, forward_select
+from gramian.orthogonal._forward import forward_select
+from gramian.orthogonal._rules import ForwardRules
 from tests.tolerance import tolerance
 
 
@@ -40,6 +41,15 @@ def design(X, selection, gammas=(1.0,), epsilon=0.0):
     return np.column_stack([np.ones(len(X)), columns])
 
 
+def triangle(selection):
+    """U of ``K_m = Q U``."""
+    return selection.regression.basis.U
+
+
+def ridge_of(selection):
+    return selection.regression.ridge
+
+
 def orthogonality(Q):
     rows = Q / np.linalg.norm(Q, axis=1, keepdims=True)
     return np.abs(rows @ rows.T - np.eye(len(Q))).max()
@@ -56,9 +66,11 @@ def test_a_thousand_columns_are_orthogonal(selection):
     )
     assert len(found.samples) == 1000
     assert found.path.condition[-1] > 1e5
-    assert orthogonality(found.Q) < 1e-10  # the bound asked for; measured: 1e-15
+    assert orthogonality(found.regression.basis.Q) < 1e-10  # the bound asked for; measured: 1e-15
     np.testing.assert_allclose(
-        found.Q.T @ found.U, design(X, found), atol=tolerance(1100, updates=1000)
+        found.regression.basis.Q.T @ triangle(found),
+        design(X, found),
+        atol=tolerance(1100, updates=1000),
     )
 
 
@@ -85,15 +97,15 @@ def test_result_equals_a_direct_ridge_solve(selection, weighted, penalize_bias):
     root = np.sqrt(weight)[:, None]
     # U makes the columns orthogonal under the weights: the triangular factor of a QR, unit diagonal
     R = np.linalg.qr(K * root)[1]
-    np.testing.assert_allclose(found.U, R / np.diagonal(R)[:, None], rtol=rtol, atol=rtol)
-    penalty = found.ridge * (np.arange(len(R)) >= 1 - penalize_bias)
-    M = K.T @ (K * weight[:, None]) + found.U.T @ (penalty[:, None] * found.U)
+    np.testing.assert_allclose(triangle(found), R / np.diagonal(R)[:, None], rtol=rtol, atol=rtol)
+    penalty = ridge_of(found) * (np.arange(len(R)) >= 1 - penalize_bias)
+    M = K.T @ (K * weight[:, None]) + triangle(found).T @ (penalty[:, None] * triangle(found))
     w = np.linalg.solve(M, K.T @ (Y * weight[:, None]))
     rtol = tolerance(60, cond=np.linalg.cond(M), power=1)
     np.testing.assert_allclose(found.weights, w, rtol=rtol, atol=rtol)
-    np.testing.assert_allclose(found.residual, Y - K @ w, atol=rtol)
+    np.testing.assert_allclose(found.regression.residual.T / root, Y - K @ w, atol=rtol)
     H = K @ np.linalg.solve(M, K.T * weight)
-    np.testing.assert_allclose(found.hat, np.diagonal(H), atol=rtol)
+    np.testing.assert_allclose(found.regression.hat, np.diagonal(H), atol=rtol)
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -101,13 +113,15 @@ def test_leave_one_out_equals_refits_with_the_basis_and_penalty_kept(weighted):
     X, Y = problem(n=30, noise=0.5)
     weight = np.random.default_rng(1).uniform(0.2, 3.0, 30) if weighted else np.ones(30)
     found = select(X, Y, weight=weight, patience=5)
-    K, penalty = design(X, found), found.ridge * found.U.T @ found.U
+    K, U = design(X, found), triangle(found)
+    penalty = ridge_of(found) * U.T @ U
+    loo_residual = found.regression.loo().T / np.sqrt(weight)[:, None]
     for i in range(30):
         keep = np.arange(30) != i
         weighted_rows = K[keep] * weight[keep, None]
         w = np.linalg.solve(weighted_rows.T @ K[keep] + penalty, weighted_rows.T @ Y[keep])
         rtol = tolerance(30, cond=np.linalg.cond(K), power=2)
-        np.testing.assert_allclose(found.loo_residual[i], Y[i] - K[i] @ w, rtol=rtol)
+        np.testing.assert_allclose(loo_residual[i], Y[i] - K[i] @ w, rtol=rtol)
 
 
 def test_path_holds_the_criteria_of_each_size():
@@ -115,15 +129,15 @@ def test_path_holds_the_criteria_of_each_size():
     found = select(X, Y, max_basis=15, patience=50)
     longest = select(X, Y, max_basis=15, patience=50, stopping="lambda", tol=0.0)
     for size, ridge, gcv in zip(found.path.size, found.path.ridge, found.path.gcv, strict=True):
-        Q = longest.Q[: size + 1]
+        Q = longest.regression.basis.Q[: size + 1]
         H = Q.T @ np.linalg.solve(Q @ Q.T + ridge * np.eye(size + 1), Q)
         rss, left = np.square(Y - H @ Y).sum(), 60 - np.trace(H)
         rtol = tolerance(60, cond=1e3, power=1)
         np.testing.assert_allclose(gcv, 60 * rss / left**2, rtol=rtol)
     best = np.argmin(found.path.loo)
     assert len(found.samples) == found.path.size[best]
-    assert found.ridge == found.path.ridge[best]
-    press = np.square(found.loo_residual).sum() / 60
+    assert ridge_of(found) == found.path.ridge[best]
+    press = np.square(found.regression.loo()).sum() / 60
     # On the way the leave-one-out error follows λ with a lag of two per cent.
     np.testing.assert_allclose(press, found.path.loo[best], rtol=1e-2)
 
@@ -131,13 +145,13 @@ def test_path_holds_the_criteria_of_each_size():
 def test_ridge_can_follow_the_leave_one_out_error():
     X, Y = problem(n=100, noise=0.5)
     found = select(X, Y, ridge="loo", max_basis=20)
-    K, U = design(X, found), found.U
+    K, U = design(X, found), triangle(found)
 
     def press(ridge):
         H = K @ np.linalg.solve(K.T @ K + ridge * U.T @ U, K.T)
         return np.square((Y - H @ Y) / (1 - np.diagonal(H))[:, None]).sum()
 
-    assert press(found.ridge) < min(press(0.5 * found.ridge), press(2.0 * found.ridge))
+    assert press(ridge_of(found)) < min(press(0.5 * ridge_of(found)), press(2.0 * ridge_of(found)))
 
 
 def test_weights_count_as_repetitions():
@@ -148,7 +162,8 @@ def test_weights_count_as_repetitions():
     weighted = select(X, Y, weight=times.astype(float), **options)
     repeated = select(X[rows], Y[rows], **options)
     np.testing.assert_array_equal(X[weighted.samples], X[rows][repeated.samples])
-    np.testing.assert_allclose(weighted.ridge, repeated.ridge, rtol=1e-5)  # how far λ settles
+    rtol = 1e-5  # how far λ settles
+    np.testing.assert_allclose(ridge_of(weighted), ridge_of(repeated), rtol=rtol)
     np.testing.assert_allclose(
         weighted.path.gcv, repeated.path.gcv, rtol=tolerance(60, cond=1e3, power=1)
     )
@@ -160,7 +175,7 @@ def test_an_unpenalised_bias_carries_constants_through():
     plain, raised = select(X, Y, **options), select(X, Y + 1000.0, **options)
     np.testing.assert_array_equal(plain.samples, raised.samples)
     atol = tolerance(60, cond=1e3 * plain.path.condition[-1], power=1)
-    np.testing.assert_allclose(raised.residual, plain.residual, atol=atol)
+    np.testing.assert_allclose(raised.regression.residual, plain.regression.residual, atol=atol)
 
 
 def test_one_pass_of_columns_and_no_more():
@@ -237,9 +252,9 @@ def test_selection_goes_on_from_where_another_ended():
     np.testing.assert_array_equal(grown.samples, whole.samples)
     assert grown.path.size == list(range(5, 13))
     rtol = tolerance(100, cond=1e4, power=1)
-    np.testing.assert_allclose(grown.ridge, whole.ridge, rtol=1e-4)  # how far λ settles
+    np.testing.assert_allclose(ridge_of(grown), ridge_of(whole), rtol=1e-4)  # how far λ settles
     fixed = select(X, Y, start=(part.samples, part.kernels), max_basis=5, ridge=0.1)
-    np.testing.assert_allclose(fixed.U, part.U, rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(triangle(fixed), triangle(part), rtol=rtol, atol=rtol)
     assert fixed.stop_reason == "max_basis"
     kept = select(X, Y, start=(part.samples, part.kernels), max_basis=2, ridge=0.1)
     np.testing.assert_array_equal(kept.samples, part.samples)
@@ -254,10 +269,11 @@ def test_starting_centres_must_be_independent():
 def test_float32_stays_float32():
     X, Y = problem()
     found = select(X.astype(np.float32), Y.astype(np.float32), patience=5)
-    assert found.weights.dtype == found.Q.dtype == found.loo_residual.dtype == np.float32
+    regression = found.regression
+    assert found.weights.dtype == regression.basis.Q.dtype == regression.loo().dtype == np.float32
     K = design(X, found)
     np.testing.assert_allclose(
-        found.residual,
+        regression.residual.T,
         Y - K @ found.weights,
         atol=tolerance(60, dtype=np.float32, cond=100.0, power=1),
     )
@@ -289,7 +305,10 @@ def test_sinc_is_learned_with_few_centres():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"selection": "best"}, r'selection must be "gain", "residual", "random", got \'best\'\.'),
+        (
+            {"selection": "best"},
+            r"selection must be one of \('gain', 'residual', 'random'\), got 'best'\.",
+        ),
         ({"stopping": "aic"}, "stopping must be"),
         ({"ridge": -1.0}, r'ridge must be >= 0, "loo" or "gcv", got -1\.0\.'),
         ({"ridge": "auto"}, r'ridge must be >= 0, "loo" or "gcv", got \'auto\'\.'),

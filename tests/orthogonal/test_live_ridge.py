@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from gramian.orthogonal._forward import ForwardRules, forward_select
+from gramian.orthogonal._forward import forward_select
 from gramian.orthogonal._live_ridge import LiveRidge
+from gramian.orthogonal._normal_equations import Axes, basis_features
+from gramian.orthogonal._rules import ForwardRules
 from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
@@ -31,6 +33,8 @@ class Data:
             ForwardRules(max_basis=basis, patience=1000, **rules),
             weight=self.weight[self.seen],
         )
+        regression = self.found.regression
+        self.U, self.ridge, self.free = regression.basis.U, regression.ridge, regression.free
         self.rows = gram(self.X, self.X[self.found.samples])
 
     def take(self, index):
@@ -39,16 +43,16 @@ class Data:
     def live(self, index=None):
         if index is None:
             seen = self.seen
-            return LiveRidge.from_selection(self.found, self.Y[seen], self.weight[seen])
-        sums = chunk_sums(self.found.U, *self.take(index))
-        return LiveRidge(self.found.U, sums, self.found.ridge, self.found.free)
+            return LiveRidge.from_regression(self.found.regression, self.Y[seen], self.weight[seen])
+        sums = chunk_sums(self.U, *self.take(index))
+        return LiveRidge(self.U, sums, self.ridge, self.free)
 
     def normal_matrix(self, index):
         """M in the columns themselves: ``KᵀVK + λ UᵀU``, the bias of U aside if it is free."""
         rows, _, weight = self.take(index)
         K = np.column_stack([np.ones(len(rows)), rows])
-        diagonal = self.found.ridge * (np.arange(K.shape[1]) >= self.found.free)
-        return K, K.T @ (weight[:, None] * K) + self.found.U.T @ np.diag(diagonal) @ self.found.U
+        diagonal = self.ridge * (np.arange(K.shape[1]) >= self.free)
+        return K, K.T @ (weight[:, None] * K) + self.U.T @ np.diag(diagonal) @ self.U
 
     def direct(self, index):
         """Weights by one solve from the rows in ``index``."""
@@ -65,6 +69,11 @@ class Data:
         assert live.sums.rows == len(index)
 
 
+def criteria(live):
+    """RSS, df and GCV for any λ, from the sums of a live regression."""
+    return Axes.of(live.sums, live.free).shrinkage
+
+
 @pytest.mark.parametrize("penalize_bias", [True, False])
 def test_begins_as_the_selection_ended(penalize_bias):
     data = Data(penalize_bias=penalize_bias)
@@ -73,19 +82,20 @@ def test_begins_as_the_selection_ended(penalize_bias):
     rtol = tolerance(80, cond=data.found.path.condition[-1], power=1)
     np.testing.assert_allclose(live.weights, data.found.weights, rtol=rtol)
     rows, Y, weight = data.take(seen)
-    np.testing.assert_allclose(live.leverages(rows, weight), data.found.hat, rtol=rtol)
+    hat = live._leverages(basis_features(live.U, rows), weight)
+    np.testing.assert_allclose(hat, data.found.regression.hat, rtol=rtol)
     loo = live.loo_residuals(rows, Y, weight)
-    np.testing.assert_allclose(loo, data.found.loo_residual, rtol=rtol, atol=rtol)
+    expected = data.found.regression.loo().T / np.sqrt(weight)[:, None]
+    np.testing.assert_allclose(loo, expected, rtol=rtol, atol=rtol)
     best = data.found.path.best("loo")
-    np.testing.assert_allclose(live.gcv(), data.found.path.gcv[best], rtol=rtol)
-    np.testing.assert_allclose(
-        live.minimize_gcv(), data.found.ridge, rtol=1e-4
-    )  # how far it settles
+    gcv = criteria(live).gcv(live.ridge)
+    np.testing.assert_allclose(gcv, data.found.path.gcv[best], rtol=rtol)
+    np.testing.assert_allclose(live.minimize_gcv(), data.ridge, rtol=1e-4)  # how far it settles
 
 
 def test_features_of_the_rows_give_the_sums_of_the_selection():
     data = Data()
-    summed = chunk_sums(data.found.U, *data.take(data.seen))
+    summed = chunk_sums(data.U, *data.take(data.seen))
     condition = data.found.path.condition[-1]
     assert data.live().sums.distance(summed) < tolerance(80, cond=condition, power=1)
 
@@ -134,7 +144,7 @@ def test_thousands_of_edits_leave_rounding_error_only():
         live.remove(*data.take([i]))
     assert live.normal.rebuilds == before
     data.assert_direct(live, data.seen, edits=6000)
-    summed = chunk_sums(data.found.U, *data.take(data.seen))
+    summed = chunk_sums(data.U, *data.take(data.seen))
     assert live.sums.distance(summed) < tolerance(80, updates=6000)
     assert live.drift() < tolerance(80, updates=6000)
 
@@ -145,7 +155,8 @@ def test_all_rows_may_leave_and_return():
     for i in data.seen:
         live.remove(*data.take([i]))
     assert live.sums.rows == 0
-    atol = tolerance(80, updates=80, cond=data.found.squares.max() / data.found.ridge, power=1)
+    longest = data.found.regression.basis.squares.max()
+    atol = tolerance(80, updates=80, cond=longest / data.ridge, power=1)
     np.testing.assert_allclose(live.orthogonal_weights, 0.0, atol=atol)
     for i in data.seen[::-1]:
         live.append(*data.take([i]))
@@ -174,7 +185,7 @@ def test_row_with_leverage_one_leaves_and_has_no_leave_one_out_value():
         live.remove(rows[2:], targets[2:])
     assert live.sums.rows == 3
     np.testing.assert_allclose(live.weights, [[1.5], [3.5]], rtol=tolerance(3))
-    live.set_ridge(1e-6)
+    live = LiveRidge(U, live.sums, ridge=1e-6)
     before = live.normal.rebuilds
     live.remove(rows[2:], targets[2:])
     assert live.normal.rebuilds == before + 1
@@ -187,30 +198,34 @@ def test_criteria_equal_those_of_the_hat_matrix(penalize_bias):
     data = Data(penalize_bias=penalize_bias)
     index = np.arange(40, 120)
     live = data.live(index)
-    K, M = data.normal_matrix(index)
     _, Y, weight = data.take(index)
-    H = K @ np.linalg.solve(M, K.T * weight)
-    rss, N = np.einsum("i,ik->", weight, np.square(Y - H @ Y)), weight.sum()
-    rtol = tolerance(80, cond=np.linalg.cond(M), power=1)
-    np.testing.assert_allclose(live.df(), np.trace(H), rtol=rtol)
-    np.testing.assert_allclose(live.rss(), rss, rtol=rtol)
-    np.testing.assert_allclose(live.gcv(), N * rss / (N - np.trace(H)) ** 2, rtol=rtol)
+    N = weight.sum()
 
-    def gcv(log_ridge):
-        live.set_ridge(float(np.exp(log_ridge)))
-        return live.gcv()
+    def by_hat_matrix(ridge):
+        data.ridge = ridge
+        K, M = data.normal_matrix(index)
+        H = K @ np.linalg.solve(M, K.T * weight)
+        rss = np.einsum("i,ik->", weight, np.square(Y - H @ Y))
+        return np.trace(H), rss, N * rss / (N - np.trace(H)) ** 2
 
+    rtol = tolerance(80, cond=np.linalg.cond(data.normal_matrix(index)[1]), power=1)
+    df, rss, gcv = by_hat_matrix(live.ridge)
+    shrinkage = criteria(live)
+    np.testing.assert_allclose(shrinkage.df(live.ridge), df, rtol=rtol)
+    np.testing.assert_allclose(shrinkage.rss(live.ridge), rss, rtol=rtol)
+    np.testing.assert_allclose(shrinkage.gcv(live.ridge), gcv, rtol=rtol)
     best = live.minimize_gcv()
-    found = minimize_scalar(gcv, bounds=(-15, 8), method="bounded")
+    found = minimize_scalar(
+        lambda log: by_hat_matrix(np.exp(log))[2], bounds=(-15, 8), method="bounded"
+    )
     np.testing.assert_allclose(best, np.exp(found.x), rtol=1e-3)  # GCV is flat there
 
 
 def test_gcv_is_infinite_with_as_many_columns_as_rows():
     U, rows, targets = np.eye(2), np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])
-    live = LiveRidge(U, chunk_sums(U, rows, targets), ridge=0.1)
-    assert np.isfinite(live.gcv())
-    live.set_ridge(0.0)
-    assert live.gcv() == np.inf
+    shrinkage = criteria(LiveRidge(U, chunk_sums(U, rows, targets), ridge=0.1))
+    assert np.isfinite(shrinkage.gcv(0.1))
+    assert shrinkage.gcv(0.0) == np.inf
 
 
 def test_outputs_enter_and_leave():
@@ -275,7 +290,7 @@ def test_bad_shapes_leave_everything_as_it_was():
 def test_float32_rows_are_summed_in_float64():
     data = Data()
     rows, Y, weight = (array.astype(np.float32) for array in data.take(data.seen))
-    live = LiveRidge(data.found.U, chunk_sums(data.found.U, rows, Y, weight), data.found.ridge)
+    live = LiveRidge(data.U, chunk_sums(data.U, rows, Y, weight), data.ridge)
     assert live.weights.dtype == float
     np.testing.assert_allclose(
         rows @ live.weights[1:] + live.weights[0],
@@ -292,7 +307,6 @@ def test_wear_outlasts_the_centre_that_wore_the_sums():
     assert not live.worn()  # while it is there, it is most of what is held
     live.remove(far, data.Y[:1])
     live.remove_centre(3)
-    live.set_ridge(2.0)
     assert live.worn()
     assert live.copy().worn()
     assert not LiveRidge(live.U, live.sums, 2.0).worn()

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.orthogonal._normal_equations import Sums, basis_features
-from gramian.orthogonal._ridge_path import Axes
+from gramian.orthogonal._normal_equations import Axes, Sums, basis_features
 from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 

@@ -204,7 +204,9 @@ def test_reselection():
     changes = [k for k in range(1, 90) if chosen[k] != chosen[k - 1]]
     assert changes == [19, 49, 79]
     model = window.estimator_
-    fixed = KernelDiscriminant(gamma=model.gamma_, ridge=model.ridge_).fit(window.X_fit_, window.y_fit_)
+    fixed = KernelDiscriminant(gamma=model.gamma_, ridge=model.ridge_).fit(
+        window.X_fit_, window.y_fit_
+    )
     atol = tolerance(40, updates=60, cond=40 / model.ridge_, power=1)
     np.testing.assert_allclose(window.decision_function(X), fixed.decision_function(X), atol=atol)
 

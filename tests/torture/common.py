@@ -52,7 +52,7 @@ def permuted(model, order):
     twin, engine = clone(model), now.engine
     if hasattr(engine, "bases"):  # whose centres know their positions
         places = np.append(np.argsort(order), NOT_HELD)  # a centre that is not held has -1
-        named = [basis.named(places[basis.centres.samples]) for basis in engine.bases]
+        named = [basis.with_positions(places[basis.centres.samples]) for basis in engine.bases]
         engine = engine._moved(held, named)
     twin._now = now.moved(held, engine.fresh(held))
     return twin

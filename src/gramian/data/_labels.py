@@ -113,8 +113,9 @@ def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The ``id`` of a sample, its ``target``, what the ``others_say``, and the ``probability`` that
-        its label is wrong, or the ``error`` of a number: the root mean square over several targets.
+        The ``id`` of a sample, its ``target``, what the ``others_say``, and the ``probability``
+        that its label is wrong, or the ``error`` of a number: the root mean square over several
+        targets.
 
     Examples
     --------

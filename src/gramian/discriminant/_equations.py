@@ -31,8 +31,7 @@ class MinimumNorm(Equations):
     def intercepts(self, R: Array, s: Array, D: Array, ridge: float) -> Array:
         """``β = sᵀDR / (1 + sᵀDs)``; kim2006, eq. (16), which eqs. (19) and (20) compute by QR."""
         Ds = D * s
-        result: Array = Ds @ R / (1.0 + Ds @ s)
-        return result
+        return Ds @ R / (1.0 + Ds @ s)
 
     def slot_intercepts(self, S: Array, held: Array, D: Array, ridge: float) -> list[float]:
         """All sums by one product."""
@@ -47,17 +46,15 @@ class MinimumNorm(Equations):
             f₋ᵢ = y_i − (r_i − β₋ᵢ s_i) / p_i,    β₋ᵢ = (sᵀDr)₋ᵢ / (1 + (sᵀDs)₋ᵢ)
             (sᵀDv)₋ᵢ = sᵀDv − (v_i/p_i)(PDs)_i − (s_i/p_i)(PDv)_i + (s_i v_i/p_i²)(PDP)_ii
         """
-        first, second = moments(1), moments(2)
-        R, s, p = first
-        result: Array = Y - (R - _left_out_intercepts(first, second) * s[..., None]) / p[..., None]
+        residual, _ = _left_out(moments(1), moments(2))
+        result: Array = Y - residual
         return result
 
     def removals(self, Y: Array, moments: MomentsOf, ridge: float) -> Removals:
-        first, second = moments(1), moments(2)
-        left_out = _left_out_intercepts(first, second)
-        theta = (first.R - left_out * first.s[:, None]) / first.p[:, None]
+        second = moments(2)
+        residual, left_out = _left_out(moments(1), second)
         intercept = second.R.sum(axis=0) / (1.0 + second.s.sum())
-        return Removals(theta, left_out - intercept)
+        return Removals(residual, left_out - intercept)
 
     def group_removals(self, blocks: BlocksOf, ridge: float) -> Removals:
         """θ and the change of β for groups; products with D follow from ``P D P``.
@@ -114,10 +111,13 @@ def left_out_products(V: Array, V2: Array, first: Moments, second: Moments) -> A
     return result
 
 
-def _left_out_intercepts(first: Moments, second: Moments) -> Array:
+def _left_out(first: Moments, second: Moments) -> tuple[Array, Array]:
+    """Residuals ``y_i − f₋ᵢ`` and intercepts ``β₋ᵢ`` without each sample; see `MinimumNorm.loo`."""
+    s, p = first.s[..., None], first.p[..., None]
     cross = left_out_products(first.R, second.R, first, second)
-    squares = left_out_products(first.s[..., None], second.s[..., None], first, second)
-    return cross / (1.0 + squares)
+    squares = left_out_products(s, second.s[..., None], first, second)
+    intercepts = cross / (1.0 + squares)
+    return (first.R - intercepts * s) / p, intercepts
 
 
 def _pull_moments(

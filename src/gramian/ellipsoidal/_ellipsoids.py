@@ -36,7 +36,7 @@ from typing import Literal
 
 import numpy as np
 
-from gramian.core.arrays import row_blocks
+from gramian.core.arrays import Array, row_blocks
 from gramian.core.equations import Independent
 from gramian.core.equations._independent import triangular_coordinates
 from gramian.core.kernels import RBF, Kernel, Polynomial
@@ -66,22 +66,22 @@ def kernel_normalize(kernel: Kernel, n_features: int) -> Kernel:
 class InputEllipsoid:
     """Centre c and Cholesky factor L of the covariance of a class's samples."""
 
-    centre: np.ndarray
-    factor: np.ndarray
+    centre: Array
+    factor: Array
 
-    def distances(self, X: np.ndarray) -> np.ndarray:
+    def distances(self, X: Array) -> Array:
         """``δ² = ‖L⁻¹(x − c)‖²`` for each row of X (kaieda2004, eq. 4); O(d²) each."""
-        result: np.ndarray = (triangular_coordinates(self.factor, X - self.centre) ** 2).sum(axis=1)
+        result: Array = (triangular_coordinates(self.factor, X - self.centre) ** 2).sum(axis=1)
         return result
 
 
-def input_ellipsoid(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> InputEllipsoid:
+def input_ellipsoid(X: Array, zeta: float, weight: Array | None = None) -> InputEllipsoid:
     """Centre and covariance of one class's samples (kaieda2004, eqs. 2, 5, 6); O(n d² + d³)."""
     centre, covariance = mean_and_covariance(X, member_shares(len(X), weight))
     return InputEllipsoid(centre, cholesky_floor(covariance, zeta))
 
 
-def input_loo_distances(X: np.ndarray, zeta: float, weight: np.ndarray | None = None) -> np.ndarray:
+def input_loo_distances(X: Array, zeta: float, weight: Array | None = None) -> Array:
     """``δ²`` of each sample from the ellipsoid of the others; O(n d³).
 
     Leaving one out is an exact rank-one change of the covariance; the floor ζ is applied again. The
@@ -98,7 +98,7 @@ def input_loo_distances(X: np.ndarray, zeta: float, weight: np.ndarray | None = 
     return out
 
 
-def cholesky_floor(covariance: np.ndarray, zeta: float) -> np.ndarray:
+def cholesky_floor(covariance: Array, zeta: float) -> Array:
     """Cholesky factors in which a pivot below ζ is replaced by ζ (kaieda2004, after eq. 6).
 
     ``covariance`` is one d × d matrix or a stack of them; O(d³) each.
@@ -122,20 +122,20 @@ def cholesky_floor(covariance: np.ndarray, zeta: float) -> np.ndarray:
 class SvdEllipsoid:
     """The mean kernel column of a class and the operator ``A⁺ Z`` in its eigenvectors."""
 
-    mean: np.ndarray
-    operator: np.ndarray
+    mean: Array
+    operator: Array
 
-    def distances(self, cross: np.ndarray) -> np.ndarray:
+    def distances(self, cross: Array) -> Array:
         """``δ² = ‖A⁺ Z (k(X, x) − K1/n)‖²`` for each row k(x, X) of ``cross`` (eq. 25); O(n²)."""
-        result: np.ndarray = (((cross - self.mean) @ self.operator) ** 2).sum(axis=1)
+        result: Array = (((cross - self.mean) @ self.operator) ** 2).sum(axis=1)
         return result
 
 
 def svd_ellipsoid(
-    K: np.ndarray,
+    K: Array,
     sigma: float,
     inverse_of_small: Literal["zero", "sigma"] = "sigma",
-    weight: np.ndarray | None = None,
+    weight: Array | None = None,
 ) -> SvdEllipsoid:
     """The ellipsoid of a class with Gram matrix K (kaieda2004, eqs. 11-27); O(n³).
 
@@ -160,11 +160,11 @@ def svd_ellipsoid(
 
 
 def svd_loo_distances(
-    K: np.ndarray,
+    K: Array,
     sigma: float,
     inverse_of_small: Literal["zero", "sigma"] = "sigma",
-    weight: np.ndarray | None = None,
-) -> np.ndarray:
+    weight: Array | None = None,
+) -> Array:
     """``δ²`` of each sample from the ellipsoid of the others, by n decompositions: O(n⁴).
 
     The distance is infinite for a class of one sample.
@@ -202,31 +202,29 @@ class KernelEllipsoid:
         ε, the smallest eigenvalue, also used for directions without members.
     """
 
-    factor: np.ndarray
-    centre: np.ndarray
-    axes: np.ndarray
-    variances: np.ndarray
-    eigenvalues: np.ndarray
+    factor: Array
+    centre: Array
+    axes: Array
+    variances: Array
+    eigenvalues: Array
     epsilon: float
 
-    def distances(self, cross: np.ndarray) -> np.ndarray:
+    def distances(self, cross: Array) -> Array:
         """``δ²`` for each row ``k(x, B)`` of ``cross``, B the independent vectors; O(m²) each."""
         return self.distances_at(triangular_coordinates(self.factor, cross))
 
-    def distances_at(self, coordinates: np.ndarray) -> np.ndarray:
+    def distances_at(self, coordinates: Array) -> Array:
         """``δ² = Σ yⱼ²/λⱼ`` for samples given by coordinates (kaieda2004, eqs. 31 and 53)."""
         return self.components(coordinates) ** 2 @ (1.0 / self.eigenvalues)
 
-    def components(self, coordinates: np.ndarray) -> np.ndarray:
+    def components(self, coordinates: Array) -> Array:
         """Kernel principal components y, one row for each sample (kaieda2004, eqs. 38 and 52)."""
-        y: np.ndarray = coordinates - self.centre
+        y: Array = coordinates - self.centre
         k = len(self.axes)
         y[:, :k] = y[:, :k] @ self.axes
         return y
 
-    def query_distances(
-        self, cross: np.ndarray, diagonal: np.ndarray, mean: np.ndarray, tau: float
-    ) -> np.ndarray:
+    def query_distances(self, cross: Array, diagonal: Array, mean: Array, tau: float) -> Array:
         """``δ²`` with an additional eigenvector for each query outside the span.
 
         A query's squared distance from the span is ``r² = k(x, x) − ‖v‖²`` (kaieda2004, eq. 57).
@@ -253,7 +251,7 @@ class KernelEllipsoid:
 
 
 def kernel_ellipsoid(
-    sequence: Independent, n_members: int, epsilon: float, weight: np.ndarray | None = None
+    sequence: Independent, n_members: int, epsilon: float, weight: Array | None = None
 ) -> KernelEllipsoid:
     """The ellipsoid of the first ``n_members`` samples of a sequence (kaieda2004, eqs. 35-53).
 
@@ -276,21 +274,19 @@ def kernel_ellipsoid(
 # --- shared -------------------------------------------------------------------------------------
 
 
-def member_shares(n: int, weight: np.ndarray | None) -> np.ndarray:
+def member_shares(n: int, weight: Array | None) -> Array:
     """Each member's share of the total weight."""
     return np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
 
 
-def mean_and_covariance(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_covariance(X: Array, shares: Array) -> tuple[Array, Array]:
     """Mean and covariance, both averages over the rows (kaieda2004, eqs. 2 and 5)."""
     centre = shares @ X
     centred = X - centre
     return centre, (shares[:, None] * centred).T @ centred
 
 
-def leave_each_out(
-    centred: np.ndarray, covariance: np.ndarray, shares: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def leave_each_out(centred: Array, covariance: Array, shares: Array) -> tuple[Array, Array]:
     """Each row's offset from the mean of the other samples, and the covariance of the others.
 
     For ``d = x − c`` with the share s: offset ``a d`` and covariance ``a (C − a s d dᵀ)``, where

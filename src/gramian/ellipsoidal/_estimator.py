@@ -145,41 +145,6 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
     array([False, False,  True])
     """
 
-    @property
-    def kernel_(self) -> Kernel | None:
-        """The kernel of the distances, normalised if asked for; None in the input space."""
-        return self._region_spec().kernel_in_use(self.n_features_in_)
-
-    @property
-    def gamma_(self) -> Any:
-        """Width of the kernel; None where it has none."""
-        return self._region_spec().gamma
-
-    @property
-    def tau_(self) -> float:
-        """τ, whether given or chosen."""
-        return float(self._region_spec().tau)
-
-    @property
-    def epsilon_(self) -> float:
-        """ε, whether given or chosen."""
-        return float(self._region_spec().epsilon)
-
-    @property
-    def sigma_(self) -> float:
-        """σ, whether given or chosen."""
-        return float(self._region_spec().sigma)
-
-    @property
-    def zeta_(self) -> float:
-        """ζ, whether given or chosen."""
-        return float(self._region_spec().zeta)
-
-    @property
-    def cv_scores_(self) -> dict[str, list[tuple[float, float]]]:
-        """Candidates and accuracies of what was chosen by cross-validation."""
-        return self._region_spec().cv_scores
-
     def __init__(
         self,
         kernel: KernelLike = "rbf",
@@ -226,6 +191,41 @@ class EllipsoidalFuzzyClassifier(LiveClassifier):
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
+
+    @property
+    def kernel_(self) -> Kernel | None:
+        """The kernel of the distances, normalised with ``normalize``; None in the input space."""
+        return self._region_spec().kernel_in_use(self.n_features_in_)
+
+    @property
+    def gamma_(self) -> Any:
+        """Width of the kernel; None where it has none."""
+        return self._region_spec().gamma
+
+    @property
+    def tau_(self) -> float:
+        """τ, whether given or chosen."""
+        return float(self._region_spec().tau)
+
+    @property
+    def epsilon_(self) -> float:
+        """ε, whether given or chosen."""
+        return float(self._region_spec().epsilon)
+
+    @property
+    def sigma_(self) -> float:
+        """σ, whether given or chosen."""
+        return float(self._region_spec().sigma)
+
+    @property
+    def zeta_(self) -> float:
+        """ζ, whether given or chosen."""
+        return float(self._region_spec().zeta)
+
+    @property
+    def cv_scores_(self) -> dict[str, list[tuple[float, float]]]:
+        """Candidates and accuracies of what was chosen by cross-validation."""
+        return self._region_spec().cv_scores
 
     @property
     def slopes_(self) -> Array:

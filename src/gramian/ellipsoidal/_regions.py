@@ -154,8 +154,7 @@ class KernelRegion(Region):
         return replace(longer, independent=self._select(members))
 
     def remove(self, positions: Array, members: Any, weight: Array) -> Self:
-        diagonal = self.kernel.diagonal(members)
-        column = self._column(members)
+        column, diagonal = self._column(members), self.kernel.diagonal(members)
         rest = independent_remove(self.independent, positions, column, diagonal, self.tau)
         return replace(self, members=members, weight=weight, independent=rest)
 
@@ -203,8 +202,8 @@ class KernelRegion(Region):
         )
 
     def _adds(self, queries: bool | None) -> bool:
-        asked = self.queries if queries is None else queries
-        return asked and not isinstance(self.members, GramSamples)
+        adds = self.queries if queries is None else queries
+        return adds and not isinstance(self.members, GramSamples)
 
     @cached_property
     def _everyone(self) -> Any:
@@ -217,10 +216,8 @@ class KernelRegion(Region):
     def _select(self, samples: Any) -> Independent:
         """Select the independent vectors of samples, the first of which are the members."""
         known, n = self.independent, len(self.weight)
-        cross, diagonal = (
-            self.kernel(samples[n:], samples[known.basis]),
-            self.kernel.diagonal(samples),
-        )
+        cross = self.kernel(samples[n:], samples[known.basis])
+        diagonal = self.kernel.diagonal(samples)
         _check_tau(self.tau, float(diagonal.max()))
         return independent_append(known, cross, self._column(samples), diagonal, self.tau)
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gramian.core.arrays import Array
 from gramian.ellipsoidal._novelty import weighted_quantile
 
 
@@ -37,30 +38,30 @@ class Slopes:
         maximised, and after each sweep. It never falls.
     """
 
-    alpha: np.ndarray
+    alpha: Array
     recognised: tuple[float, ...]
 
 
-def memberships(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def memberships(distances: Array, alpha: Array) -> Array:
     """``mᵢ(x) = exp(−δᵢ²(x)/αᵢ)``, degrees in [0, 1] that need not add up to 1 (eq. 3).
 
     For samples far from all classes every degree rounds to 0: use `class_nearest` to choose.
     """
-    result: np.ndarray = np.exp(-distances / alpha)
+    result: Array = np.exp(-distances / alpha)
     return result
 
 
-def class_nearest(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def class_nearest(distances: Array, alpha: Array) -> Array:
     """Index of the class with the smallest tuned distance; the first of equal ones."""
-    result: np.ndarray = np.argmin(_tuned(distances, alpha), axis=1)
+    result: Array = np.argmin(_tuned(distances, alpha), axis=1)
     return result
 
 
 def slopes_tune(
-    distances: np.ndarray,
-    labels: np.ndarray,
+    distances: Array,
+    labels: Array,
     *,
-    weight: np.ndarray | None = None,
+    weight: Array | None = None,
     max_sacrifice: int = 10,
     eta: float = 0.1,
 ) -> Slopes:
@@ -102,9 +103,7 @@ def slopes_tune(
     return Slopes(alpha, tuple(recognised))
 
 
-def slopes_scale(
-    distances: np.ndarray, labels: np.ndarray, alpha: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
+def slopes_scale(distances: Array, labels: Array, alpha: Array, weight: Array) -> Array:
     """Scale the slopes by a common factor so that half of the samples have a degree of ½ or more.
 
     A common factor does not affect which class is nearest, so tuning leaves it undetermined.
@@ -119,11 +118,11 @@ def slopes_scale(
 class _Samples(NamedTuple):
     """The training samples: distances, labels and weights."""
 
-    distances: np.ndarray
-    labels: np.ndarray
-    weight: np.ndarray
+    distances: Array
+    labels: Array
+    weight: Array
 
-    def recognised(self, alpha: np.ndarray) -> float:
+    def recognised(self, alpha: Array) -> float:
         """Weight of the samples that are assigned to their own class."""
         return float(self.weight @ (class_nearest(self.distances, alpha) == self.labels))
 
@@ -131,8 +130,8 @@ class _Samples(NamedTuple):
 class _Bounds(NamedTuple):
     """Values of a slope at which samples are won or lost, and the weights of the samples."""
 
-    values: np.ndarray
-    weight: np.ndarray
+    values: Array
+    weight: Array
 
     def mirrored(self) -> _Bounds:
         return _Bounds(-self.values, self.weight)
@@ -147,7 +146,7 @@ class _Thresholds(NamedTuple):
     below: _Bounds  # case 4, eq. (66): won when it falls past this value
 
 
-def _thresholds(samples: _Samples, alpha: np.ndarray, i: int) -> _Thresholds:
+def _thresholds(samples: _Samples, alpha: Array, i: int) -> _Thresholds:
     """Sort the samples that the slope of class i can win or lose into their cases; O(n c)."""
     distances, labels, weight = samples
     tuned = _tuned(distances, alpha)
@@ -167,7 +166,7 @@ def _thresholds(samples: _Samples, alpha: np.ndarray, i: int) -> _Thresholds:
 Move = Callable[[_Thresholds, float], float]
 
 
-def _sweep(samples: _Samples, alpha: np.ndarray, move: Move) -> np.ndarray:
+def _sweep(samples: _Samples, alpha: Array, move: Move) -> Array:
     """Move the slope of each class in turn; keep moves that do not lower the count."""
     count = samples.recognised(alpha)
     for i in range(len(alpha)):
@@ -224,14 +223,14 @@ def _best_stop(
     return float(net[best]), float(last), float(stops[best])
 
 
-def _tuned(distances: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def _tuned(distances: Array, alpha: Array) -> Array:
     """``h = δ²/α``; infinite on overflow, so that the class is never chosen."""
     with np.errstate(over="ignore"):
-        result: np.ndarray = distances / alpha
+        result: Array = distances / alpha
         return result
 
 
-def _check(distances: np.ndarray, labels: np.ndarray, max_sacrifice: int, eta: float) -> None:
+def _check(distances: Array, labels: Array, max_sacrifice: int, eta: float) -> None:
     if not (distances >= 0).all():
         raise ValueError("squared distances must be >= 0, got a negative one or NaN.")
     if labels.size and not 0 <= labels.min() <= labels.max() < distances.shape[1]:

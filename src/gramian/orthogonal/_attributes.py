@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -125,7 +126,6 @@ class BasisAttributes(LiveEstimator):
         self
         """
         now, spec = self._holding_all("grow"), self._spec()
-        assert isinstance(spec, BasisSpec)
         if any((basis.centres.samples < 0).any() for basis in self._bases()):
             raise ValueError(
                 "grow starts from centres that the model holds, and these were chosen on samples "
@@ -155,15 +155,18 @@ class BasisAttributes(LiveEstimator):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    @abstractmethod
+    def _spec(self) -> BasisSpec:
+        """Return the parameters as one frozen object; raise ValueError if one is invalid."""
+
     def _basis_spec(self) -> BasisSpec:
+        """Return the parameters that `fit` read, with what was chosen for them."""
         spec = self._fitted().spec
         assert isinstance(spec, BasisSpec)
         return spec
 
     def _engine(self) -> BasisEngine:
-        engine = self._fitted().engine
-        if not isinstance(engine, BasisEngine):  # it could not be built before
-            engine = self._serving().engine
+        engine = self._serving().engine
         assert isinstance(engine, BasisEngine)
         return engine
 

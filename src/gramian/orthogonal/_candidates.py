@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.core.arrays import Array, subtract_outer, to_host
-from gramian.orthogonal._columns import OrthogonalBasis, OrthogonalRegression
+from gramian.orthogonal._equations import OrthogonalBasis, OrthogonalRegression
 
 POOL = 64
 PICKS = 4
@@ -145,7 +145,7 @@ class CandidatePool:
             order = order[:-1]
         gaps: Any = np.flatnonzero(order != np.arange(len(order)))
         moving: Any = order[gaps]
-        if len(gaps) == 1:  # mostly: slices, which no device has to be told of
+        if len(gaps) == 1:  # mostly: slices, which need no index array on a device
             gaps, moving = (slice(int(i), int(i) + 1) for i in (gaps[0], moving[0]))
         for name in ("samples", "kernels", "_Z", "_coefficients", "_squares", "_rests"):
             array = getattr(self, name)

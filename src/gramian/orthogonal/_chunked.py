@@ -1,4 +1,4 @@
-"""Orthogonal least squares over more rows than one machine holds: Dask arrays, and chunks.
+"""Orthogonal least squares over more rows than fit into memory: Dask arrays, and chunks.
 
 Centres, width and U are chosen on a random part of the rows that fits into memory. The normal
 equations of that basis are then summed over all chunks. The rows themselves are not stored and
@@ -23,9 +23,8 @@ from gramian.core.engines import Holdings, make_rows
 from gramian.core.estimators import Fitted, calibrated, edits, is_chunked, sample_kind, with_weight
 from gramian.core.search._order import repeatable
 from gramian.orthogonal._attributes import BasisAttributes
-from gramian.orthogonal._chunks import RowChunks, map_queries
+from gramian.orthogonal._chunks import ChunkSums, RowChunks, RowStream, map_queries
 from gramian.orthogonal._engine import BasisEngine
-from gramian.orthogonal._spec import BasisSpec
 
 T = TypeVar("T")
 
@@ -49,14 +48,11 @@ class ChunkedRows(BasisAttributes):
         if not is_chunked(X):
             super()._begin(X, y, sample_weight, ids, classes, groups)
             return
-        _check_no_groups(groups)
-        spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids)
-        assert isinstance(spec, BasisSpec)
+        spec, chunks = self._spec(), _aligned(self, X, y, sample_weight, ids, groups)
         if self.tuning_fraction is not None:
             raise ValueError(
-                "tuning_fraction needs samples that the model holds, and those of Dask arrays "
-                "are not "
-                "held. Fit on one Dask array and give other samples to partial_fit."
+                "tuning_fraction needs samples that the model holds, and those of Dask arrays are "
+                "not held. Fit on one Dask array and give other samples to partial_fit."
             )
         kind, random = sample_kind(spec), repeatable(spec.random_state)
         numbers, X, y, weight = chunks.sample(random, CHOSEN_ON)
@@ -89,14 +85,10 @@ class ChunkedRows(BasisAttributes):
         if not (is_chunked(X) and self.__sklearn_is_fitted__()):
             super()._learn(X, y, sample_weight, ids, classes, groups)
             return
-        _check_no_groups(groups)
-        now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids)
-        holdings = replace(
-            now.holdings, next_id=now.holdings.next_id + len(chunks), version=object()
-        )
-        holdings = self._classes_after_append(
-            now.holdings, holdings, _labels_of(self, chunks, now.holdings)
-        )
+        now, chunks = self._serving(), _aligned(self, X, y, sample_weight, ids, groups)
+        held = now.holdings
+        holdings = replace(held, next_id=held.next_id + len(chunks), version=object())
+        holdings = self._classes_after_append(held, holdings, _labels_of(self, chunks, held))
         engine = self._engine().with_classes(holdings)
         sums = _added_up(chunks, engine, None, holdings.rows.dtype)
         self._now = now.moved(holdings, engine.with_sums(holdings, sums, len(chunks)))
@@ -128,17 +120,12 @@ class ChunkedRows(BasisAttributes):
             self._learn(X, y, sample_weight, None)
             return self
         now = self._serving()
-        holdings, stream, kind = now.holdings, self._engine().stream(), now.samples
+        holdings, stream = now.holdings, RowStream(self._engine())
         chunks = _chunks(X, y, sample_weight)
-        if on_device(holdings.rows.samples()):  # on a device
+        if on_device(holdings.rows.samples()):
             chunks = ahead(chunks)  # made while the device computes
-        for rows, targets, weight in chunks:
-            rows, targets = kind.more(self, now.holdings, rows, targets)
-            targets = self._check_targets(targets, now.holdings)
-            weight = np.ones(len(targets)) if weight is None else weight
-            rows, targets, weight, _ = with_weight(
-                kind, rows, targets, weight, np.arange(len(targets))
-            )
+        for chunk in chunks:
+            rows, targets, weight = self._checked_rows(now, *chunk)
             labels = tuple(np.unique(targets).tolist()) if is_classifier(self) else ()
             holdings = self._classes_after_append(
                 holdings, replace(holdings, version=object()), labels
@@ -165,17 +152,13 @@ class ChunkedRows(BasisAttributes):
         -------
         self
         """
-        now = self._serving()
-        X, y = now.samples.more(self, now.holdings, X, y)
-        y, n = self._check_targets(y, now.holdings), self.n_rows_
-        weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        X, y, weight, _ = with_weight(now.samples, X, y, weight, np.arange(len(y)))
+        now, n = self._serving(), self.n_rows_
+        X, y, weight = self._checked_rows(now, X, y, sample_weight)
         unheld = n - len(now.holdings)
         if len(y) >= n or len(y) > unheld:
             raise ValueError(
                 f"forget_rows got {len(y)} rows, and the model has learned {unheld} that it does "
-                f"not "
-                f"hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
+                f"not hold, of {n}; one must stay. Samples that it holds are forgotten by `forget`."
             )
         holdings = replace(now.holdings, version=object())
         self._now = now.moved(holdings, self._engine().remove_rows(holdings, X, y, weight))
@@ -193,18 +176,53 @@ class ChunkedRows(BasisAttributes):
         if X is None:
             return super().loo_decision_function()  # type: ignore[misc]  # of the class after it
         now, chunks = self._serving(), _aligned(self, X, y, sample_weight)
-        dtype, width = now.holdings.rows.dtype, width_of(now)
-        return chunks.map_rows(
-            partial(_left_out, self._engine(), dtype, width is None), width, dtype
-        )
+        dtype, width = now.holdings.rows.dtype, _outputs_width(now)
+        left_out = partial(_left_out, _engine_of(now), dtype, width is None)
+        return chunks.map_rows(left_out, width, dtype)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _checked_rows(
+        self, now: Fitted, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, Array, Array]:
+        """Samples, targets and weights of rows to learn or to forget, without those of weight 0."""
+        X, y = now.samples.more(self, now.holdings, X, y)
+        y = self._check_targets(y, now.holdings)
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        return with_weight(now.samples, X, y, weight, np.arange(len(y)))[:3]
+
+    def _lazily(
+        self, method: str, X: Any, width: int | None, dtype: Any, scale: float | None = None
+    ) -> Array:
+        """Apply a method of the model to each chunk of queries; returns a lazy Dask array.
+
+        The workers receive the model without its samples, with this scale of the probabilities.
+        """
+        now = self._serving()
+        engine = _engine_of(now)
+        if scale is not None:
+            engine = engine.calibrated(scale)
+        twin = clone(self)
+        twin._now = now.moved(_without_rows(now.holdings), engine)
+        lazy: Array = map_queries(X, getattr(twin, method), width, dtype)
+        return lazy
+
+    def _lazy_outputs(self, method: str, X: Any) -> Array:
+        """Decision values or predicted targets of each chunk of queries; see `_lazily`."""
+        now = self._serving()
+        return self._lazily(method, X, _outputs_width(now), now.holdings.rows.dtype)
 
 
-def _check_no_groups(groups: Any) -> None:
-    if groups is not None:
-        raise ValueError(
-            "groups are for samples that the model holds, and those of Dask arrays are not held. "
-            "Leave groups=None."
-        )
+def _engine_of(now: Fitted) -> BasisEngine:
+    assert isinstance(now.engine, BasisEngine)
+    return now.engine
+
+
+def _outputs_width(now: Fitted) -> int | None:
+    """Number of columns of the public outputs; None if they are one-dimensional."""
+    t = len(_engine_of(now).order())
+    flat = t == 1 and (now.holdings.classes is not None or now.holdings.y.ndim == 1)
+    return None if flat else t
 
 
 def _chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -244,35 +262,20 @@ def _left_out(
     return (found[:, 0] if flat else found).astype(dtype)
 
 
-def lazily(model: Any, name: str, X: Any, width: int | None, dtype: Any) -> Any:
-    """Apply a method of the model to each chunk of queries; returns a lazy Dask array.
-
-    The workers receive the model without its samples.
-    """
-    now = model._serving()
-    engine = now.engine
-    assert isinstance(engine, BasisEngine)
-    if now.holdings.classes is not None and engine.calibration is None and name == "predict_proba":
-        engine = engine.calibrated(model._calibration()[1])
-    twin = clone(model)
-    twin._now = now.moved(_without_rows(now.holdings), engine)
-    return map_queries(X, getattr(twin, name), width, dtype)
-
-
-def width_of(now: Fitted) -> int | None:
-    """Number of columns of the public outputs; None if they are one-dimensional."""
-    assert isinstance(now.engine, BasisEngine)
-    t = len(now.engine.order())
-    flat = t == 1 and (now.holdings.classes is not None or now.holdings.y.ndim == 1)
-    return None if flat else t
-
-
 def _without_rows(holdings: Holdings, **changes: Any) -> Holdings:
     rows, y = make_rows(holdings.rows.samples()[:0]), holdings.y[:0].copy()
     return replace(holdings, rows=rows, y=y, weight=np.empty(0), ids=np.arange(0), **changes)
 
 
-def _aligned(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None) -> RowChunks:
+def _aligned(
+    model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None, groups: Any = None
+) -> RowChunks:
+    """The chunks of Dask arrays; ValueError if they come with ids or groups."""
+    if groups is not None:
+        raise ValueError(
+            "groups are for samples that the model holds, and those of Dask arrays are not held. "
+            "Leave groups=None."
+        )
     if ids is not None:
         raise ValueError("rows of Dask arrays are not held and have no ids; leave `ids` out.")
     return RowChunks.align(X, y, sample_weight, numeric=not is_classifier(model))
@@ -280,7 +283,7 @@ def _aligned(model: Any, X: Any, y: Any, sample_weight: Any, ids: Any = None) ->
 
 def _added_up(chunks: RowChunks, engine: BasisEngine, rows: Array | None, dtype: Any) -> Any:
     """Sums over all chunks, one for each basis; ValueError if no row has a weight."""
-    sums = chunks.add_up(engine.chunk_sums(rows, dtype), len(engine.bases))
+    sums = chunks.add_up(ChunkSums.of(engine, rows, dtype), len(engine.bases))
     if sums[0].rows == 0:
         raise ValueError("sample_weight must be > 0 for at least one sample, got zeros only.")
     return sums

@@ -1,21 +1,25 @@
-"""Row chunks of Dask arrays, through the arrays' own methods: Dask is not imported here.
+"""Rows in chunks that a model does not hold: those of Dask arrays, and sums over chunks.
 
-The caller's scheduler decides where work on chunks runs. Every task is a pure function of its
-chunk, so the scheduler can repeat a task that is lost with its worker.
+Dask is not imported here: its arrays' own methods do the work. The caller's scheduler decides where
+work on chunks runs. Every task is a pure function of its chunk, so the scheduler can repeat a task
+that is lost with its worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from gramian.core.arrays import Array
-from gramian.core.engines import check_weight
+from gramian.core.arrays import Array, device_like
+from gramian.core.engines import Holdings, check_weight
 from gramian.core.estimators import is_chunked
+from gramian.orthogonal._engine import BasisEngine
+from gramian.orthogonal._fixed_basis import Centres, target_columns
+from gramian.orthogonal._normal_equations import RunningSums, Sums
 
 # Number of partial sums that are added at once.
 _SPLIT = 8
@@ -44,8 +48,9 @@ class RowChunks:
         X = _whole_rows(X)
         if X.shape[0] == 0:
             raise ValueError(f"X must have one row or more, got shape {X.shape}.")
-        y = _beside(X, y, "y", columns=numeric)
-        weight = None if weight is None else _beside(X, weight, "sample_weight", columns=False)
+        y = _aligned_with(X, y, "y", columns=numeric)
+        if weight is not None:
+            weight = _aligned_with(X, weight, "sample_weight", columns=False)
         return cls(X, y, weight, numeric)
 
     def __len__(self) -> int:
@@ -85,6 +90,60 @@ class RowChunks:
     def _boxes(self, k: int) -> dict[str, Any]:
         chunks = ((1,) * len(self.X.chunks[0]), (k,))
         return {"chunks": chunks, "dtype": object, "meta": np.empty((0, 0), dtype=object)}
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkSums:
+    """Computes the sums over one chunk for each basis, from centres, outputs and U."""
+
+    bases: list[tuple[Centres, Array, Array]]
+    classified: bool
+    dtype: Any
+
+    @classmethod
+    def of(cls, engine: BasisEngine, numbers: Array | None, dtype: Any) -> Self:
+        """Return the sums for the bases of an engine, which can be computed in another process.
+
+        ``numbers`` holds, for each position to which the centres refer, the row number over all
+        chunks; None if no centre is one of the rows.
+        """
+        bases = [
+            b.unheld() if numbers is None else b.with_positions(numbers[b.centres.samples])
+            for b in engine.bases
+        ]
+        parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
+        return cls(parts, engine.classified, dtype)
+
+    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> list[Sums]:
+        X = X.astype(self.dtype, copy=False)
+        return [
+            centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
+            for centres, outputs, U in self.bases
+        ]
+
+
+class RowStream:
+    """Sums over chunks of samples that are not held, on the device of the centres until the end."""
+
+    def __init__(self, engine: BasisEngine) -> None:
+        self._engine, self.rows = engine, 0
+        self._sums = [
+            RunningSums(b.live.U, len(b.outputs), device_like(b.centres.points))
+            for b in engine.bases
+        ]
+
+    def add(self, holdings: Holdings, X: Any, y: Array, weight: Array) -> None:
+        """Add a chunk, given holdings with all classes so far; O(m²) for each sample."""
+        self._engine = self._engine.with_classes(holdings)
+        for basis, sums in zip(self._engine.bases, self._sums, strict=True):
+            sums.widen(len(basis.outputs))
+            targets = target_columns(y, basis.outputs, self._engine.classified)
+            basis.centres.add_to(sums, X, targets, weight)
+        self.rows += len(y)
+
+    def learned(self, holdings: Holdings) -> BasisEngine:
+        """Return the engine that has learned all chunks, O(m³)."""
+        return self._engine.with_sums(holdings, [sums.total() for sums in self._sums], self.rows)
 
 
 @dataclass(frozen=True)
@@ -139,7 +198,7 @@ def _whole_rows(X: Any) -> Any:
     return X.rechunk({1: -1})
 
 
-def _beside(X: Any, array: Any, name: str, columns: bool) -> Any:
+def _aligned_with(X: Any, array: Any, name: str, columns: bool) -> Any:
     """Return a Dask array of targets or weights as columns, with the row chunks of X.
 
     ``columns`` says whether it may have several.
@@ -166,7 +225,7 @@ def _check_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -
     if found != expected:
         raise ValueError(
             f"a chunk of {name} has shape {found} where {expected} was declared. Call "
-            f"compute_chunk_sizes() on the Dask array, or mend what makes the chunk."
+            f"compute_chunk_sizes() on the Dask array, or correct what makes the chunk."
         )
 
 

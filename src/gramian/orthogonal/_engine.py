@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gramian.core.arrays import Array, device_like, to_host
-from gramian.core.engines import AddedBlock, Engine, Holdings, State, Stored
+from gramian.core.arrays import Array, to_host
+from gramian.core.engines import AddedBlock, Engine, Holdings
 from gramian.core.gram import Rebuild
 from gramian.core.kernels._expansion import KernelExpansion
 from gramian.orthogonal._fixed_basis import NOT_HELD, Centres, FixedBasis, target_columns
-from gramian.orthogonal._normal_equations import RunningSums, Sums
+from gramian.orthogonal._normal_equations import Sums
 from gramian.orthogonal._queries import BasisQueries
-from gramian.orthogonal._validate_bases import validate_bases
+from gramian.orthogonal._state import BasisState
 
 if TYPE_CHECKING:
     from gramian.orthogonal._spec import BasisSpec
-
-
-@dataclass(frozen=True, eq=False)
-class BasisState(State):
-    """Centres and sums of each basis, the weights, and the scale of the probabilities if known."""
-
-    holds_all_rows: ClassVar[bool] = False  # chunks of Dask arrays and generators are not held
-
-    bases: list[dict[str, Any]]
-    weights: list[Array]
-    calibration: tuple[float, Array] | None = None
-
-    @classmethod
-    def validate(cls, values: Mapping[str, Any], stored: Stored) -> None:
-        validate_bases(values, stored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +58,7 @@ class BasisEngine(Engine):
     ----------
     spec : BasisSpec
     bases : tuple of FixedBasis
-    held : Holdings
+    holdings : Holdings
         The holdings over which the bases were summed.
     past : tuple of Rebuild
         Records of earlier rebuilds.
@@ -92,13 +77,9 @@ class BasisEngine(Engine):
         past: tuple[Rebuild, ...] = (),
         calibration: float | None = None,
     ) -> None:
-        self.spec, self.bases, self.past, self.serves = spec, bases, past, holdings.version
-        self.calibration, self._classified, self.edits = (
-            calibration,
-            holdings.classes is not None,
-            0,
-        )
-        self._apart = False  # whether the bases were selected on samples that were set aside
+        self.spec, self.bases, self.past, self.calibration = spec, bases, past, calibration
+        self.serves, self.classified = holdings.version, holdings.classes is not None
+        self._set_aside = False  # whether the samples of the selection were set aside
 
     @property
     def n_rows(self) -> int:
@@ -112,10 +93,10 @@ class BasisEngine(Engine):
     # -- edits ----------------------------------------------------------------------------------
 
     def append(self, before: Holdings, after: Holdings) -> Engine:
-        """O(m²) for each sample. A new class enters a basis, or is given one of its own.
+        """Add samples, O(m²) each. A new class joins a basis, or gets one of its own.
 
         Where samples, such as outliers, make the weights of the centres undetermined, the bases are
-        chosen anew: what a fit takes may enter.
+        chosen anew, as a fit would choose them.
         """
         try:
             return self._with(before, after)
@@ -140,7 +121,7 @@ class BasisEngine(Engine):
         return self._moved(after, bases, len(y))
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> Engine:
-        """O(m²) for each sample, O(m³) for a centre, which leaves its basis.
+        """Remove samples, O(m²) each; O(m³) for a centre, which leaves its basis.
 
         Where the samples that stay do not determine the weights of the centres that stay, as after
         outliers, or where the last centre of a basis leaves, the bases are chosen anew on them.
@@ -168,7 +149,7 @@ class BasisEngine(Engine):
         for basis in self._bases_for(after):
             left = basis.remove(X, self._targets(y, basis), weight, positions)
             samples = left.centres.samples
-            bases.append(left.named(samples - np.searchsorted(positions, samples)))
+            bases.append(left.with_positions(samples - np.searchsorted(positions, samples)))
         engine = self._moved(after, bases, len(positions))
         worn = engine.holds_all(after) and any(basis.live.worn() for basis in bases)
         return engine.fresh(after, "most of what the sums held has left") if worn else engine
@@ -179,39 +160,30 @@ class BasisEngine(Engine):
         for basis in self.bases:
             samples = basis.centres.samples
             found = np.where(samples < 0, _find_rows(X, basis.centres.points), NOT_HELD)
-            left = basis.named(found)
+            left = basis.with_positions(found)
             left = left.remove(X, self._targets(y, basis), weight, np.arange(len(y)))
-            bases.append(left.named(samples[found < 0]))
+            bases.append(left.with_positions(samples[found < 0]))
         return self._moved(holdings, bases, len(y))
 
     def over(self, holdings: Holdings, sums: Iterable[Sums], estimate: bool) -> BasisEngine:
         """Return the bases over other samples, none of them held; ``estimate`` chooses λ again."""
-        bases = [
-            basis.named(np.full(len(basis), NOT_HELD)).with_sums(given)
-            for basis, given in zip(self.bases, sums, strict=True)
-        ]
+        pairs = zip(self.bases, sums, strict=True)
+        bases = [basis.unheld().with_sums(given) for basis, given in pairs]
         if estimate:
             bases = [basis.with_sums(basis.live.sums, basis.live.minimize_gcv()) for basis in bases]
         return self._moved(holdings, bases)
 
     def with_holdings(self, holdings: Holdings) -> BasisEngine:
         """Return the bases over these holdings, none of which took part in their selection."""
-        engine = self.with_classes(holdings)
-        sums = engine.chunk_sums(None, holdings.rows.dtype)
-        numbers = np.arange(len(holdings))
-        summed = sums(holdings.rows.samples(), holdings.y, holdings.weight, numbers)
-        engine = engine.over(holdings, summed, False)
-        engine._apart = True
+        engine = self._moved(holdings, [b.unheld() for b in self._bases_for(holdings)])
+        engine = engine.over(holdings, engine._sums(holdings), estimate=False)
+        engine._set_aside = True
         return engine
 
     def with_sums(self, holdings: Holdings, sums: Iterable[Sums], n_rows: int) -> BasisEngine:
         """Add samples that are not held, given by their sums for each basis."""
         pairs = zip(self.bases, sums, strict=True)
         return self._moved(holdings, [b.with_sums(b.live.sums + more) for b, more in pairs], n_rows)
-
-    def stream(self) -> RowStream:
-        """Open the engine to chunks of samples that will not be held."""
-        return RowStream(self)
 
     def with_classes(self, holdings: Holdings) -> BasisEngine:
         """Return an engine with one output for each class of these holdings."""
@@ -232,26 +204,25 @@ class BasisEngine(Engine):
             grows = replace(spec, rules=rules)
             bases.append(grows.select(holdings, basis.outputs, ridge, basis.centres))
         twin.spec = spec
-        return twin._moved(holdings, bases, 0, "grown")
+        return twin._moved(holdings, bases).recorded("grown", len(holdings))
 
     def fresh(self, holdings: Holdings, reason: str | None = None) -> BasisEngine:
         """Return the bases with new sums, or the same sums if some samples are not held."""
-        if (
-            holdings.version is not self.serves
-        ):  # positions of centres are known for this version only
+        if holdings.version is not self.serves:  # the positions of centres are not known there
             raise np.linalg.LinAlgError(reason)
-        anew = (
-            self._sums(holdings) if self.holds_all(holdings) else [b.live.sums for b in self.bases]
-        )
+        anew = [basis.live.sums for basis in self.bases]
+        if self.holds_all(holdings):
+            anew = self._sums(holdings)
         pairs = zip(self.bases, anew, strict=True)
-        return self._moved(holdings, [basis.with_sums(sums) for basis, sums in pairs], 0, reason)
+        engine = self._moved(holdings, [basis.with_sums(sums) for basis, sums in pairs])
+        return engine.recorded(reason, len(holdings))
 
     # -- reads ----------------------------------------------------------------------------------
 
     def order(self) -> Array:
         """Which columns of the bases are public, and in which order; of two classes, the second."""
         order = np.argsort(np.concatenate([basis.outputs for basis in self.bases]))
-        return order[1:] if self._classified and len(order) == 2 else order
+        return order[1:] if self.classified and len(order) == 2 else order
 
     def predictor(self, holdings: Holdings) -> BasisPredictor:
         return BasisPredictor(tuple((b.centres, b.weights) for b in self.bases), self.order())
@@ -305,7 +276,7 @@ class BasisEngine(Engine):
     @property
     def chosen_on_data(self) -> tuple[str, ...]:
         """Names: ``"basis"`` for the centres and the U of the penalty, and the calibration."""
-        basis = () if self._apart else ("basis",)
+        basis = () if self._set_aside else ("basis",)
         return basis if self.calibration is None else (*basis, "calibration")
 
     def state(self, holdings: Holdings) -> BasisState:
@@ -318,54 +289,31 @@ class BasisEngine(Engine):
             calibration,
         )
 
-    def chunk_sums(self, numbers: Array | None, dtype: Any) -> ChunkSums:
-        """Return a function for the sums over a chunk of samples, which can run in another process.
-
-        ``numbers`` holds, for each position to which the centres refer, the row number over all
-        chunks; None if no centre is one of the rows.
-        """
-        named = [
-            b.named(np.full(len(b), NOT_HELD) if numbers is None else numbers[b.centres.samples])
-            for b in self.bases
-        ]
-        return self._chunk_sums(named, dtype)
-
     # -- inside ---------------------------------------------------------------------------------
 
     def _moved(
-        self,
-        holdings: Holdings,
-        bases: Iterable[FixedBasis],
-        edits: int = 0,
-        why: str | None = None,
+        self, holdings: Holdings, bases: Iterable[FixedBasis], edits: int = 0
     ) -> BasisEngine:
-        """Return this engine with other bases and holdings; record the reason, if there is one."""
+        """Return this engine with other bases and holdings, after so many edits more."""
         twin = copy(self)
         twin.bases, twin.serves, twin.edits = tuple(bases), holdings.version, self.edits + edits
-        if why is not None:
-            event = Rebuild(why, len(holdings), self.edits, self.factor)
-            twin.past = (*self.past, event)
         if twin.holds_all(holdings):
             twin.calibration = None
         return twin
 
     def _targets(self, y: Array, basis: FixedBasis) -> Array:
-        return target_columns(y, basis.outputs, self._classified)
+        return target_columns(y, basis.outputs, self.classified)
 
     def _queries(self, holdings: Holdings) -> BasisQueries:
         pairs = [(basis, self._targets(holdings.y, basis)) for basis in self.bases]
         return BasisQueries.of(pairs, holdings, self.order())
 
     def _sums(self, holdings: Holdings) -> list[Sums]:
-        sums, positions = (
-            self._chunk_sums(self.bases, holdings.rows.dtype),
-            np.arange(len(holdings)),
-        )
-        return sums(holdings.rows.samples(), holdings.y, holdings.weight, positions)
-
-    def _chunk_sums(self, bases: Iterable[FixedBasis], dtype: Any) -> ChunkSums:
-        parts = [(basis.centres, basis.outputs, basis.live.U) for basis in bases]
-        return ChunkSums(parts, self._classified, dtype)
+        X, weight, positions = holdings.rows.samples(), holdings.weight, np.arange(len(holdings))
+        return [
+            b.centres.sums(b.live.U, X, self._targets(holdings.y, b), weight, positions)
+            for b in self.bases
+        ]
 
     def _bases_for(self, holdings: Holdings, besides: Any = ()) -> list[FixedBasis]:
         """Return the bases with exactly one output per class, except for the classes ``besides``.
@@ -380,45 +328,6 @@ class BasisEngine(Engine):
         outputs = [np.concatenate([known[0], new]), *known[1:]]
         pairs = zip(self.bases, outputs, strict=True)
         return [basis.with_outputs(labels) for basis, labels in pairs if len(labels)]
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkSums:
-    """Computes the sums over one chunk for each basis, from centres, outputs and U."""
-
-    bases: list[tuple[Centres, Array, Array]]
-    classified: bool
-    dtype: Any
-
-    def __call__(self, X: Any, y: Array, weight: Array, numbers: Array) -> list[Sums]:
-        X = X.astype(self.dtype, copy=False)
-        return [
-            centres.sums(U, X, target_columns(y, outputs, self.classified), weight, numbers)
-            for centres, outputs, U in self.bases
-        ]
-
-
-class RowStream:
-    """Sums over chunks of samples that are not held, on the device of the centres until the end."""
-
-    def __init__(self, engine: BasisEngine) -> None:
-        self._engine, self.rows = engine, 0
-        self._sums = [
-            RunningSums(b.live.U, len(b.outputs), device_like(b.centres.points))
-            for b in engine.bases
-        ]
-
-    def add(self, holdings: Holdings, X: Any, y: Array, weight: Array) -> None:
-        """Add a chunk, given holdings with all classes so far; O(m²) for each sample."""
-        self._engine = self._engine.with_classes(holdings)
-        for basis, sums in zip(self._engine.bases, self._sums, strict=True):
-            sums.widen(len(basis.outputs))
-            basis.centres.add_to(sums, X, self._engine._targets(y, basis), weight)
-        self.rows += len(y)
-
-    def learned(self, holdings: Holdings) -> BasisEngine:
-        """Return the engine that has learned all chunks, O(m³)."""
-        return self._engine.with_sums(holdings, [sums.total() for sums in self._sums], self.rows)
 
 
 def _find_rows(X: Any, points: Any) -> Array:

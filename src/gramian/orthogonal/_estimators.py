@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 
 from gramian.core.arrays import Array, Device, MatrixLike, RandomSource
-from gramian.core.engines import Holdings, Spec, check_choice
-from gramian.core.estimators import (
-    LiveClassifier,
-    LiveRegressor,
-    check_two_classes,
-    is_chunked,
-)
+from gramian.core.engines import Holdings, check_choice
+from gramian.core.estimators import LiveClassifier, LiveRegressor, check_two_classes, is_chunked
 from gramian.core.kernels import GammaLike, KernelLike
-from gramian.orthogonal._chunked import ChunkedRows, lazily, width_of
+from gramian.orthogonal._chunked import ChunkedRows
 from gramian.orthogonal._spec import BasisSpec
 
 # Replaces infinite left-out values in a model that does not hold the samples they come from.
@@ -210,18 +205,13 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
     def decision_function(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
         if is_chunked(X):
-            now = self._fitted()
-            lazy: Array = lazily(
-                self, "decision_function", X, width_of(now), now.holdings.rows.dtype
-            )
-            return lazy
+            return self._lazy_outputs("decision_function", X)
         return super().decision_function(X)
 
     def predict(self, X: MatrixLike) -> Array:
         """The class of each sample."""
         if is_chunked(X):
-            lazy: Array = lazily(self, "predict", X, None, self.classes_.dtype)
-            return lazy
+            return self._lazily("predict", X, None, self.classes_.dtype)
         return super().predict(X)
 
     def predict_proba(self, X: MatrixLike) -> Array:
@@ -230,13 +220,13 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         A model fitted to Dask arrays uses the rows on which its centres were chosen.
         """
         if is_chunked(X):
-            lazy: Array = lazily(self, "predict_proba", X, len(self.classes_), float)
-            return lazy
+            scale = self._calibration()[1]
+            return self._lazily("predict_proba", X, len(self.classes_), float, scale)
         return super().predict_proba(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _spec(self) -> Spec[Any]:
+    def _spec(self) -> BasisSpec:
         check_choice("basis", self.basis, ("shared", "one-vs-rest"))
         return BasisSpec.read(self, one_vs_rest=self.basis == "one-vs-rest")
 
@@ -271,24 +261,13 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
 
     Attributes
     ----------
-    basis_ : ndarray or CSR of shape (n_basis, n_features)
-        The centres.
-    n_basis_ : int
-    basis_ids_ : ndarray
-        Ids of the centres.
     dual_coef_ : ndarray of shape (n_basis,) or (n_basis, n_targets)
     intercept_ : float or ndarray of shape (n_targets,)
-    kernel_ : Kernel or list of Kernel
-        The kernel that predicts, with its width: ``model.kernel_(X, Y)``.
-    gamma_ : float, array or list
-    metric_ : ndarray of shape (n_features,) or None
-        Factors of the features that ``metric="diagonal"`` has found.
     ridge_ : float
-    gcv_path_, path_, stop_reason_
-        Records of the selection, which uses the orthogonal penalty; empty where centres are drawn.
-    ids_, X_fit_, y_fit_ : ndarray
-        The samples that the model holds now, in order of arrival.
-    rebuilds_ : list
+    basis_, n_basis_, basis_ids_, kernel_, gamma_, metric_, gcv_path_, path_, stop_reason_
+        See `OrthogonalKernelClassifier`.
+    ids_, X_fit_, y_fit_, rebuilds_
+        See `OrthogonalKernelClassifier`.
 
     References
     ----------
@@ -356,14 +335,12 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     def predict(self, X: MatrixLike) -> Array:
         """Predicted targets, of shape (n_samples,) or (n_samples, n_targets)."""
         if is_chunked(X):
-            now = self._fitted()
-            lazy: Array = lazily(self, "predict", X, width_of(now), now.holdings.rows.dtype)
-            return lazy
+            return self._lazy_outputs("predict", X)
         return super().predict(X)
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _spec(self) -> Spec[Any]:
+    def _spec(self) -> BasisSpec:
         return BasisSpec.read(self)
 
     def _classes_after_remove(self, before: Holdings, after: Holdings) -> Holdings:

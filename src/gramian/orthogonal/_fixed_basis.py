@@ -16,16 +16,15 @@ from gramian.core.equations import independent_select
 from gramian.core.kernels import Kernel
 from gramian.orthogonal._forward import ForwardSelection
 from gramian.orthogonal._live_ridge import LiveRidge
-from gramian.orthogonal._normal_equations import RunningSums, Sums, basis_features
-from gramian.orthogonal._ridge_path import Axes, least
+from gramian.orthogonal._normal_equations import Axes, RunningSums, Sums, basis_features, best_ridge
+from gramian.orthogonal._rules import Path
 
 NOT_HELD = -1
 # A centre whose squared distance from the span of the earlier ones is below this, relative to the
 # longest, depends on them: the Cholesky factor of the centres' kernel matrix cannot separate it.
 _DEPENDENT = 1e-12
-# The errors of so many samples tell one λ from another; the regression is over all of them.
+# Leave-one-out errors of at most so many samples choose λ; the regression is over all of them.
 _JUDGED_ON = 20_000
-_PATH = ("size", "ridge", "gcv", "loo", "bic", "condition")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +77,8 @@ class Centres:
             own = slice(None) if single else np.flatnonzero(self.which == number)
             rows[:, own] = kernel(X, points[own])
         if positions is not None and self.epsilon:
-            holdings = self.samples >= 0
-            rows[(positions[:, None] == self.samples) & holdings] += self.epsilon
+            held = self.samples >= 0
+            rows[(positions[:, None] == self.samples) & held] += self.epsilon
         return rows
 
     def sums(
@@ -134,16 +133,15 @@ class FixedBasis:
     stop_reason: str
 
     @classmethod
-    def of(
+    def from_selection(
         cls, found: ForwardSelection, centres: Centres, outputs: Array, Y: Array, weight: Array
     ) -> FixedBasis:
         """Build a basis from the result of `forward_select`."""
-        live = LiveRidge.from_selection(found, Y, weight)
-        path = {name: np.array(getattr(found.path, name)) for name in _PATH}
-        return cls(centres, outputs, live, path, found.stop_reason)
+        live = LiveRidge.from_regression(found.regression, Y, weight)
+        return cls(centres, outputs, live, found.path.arrays(), found.stop_reason)
 
     @classmethod
-    def at(
+    def from_centres(
         cls,
         centres: Centres,
         outputs: Array,
@@ -156,13 +154,17 @@ class FixedBasis:
         """Build a basis at centres that were chosen without a selection, with λ‖f‖²; O(n m²)."""
         reason = "exhausted" if len(centres) == len(weight) else "max_basis"
         centres, live = _in_kernel_space(centres, X, targets, weight, free)
-        path = {name: np.empty(0) for name in _PATH}
-        return cls(centres, outputs, live, path, reason).with_ridge(X, targets, weight, ridge)
+        basis = cls(centres, outputs, live, Path().arrays(), reason)
+        return basis.with_ridge(X, targets, weight, ridge)
 
     def __len__(self) -> int:
         return len(self.centres)
 
-    def named(self, samples: Array) -> FixedBasis:
+    def unheld(self) -> FixedBasis:
+        """Return the same basis, none of whose centres is among the held samples."""
+        return self.with_positions(np.full(len(self), NOT_HELD))
+
+    def with_positions(self, samples: Array) -> FixedBasis:
         """Return the same basis with other positions of its centres among the held samples."""
         return replace(self, centres=replace(self.centres, samples=samples))
 
@@ -245,7 +247,7 @@ class FixedBasis:
             positions = np.arange(some.start, some.stop, step)
             features = basis_features(U, self.centres.rows(X[some], positions))
             errors += to_host(axes.press(features, targets[some], weight[some], axes.ridges))
-        return self.with_sums(sums, least(axes.ridges, errors))
+        return self.with_sums(sums, best_ridge(axes.ridges, errors))
 
     # -- reads ----------------------------------------------------------------------------------
 
@@ -275,9 +277,8 @@ class FixedBasis:
         points = [state[name] for name in ("centres", "which", "samples", "epsilon")]
         points[0] = holdings.rows.adopt(points[0])
         own = {name: state[name] for name in ("outputs", "path", "stop_reason")}
-        kept = dict(state["live"]["sums"])
-        kept["gram"] = np.triu(kept["gram"]) + np.triu(kept["gram"], 1).T  # one triangle in 0.1.0
-        live = LiveRidge(**{**state["live"], "sums": Sums(**kept)}, like=device_like(points[0]))
+        kept = {**state["live"], "sums": Sums(**state["live"]["sums"])}
+        live = LiveRidge(**kept, like=device_like(points[0]))
         basis = cls(Centres(kernels, *points), live=live, **own)
         vars(basis)["weights"] = weights  # bit by bit as saved
         return basis

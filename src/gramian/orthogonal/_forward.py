@@ -10,9 +10,8 @@ from scipy.linalg import solve_triangular
 from gramian.core.arrays import Array, placed_like
 from gramian.core.progress import log_progress
 from gramian.orthogonal._candidates import SELECTION, Candidate, ColumnBlock, ColumnSource, Selector
-from gramian.orthogonal._columns import OrthogonalRegression
-from gramian.orthogonal._ridges import RIDGES, ridge_rule
-from gramian.orthogonal._stopping import STOPPING, Path
+from gramian.orthogonal._equations import OrthogonalRegression
+from gramian.orthogonal._rules import ForwardRules, Path, ridge_rule
 
 # λ is re-estimated for each column, but residual and hat diagonal follow only when it has changed
 # by this fraction: GCV is flat at its minimum, and an update costs O(n m t).
@@ -22,127 +21,37 @@ _ROUNDINGS = 128
 
 
 @dataclass(frozen=True)
-class ForwardRules:
-    """Rules for choosing columns, for regularisation, and for stopping.
-
-    Parameters
-    ----------
-    max_basis : int, optional
-        Largest number of centres, without the bias. None allows as many as there are samples.
-    selection : {"gain", "residual", "random"}
-        How to find the next centre; see `gramian.orthogonal._candidates`. With ``"random"`` there
-        is no search: `forward_select` is not for it.
-    ridge : "loo", "gcv" or float
-        λ: a number ≥ 0, or re-estimated during the selection by leave-one-out or by generalised
-        cross-validation (the paper's).
-    stopping : {"loo", "gcv", "bic", "lambda"}
-        Stop when the criterion has not improved by more than the factor 1 − ``tol`` for
-        ``patience`` columns, and return to the size where it was best. ``"lambda"`` (the
-        paper's) stops when a column changes λ by at most the fraction ``tol``.
-        The paper also names BIC and GCV. GCV ignores that the columns were chosen: on
-        classification problems it still falls when leave-one-out has long been rising.
-    patience : int
-    tol : float
-    epsilon : float
-        Added to the diagonal of K (andelic2007), where a sample meets itself as a centre, but not
-        in predictions. Not needed here, since dependent columns are skipped.
-    max_condition : float
-        Largest ratio of the longest to the shortest q_j; columns that exceed it are skipped.
-    penalize_bias : bool
-        True gives the bias the ridge of the other columns, as in the paper. False gives it none:
-        adding a constant to the targets then only adds it to the predictions.
-    """
-
-    max_basis: int | None = None
-    selection: str = "gain"
-    ridge: str | float = "gcv"
-    stopping: str = "loo"
-    patience: int = 50
-    tol: float = 1e-3
-    epsilon: float = 0.0
-    max_condition: float = 1e7
-    penalize_bias: bool = True
-
-    def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("selection", self.selection, (*SELECTION, "random")),
-            ("stopping", self.stopping, STOPPING),
-        ):
-            if value not in choices:
-                names = ", ".join(f'"{choice}"' for choice in choices)
-                raise ValueError(f"{name} must be {names}, got {value!r}.")
-        known = self.ridge in RIDGES if isinstance(self.ridge, str) else self.ridge >= 0
-        if not known:
-            raise ValueError(f'ridge must be >= 0, "loo" or "gcv", got {self.ridge!r}.')
-        if self.stopping == "lambda" and self.ridge != "gcv":
-            raise ValueError(
-                f'stopping="lambda" watches λ settle and needs ridge "gcv" or "cv", '
-                f"got {self.ridge!r}."
-            )
-        for name, low in (("patience", 1), ("tol", 0), ("epsilon", 0), ("max_condition", 1)):
-            if not getattr(self, name) >= low:
-                raise ValueError(f"{name} must be >= {low}, got {getattr(self, name)!r}.")
-        if self.max_basis is not None and not self.max_basis >= 1:
-            raise ValueError(f"max_basis must be >= 1 or None, got {self.max_basis!r}.")
-
-
-@dataclass(frozen=True)
 class ForwardSelection:
     """The result of `forward_select`.
 
-    The estimator is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``. In arrays with one row or entry per
-    column, number 0 belongs to the bias.
+    The estimator is ``f(x) = w_0 + Σ_j w_j k_j(x, x_{i_j})``.
 
     Attributes
     ----------
     samples, kernels : ndarray of shape (m,)
         The centres in the order of their selection, and the kernel number of each.
-    ridge : float
-    Q : ndarray of shape (m + 1, n)
-        Row j is the column q_j, times the roots of the weights. A view of the whole buffer of
-        the selection, whose memory is freed with this result.
-    U : ndarray of shape (m + 1, m + 1)
-        ``K_m = Q U`` for the columns chosen.
-    squares : ndarray of shape (m + 1,)
-        ``q_jᵀq_j``.
-    moments : ndarray of shape (m + 1, t)
-        ``q_jᵀY``.
-    orthogonal_weights : ndarray of shape (m + 1, t)
-    residual : ndarray of shape (n, t)
-        ``Y − K_m w``, without weights.
-    hat : ndarray of shape (n,)
-        Diagonal of the hat matrix.
-    loo_residual : ndarray of shape (n, t)
-        ``y_i − f₋ᵢ(x_i)`` without row i, but with the same centres and penalty λ‖U w‖².
+    regression : OrthogonalRegression
+        The ridge regression on the bias, which is column 0, and the columns of the centres; its
+        rows are multiplied by the roots of the weights.
     path : Path
         The criteria for each size during the selection.
     stop_reason : {"loo", "gcv", "bic", "lambda", "max_basis", "ill-conditioned", "exact", \
 "exhausted"}
         Why the selection stopped: by the criterion; at ``max_basis``; after 64 dependent
         candidates in a row; because nothing is left to fit; because every sample is used.
-    free : int
-        1 if the bias has no ridge, else 0.
     """
 
     samples: Array
     kernels: Array
-    ridge: float
-    Q: Array
-    U: Array
-    squares: Array
-    moments: Array
-    orthogonal_weights: Array
-    residual: Array
-    hat: Array
-    loo_residual: Array
+    regression: OrthogonalRegression
     path: Path
     stop_reason: str
-    free: int
 
     @property
     def weights(self) -> Array:
         """w of shape (m + 1, t), from ``U w = a`` (andelic2007: α̂ = U⁻¹ α̃)."""
-        result: Array = solve_triangular(self.U, self.orthogonal_weights, unit_diagonal=True)
+        U, a = self.regression.basis.U, self.regression.weights
+        result: Array = solve_triangular(U, a, unit_diagonal=True)
         return result
 
 
@@ -208,28 +117,8 @@ def forward_select(
         growth.enter(selector.get(regression.basis, int(sample), int(kernel)))
     reason = growth.run()
     growth.settle()
-    return _result(growth, roots[:, None], reason)
-
-
-def _result(growth: _Growth, roots: Array, reason: str) -> ForwardSelection:
-    regression, basis = growth.regression, growth.regression.basis
     centres = np.array(growth.centres, dtype=np.intp).reshape(-1, 2)
-    return ForwardSelection(
-        samples=centres[:, 0],
-        kernels=centres[:, 1],
-        ridge=regression.ridge,
-        Q=basis.Q,
-        U=basis.U.copy(),
-        squares=basis.squares.copy(),
-        moments=regression.moments.copy(),
-        orthogonal_weights=regression.weights,
-        residual=regression.residual.T / roots,
-        hat=regression.hat,
-        loo_residual=regression.loo().T / roots,
-        path=growth.path,
-        stop_reason=reason,
-        free=regression.free,
-    )
+    return ForwardSelection(centres[:, 0], centres[:, 1], regression, growth.path, reason)
 
 
 class _Growth:

@@ -20,10 +20,8 @@ from scipy.linalg import block_diag, solve_triangular
 
 from gramian.core.arrays import Array, device_like, to_host
 from gramian.core.gram._normal import LiveNormal
-from gramian.orthogonal._columns import leave_out, penalties
-from gramian.orthogonal._forward import ForwardSelection
-from gramian.orthogonal._normal_equations import Sums, basis_features
-from gramian.orthogonal._ridge_path import Axes
+from gramian.orthogonal._equations import OrthogonalRegression, leave_out, penalties
+from gramian.orthogonal._normal_equations import Axes, Sums, basis_features
 
 _ADVICE = "raise `ridge`, or hold more rows than columns"
 
@@ -59,19 +57,21 @@ class LiveRidge:
         self._assign(np.asarray(U, dtype=float), _joint(sums), sums.rows, float(ridge), free)
 
     @classmethod
-    def from_selection(
-        cls, selection: ForwardSelection, targets: Array, weight: Array | None = None
+    def from_regression(
+        cls, regression: OrthogonalRegression, targets: Array, weight: Array | None = None
     ) -> LiveRidge:
         """Build the estimator that `forward_select` found, over its rows and weights."""
+        basis = regression.basis
         weight = np.ones(len(targets)) if weight is None else weight
         sums = Sums(
-            gram=np.diag(selection.squares.astype(float)),
-            moments=selection.moments.astype(float),
+            gram=np.diag(basis.squares.astype(float)),
+            moments=regression.moments.astype(float),
             squares=weight @ np.square(targets.astype(float)),
             total=float(weight.sum()),
             rows=len(targets),
         )
-        return cls(selection.U, sums, selection.ridge, selection.free, device_like(selection.Q))
+        U, like = basis.U.copy(), device_like(basis.Q)
+        return cls(U, sums, regression.ridge, regression.free, like)
 
     def copy(self) -> LiveRidge:
         """Return a copy with independent edits."""
@@ -118,21 +118,13 @@ class LiveRidge:
         T = block_diag(V * signs, np.eye(len(joint) - len(V)))
         joint = T.T @ joint @ T
         joint = 0.5 * (joint + joint.T)  # symmetric to the last bit
-        worn = self.worn()
-        self._assign(R * signs[:, None], joint, self.rows, self.ridge, self.free)
-        self._worn = worn
-
-    def set_ridge(self, ridge: float) -> None:
-        """Change λ and solve again, O(m³)."""
-        worn = self.worn()
-        self._assign(self.U, self.normal.sums(), self.rows, ridge, self.free)
-        self._worn = worn
+        self._assign(R * signs[:, None], joint, self.rows, self.ridge, self.free, self.worn())
 
     def worn(self) -> bool:
         """Whether the sums should be computed again from the rows; see `LiveNormal.worn`."""
         return self._worn or self.normal.worn()
 
-    # -- what is asked of it --------------------------------------------------------------------
+    # -- reads ----------------------------------------------------------------------------------
 
     @property
     def sums(self) -> Sums:
@@ -156,10 +148,6 @@ class LiveRidge:
         """Largest residual of the solution in ``M a = b``, relative to √M_jj √Σ v y²."""
         return self.normal.drift()
 
-    def leverages(self, rows: Array, weight: Array | None = None) -> Array:
-        """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of present rows; O(m²) each."""
-        return self._leverages(basis_features(self.U, rows), weight)
-
     def loo_residuals(self, rows: Array, targets: Array, weight: Array | None = None) -> Array:
         """``y_i − f₋ᵢ(x_i) = e_i / (1 − h_i)`` of present rows; O(m²) each.
 
@@ -169,46 +157,30 @@ class LiveRidge:
         residuals = targets - features @ self.orthogonal_weights
         return leave_out(residuals.T, 1.0 - self._leverages(features, weight)).T
 
-    def df(self) -> float:
-        """Effective number of parameters, the trace of the hat matrix: ``m − Σ λ_j P_jj``."""
-        diagonal = self.normal.present_inverse().diagonal()
-        return len(self.U) - float(self._penalties @ diagonal)
-
-    def rss(self) -> float:
-        """Squared residual over all rows and outputs, from the sums; accurate to eps Σ v y²."""
-        a, sums = self.orthogonal_weights, self.sums
-        fitted = np.einsum("jk,jk->", a, sums.moments + self._penalties[:, None] * a)
-        return max(0.0, float(sums.squares.sum() - fitted))
-
-    def gcv(self) -> float:
-        """Generalised cross-validation over the present rows, ``N RSS / (N − df)²``; O(m t)."""
-        total = self.sums.total
-        left = total - self.df()
-        if left <= len(self.U) * np.finfo(float).eps * total:
-            return np.inf
-        return total * self.rss() / left**2
-
     def minimize_gcv(self) -> float:
         """λ at the minimum of GCV over the present rows, from the spectrum of G; O(m³).
 
-        Does not change the estimator: pass the result to `set_ridge`.
+        Does not change the estimator.
         """
         return Axes.of(self.sums, self.free).shrinkage.minimize_gcv()
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _leverages(self, features: Array, weight: Array | None) -> Array:
+        """``h_i = v_i ψ_iᵀ M⁻¹ ψ_i`` of present rows; O(m²) each."""
         h = np.einsum("ij,ij->i", features @ self.normal.present_inverse(), features)
         result: Array = h if weight is None else weight * h
         return result
 
-    def _assign(self, U: Array, joint: Array, rows: int, ridge: float, free: int) -> None:
+    def _assign(
+        self, U: Array, joint: Array, rows: int, ridge: float, free: int, worn: bool = False
+    ) -> None:
         """Factor first, then assign all attributes: an error leaves the object as it was."""
         diagonal = penalties(len(U), ridge, free)
         normal = LiveNormal(diagonal, len(joint) - len(U), joint, _ADVICE, self._like)
         normal.inverse()
         self.U, self.rows, self.ridge, self.free = U, rows, ridge, free
-        self._penalties, self.normal, self._worn = diagonal, normal, False
+        self._penalties, self.normal, self._worn = diagonal, normal, worn
 
     def _edit(self, rows: Array, targets: Array, weight: Array | None, sign: int) -> None:
         weight = np.ones(len(rows)) if weight is None else weight

@@ -29,10 +29,11 @@ from gramian.core.kernels import KERNELS, Kernel
 from gramian.core.search import subsample
 from gramian.core.search._order import fixed_seed, repeatable
 from gramian.core.validation import check_index, check_number, check_sequence
-from gramian.orthogonal._engine import BasisEngine, BasisState
+from gramian.orthogonal._engine import BasisEngine
 from gramian.orthogonal._fixed_basis import Centres, FixedBasis, target_columns
-from gramian.orthogonal._forward import ForwardRules, forward_select
-from gramian.orthogonal._ridges import RIDGES
+from gramian.orthogonal._forward import forward_select
+from gramian.orthogonal._rules import RIDGES, ForwardRules
+from gramian.orthogonal._state import BasisState
 from gramian.orthogonal._trials import TRIED_ON, Trials
 
 # gamma="cv" tries these multiples of the width that leave-one-out chooses for least squares on some
@@ -203,7 +204,7 @@ class BasisSpec(Spec[BasisState]):
 
     def bases(self, holdings: Holdings, ridge: str | float) -> tuple[FixedBasis, ...]:
         """Select a basis for each group of outputs."""
-        groups = list(self.groups(holdings))
+        groups = self.groups(holdings)
         return tuple(
             map_side_by_side(lambda some: self.select(holdings, some, ridge), groups, holdings)
         )
@@ -222,7 +223,7 @@ class BasisSpec(Spec[BasisState]):
             samples, which = self._draw(len(holdings), rng, start)
             centres = Centres(kernels, X[samples], which, samples, self.rules.epsilon)
             free = int(not self.rules.penalize_bias)
-            return FixedBasis.at(centres, outputs, free, X, Y, weight, ridge)
+            return FixedBasis.from_centres(centres, outputs, free, X, Y, weight, ridge)
         found = forward_select(
             lambda samples, kernel: kernels[kernel](X[samples], X),
             placed_like(Y.astype(X.dtype), X),
@@ -234,7 +235,7 @@ class BasisSpec(Spec[BasisState]):
         )
         points = X[found.samples]
         centres = Centres(kernels, points, found.kernels, found.samples, self.rules.epsilon)
-        basis = FixedBasis.of(found, centres, outputs, Y, weight)
+        basis = FixedBasis.from_selection(found, centres, outputs, Y, weight)
         if self.penalty == "kernel":
             return basis.with_kernel_penalty(X, Y, weight, ridge)
         return basis if ridge == self.rules.ridge else basis.with_ridge(X, Y, weight, ridge)

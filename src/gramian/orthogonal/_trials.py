@@ -11,8 +11,7 @@ from gramian.core.arrays import to_host
 from gramian.core.engines import Holdings
 from gramian.core.search._order import repeatable
 from gramian.orthogonal._fixed_basis import target_columns
-from gramian.orthogonal._normal_equations import basis_features
-from gramian.orthogonal._ridge_path import Axes, least
+from gramian.orthogonal._normal_equations import Axes, basis_features, best_ridge
 
 if TYPE_CHECKING:
     from gramian.orthogonal._spec import BasisSpec
@@ -66,7 +65,7 @@ class Trials:
             Y = target_columns(holdings.y[part], self._outputs, holdings.classes is not None)
             found = np.square(axes.outputs(features, ridges) - Y).sum(axis=2)
             errors = errors + found @ holdings.weight[part]
-        return float(errors.min()), least(ridges, errors, spec.rules.tol)
+        return float(errors.min()), best_ridge(ridges, errors, spec.rules.tol)
 
     def _left_out(self, spec: BasisSpec) -> tuple[float, float]:
         """Return the squared error of samples that are left out, and λ."""

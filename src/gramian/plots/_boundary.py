@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations import class_scores
-from gramian.plots._display import Display, class_color, class_marker, label_text
+from gramian.plots._display import Display, OptionalAxes, class_color, class_marker, label_text
 from gramian.plots._left_out import labels_of, loo_losses
 from gramian.plots._plane import legend_title, plane_of, unnamed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _EVEN = np.log(2.0)
 
@@ -43,11 +40,6 @@ class LeaveOneOutBoundaryDisplay(Display):
     feature_names : tuple of two str
     n_fixed : int
         Number of other features, which are set to their means.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -78,7 +70,7 @@ class LeaveOneOutBoundaryDisplay(Display):
         *,
         features: tuple[int | str, int | str] = (0, 1),
         grid_resolution: int = 200,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw a fitted classifier.
 
@@ -103,9 +95,7 @@ class LeaveOneOutBoundaryDisplay(Display):
             n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         for index in range(len(self.classes)):
             self._draw_region(ax, index)
         points = [
@@ -117,7 +107,6 @@ class LeaveOneOutBoundaryDisplay(Display):
         self._draw_legend(ax)
         ax.set_xlabel(label_text(self.feature_names[0]))
         ax.set_ylabel(label_text(self.feature_names[1]))
-        return self
 
     def _draw_region(self, ax: Any, index: int) -> None:
         margin = self.margins[index]

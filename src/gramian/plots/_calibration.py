@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, label_text
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, OptionalAxes, label_text
 from gramian.plots._left_out import labels_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _NORMAL = 1.96  # two-sided 95 %
 _ENOUGH = 10
@@ -51,12 +48,12 @@ def _bins(probability: Array, n_bins: int) -> Array:
     """Number of each sample's bin: from below, a bin is closed when it has enough samples."""
     narrow = np.minimum((probability * n_bins).astype(int), n_bins - 1)
     added = np.zeros(n_bins, dtype=int)
-    current = holdings = 0
+    current = collected = 0
     for k, count in enumerate(np.bincount(narrow, minlength=n_bins)):
         added[k] = current
-        holdings += count
-        if holdings >= _ENOUGH:
-            current, holdings = current + 1, 0
+        collected += count
+        if collected >= _ENOUGH:
+            current, collected = current + 1, 0
     if current > 0:  # what is left over goes to the last one that is closed
         added = np.minimum(added, current - 1)
     result: Array = added[narrow]
@@ -77,11 +74,6 @@ class CalibrationDisplay(Display):
         One for each set of samples.
     quantity : str
         Name of the event whose probability is drawn.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -107,7 +99,7 @@ class CalibrationDisplay(Display):
         *,
         pos_label: Any = None,
         n_bins: int = 10,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw a fitted classifier.
 
@@ -115,7 +107,7 @@ class CalibrationDisplay(Display):
         ----------
         model : classifier
         X, y : array-like, optional
-            Test data, label_text in addition to the leave-one-out values.
+            Test data, shown in addition to the leave-one-out values.
         pos_label : label, optional
         n_bins : int, default=10
         ax : matplotlib Axes, optional
@@ -140,9 +132,7 @@ class CalibrationDisplay(Display):
         )
         return cls(curves, what).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="calibrated")
         styles = ((BLUE, "o"), (ORANGE, "s"))
         for (name, curve), (color, marker) in zip(self.curves.items(), styles, strict=False):
@@ -164,7 +154,6 @@ class CalibrationDisplay(Display):
         ax.set_ylabel("observed frequency")
         ax.set_ylim(-0.02, 1.02)
         self._legend_above()
-        return self
 
 
 def _column(classes: Array, pos_label: Any) -> int | None:

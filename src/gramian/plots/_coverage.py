@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -13,10 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array, ArrayLike, MatrixLike, RandomSource
 from gramian.core.equations import accepted
-from gramian.plots._display import BLUE, GREY, ORANGE, Display, class_color, label_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import (
+    BLUE,
+    GREY,
+    ORANGE,
+    Display,
+    OptionalAxes,
+    class_color,
+    label_text,
+)
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 _LEFT_OUT = 100  # samples that are left out and asked for
@@ -127,18 +132,13 @@ class CoverageDisplay(Display):
     """How often prediction sets or intervals held the truth, against the confidence.
 
     On the diagonal they hold it as often as they say. Thin lines are the coverage within each
-    class, which only ``mondrian=True`` promises. The sizes are written beside the points.
+    class, which only ``mondrian=True`` promises. The sizes are written next to the points.
 
     Parameters
     ----------
     coverage : Coverage
     name : str
         Name of the samples.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     coverage: Coverage
@@ -152,7 +152,7 @@ class CoverageDisplay(Display):
         y: ArrayLike | None = None,
         *,
         confidences: Sequence[float] = CONFIDENCES,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
         **options: Any,
     ) -> Self:
         """Draw the coverage on test samples, or on up to 100 held samples, each left out.
@@ -160,19 +160,17 @@ class CoverageDisplay(Display):
         Parameters
         ----------
         model : fitted estimator
-        X, y : array-like, optional
-        confidences : sequence of float
+        X, y, confidences
+            As for `coverage_of`.
         ax : matplotlib Axes, optional
         **options
-            Of ``p_values``, such as ``score`` and ``mondrian``, or of ``predict_interval``, such
-            as ``width``. Of held samples, local widths are by ``method="jackknife+"``.
+            As for `coverage_of`.
         """
         name = "left-out samples" if X is None else "test samples"
         return cls(coverage_of(model, X, y, confidences, **options), name).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        found, ax = self.coverage, self._begin(ax)
+    def _draw(self, ax: Any) -> None:
+        found = self.coverage
         ends = [found.confidences[0], 1.0]
         ax.plot(ends, ends, color=GREY, linestyle=":", label="as promised")
         if 1 < len(found.by_class) <= 7:
@@ -181,13 +179,10 @@ class CoverageDisplay(Display):
                 ax.plot(found.confidences, values, label=label, color=color, linewidth=0.8)
         label = f"{found.count:,} {self.name}"
         ax.plot(found.confidences, found.coverage, "o-", color=BLUE, label=label)
-        for x, y, size in zip(found.confidences, found.coverage, found.size, strict=True):
-            text = f"{size:.3g}"
-            ax.annotate(text, (x, y), (4, -12), textcoords="offset points", color=BLUE, fontsize=8)
+        self._write_numbers(found.confidences, found.coverage, found.size, BLUE, below=12)
         ax.set_xlabel("confidence")
         ax.set_ylabel("share of samples covered")
         self._legend_above()
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -204,11 +199,6 @@ class IntervalDisplay(Display):
     confidence_level : float
     feature : str
         Name of the feature.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     x: Array
@@ -229,7 +219,7 @@ class IntervalDisplay(Display):
         method: str = "auto",
         width: str = "auto",
         resolution: int = 200,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw intervals at samples, or along the feature with the others at their medians.
 
@@ -245,24 +235,21 @@ class IntervalDisplay(Display):
         resolution : int
         ax : matplotlib Axes, optional
         """
-        holdings = model.X_fit_
+        held = model.X_fit_
         if X is None:
-            low, high = holdings[:, feature].min(), holdings[:, feature].max()
-            X = np.tile(np.median(holdings, axis=0), (resolution, 1))
-            X[:, feature] = np.linspace(
-                low - 0.2 * (high - low), high + 0.2 * (high - low), resolution
-            )
+            low, high = held[:, feature].min(), held[:, feature].max()
+            beyond = 0.2 * (high - low)
+            X = np.tile(np.median(held, axis=0), (resolution, 1))
+            X[:, feature] = np.linspace(low - beyond, high + beyond, resolution)
         X = np.asarray(X)[np.argsort(np.asarray(X)[:, feature])]
         ends = model.predict_interval(X, confidence_level, method, width)
         names = getattr(model, "feature_names_in_", None)
         name = f"feature {feature}" if names is None else str(names[feature])
-        pairs = holdings[:, feature], model.y_fit_
+        pairs = held[:, feature], model.y_fit_
         display = cls(X[:, feature], model.predict(X), ends, pairs, confidence_level, name)
         return display.plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         ax.plot(*self.holdings, ".", color=GREY, markersize=3, label="samples")
         label = f"holds {self.confidence_level:.0%} of new samples"
         ax.fill_between(
@@ -272,4 +259,3 @@ class IntervalDisplay(Display):
         ax.set_xlabel(label_text(self.feature))
         ax.set_ylabel("target")
         self._legend_above()
-        return self

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from gramian.core.arrays import ArrayLike, MatrixLike, RandomSource
 from gramian.data import Curve, forgetting_curve
-from gramian.plots._display import Display, class_color, class_marker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import Display, OptionalAxes, class_color, class_marker
 
 
 @dataclass(eq=False, repr=False)
@@ -25,17 +22,12 @@ class CurveDisplay(Display):
     ----------
     curves : dict of str to Curve
         See `gramian.data.forgetting_curve` and `gramian.data.labelling_curve`.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     curves: Mapping[str, Curve]
 
     @classmethod
-    def from_curves(cls, curves: Mapping[str, Curve], *, ax: Axes | None = None) -> Self:
+    def from_curves(cls, curves: Mapping[str, Curve], *, ax: OptionalAxes = None) -> Self:
         """Draw curves by name, such as those of several strategies."""
         kinds = {(curve.edited, curve.loss) for curve in curves.values()}
         if len(kinds) != 1:
@@ -54,7 +46,7 @@ class CurveDisplay(Display):
         steps: int = 20,
         loss: str | None = None,
         random_state: RandomSource = 0,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw what happens if the samples of the least or of the greatest value leave first.
 
@@ -92,15 +84,12 @@ class CurveDisplay(Display):
             ax=ax,
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         for k, (name, curve) in enumerate(self.curves.items()):
-            style: dict[str, Any] = {"color": class_color(k), "marker": class_marker(k)}
+            style = {"color": class_color(k), "marker": class_marker(k)}
             ax.plot(curve.counts, curve.losses, label=name, markersize=4, **style)
         words = {"error": "test error", "log": "test log-loss"}
         ax.set_xlabel(f"samples {curve.edited}")
         ax.set_ylabel(words.get(curve.loss, f"{curve.loss} test error"))
         ax.set_ylim(bottom=min(0.0, np.min([c.losses.min() for c in self.curves.values()])))
         self._legend_above()
-        return self

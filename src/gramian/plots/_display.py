@@ -1,12 +1,17 @@
-"""What every display shares: axes to draw on, and colours."""
+"""What every display shares: axes to draw on, a legend, and colours."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from gramian.core.text import excerpt
 
-# Okabe and Ito's colours, which stay apart for colour-blind readers; yellow left out: too pale.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OptionalAxes: TypeAlias = "Axes | None"
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; without yellow: too pale.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 BLUE, ORANGE, GREEN, RED = COLORS[0], COLORS[1], COLORS[2], COLORS[5]
 GREY = "#666666"
@@ -39,6 +44,17 @@ class Display:
     ax_: Any
     figure_: Any
 
+    def plot(self, ax: OptionalAxes = None) -> Self:
+        """Draw the figure on ``ax``, or on new axes. Returns self.
+
+        The axes and their figure are then ``ax_`` and ``figure_``.
+        """
+        self._draw(self._begin(ax))
+        return self
+
+    def _draw(self, ax: Any) -> None:
+        """Draw the data on these axes."""
+
     def _begin(self, ax: Any) -> Any:
         """The axes to draw on, made if there are none."""
         if ax is None:
@@ -59,6 +75,12 @@ class Display:
             frameon=False,
             borderaxespad=0.2,
         )
+
+    def _write_numbers(self, x: Any, y: Any, numbers: Any, color: str, below: int) -> None:
+        """Write numbers next to points, ``below`` typographic points under them."""
+        style = {"textcoords": "offset points", "color": color, "fontsize": 8}
+        for place, height, number in zip(x, y, numbers, strict=True):
+            self.ax_.annotate(f"{number:.3g}", (place, height), (4, -below), **style)
 
 
 def label_text(name: Any) -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.core.arrays import Array
-from gramian.plots._display import BLUE, RED, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, RED, Display, OptionalAxes
 
 
 class DriftRecorder:
@@ -99,11 +96,6 @@ class DriftDisplay(Display):
     edits, drift : ndarray of shape (m,)
     rebuilt : list of (int, str)
         As a `DriftRecorder` keeps them.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     edits: Array
@@ -111,13 +103,11 @@ class DriftDisplay(Display):
     rebuilt: Sequence[tuple[int, str]] = ()
 
     @classmethod
-    def from_recorder(cls, recorder: DriftRecorder, *, ax: Axes | None = None) -> Self:
+    def from_recorder(cls, recorder: DriftRecorder, *, ax: OptionalAxes = None) -> Self:
         """Draw the record of a `DriftRecorder`."""
         return cls(recorder.edits, recorder.drift, list(recorder.rebuilt)).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         drift = np.where(self.drift > 0, self.drift, np.nan)  # an exact 0 has no logarithm
         ax.plot(self.edits, drift, color=BLUE, linewidth=1.0, label="measured residual")
         if self.rebuilt:
@@ -135,4 +125,3 @@ class DriftDisplay(Display):
         ax.set_xlabel("samples that entered or left")
         ax.set_ylabel("relative residual")
         self._legend_above()
-        return self

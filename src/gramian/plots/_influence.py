@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.core.arrays import Array
 from gramian.core.estimators import sample_influence
-from gramian.plots._display import BLUE, GREY, RED, Display, label_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, RED, Display, OptionalAxes, label_text
 
 
 @dataclass(eq=False, repr=False)
@@ -30,11 +27,6 @@ class InfluenceDisplay(Display):
     influence : ndarray of shape (n,)
     wrong : ndarray of shape (n,), optional
         Whether the leave-one-out prediction is wrong.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -53,7 +45,7 @@ class InfluenceDisplay(Display):
     wrong: Array | None = None
 
     @classmethod
-    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: OptionalAxes = None) -> Self:
         """Draw the most influential samples of a fitted model.
 
         Parameters
@@ -68,9 +60,12 @@ class InfluenceDisplay(Display):
         wrong = model.loo_predict() != model.y_fit_ if is_classifier(model) else None
         return cls(model.ids_, influence, wrong).plot(n_samples=n_samples, ax=ax)
 
-    def plot(self, ax: Axes | None = None, *, n_samples: int = 15) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def plot(self, ax: OptionalAxes = None, *, n_samples: int = 15) -> Self:
+        """Draw the most influential samples on ``ax``, or on new axes. Returns self."""
+        self._draw(self._begin(ax), n_samples)
+        return self
+
+    def _draw(self, ax: Any, n_samples: int = 15) -> None:
         top = np.argsort(-self.influence, kind="stable")[:n_samples]
         places = np.arange(len(top))
         for mine, color, label in self._groups(top):
@@ -83,7 +78,6 @@ class InfluenceDisplay(Display):
         ax.set_xlabel("change of the decision values without the sample (RMS)")
         ax.set_ylabel("sample id")
         ax.legend(loc="lower right", framealpha=0.9)
-        return self
 
     def _groups(self, top: Array) -> list[tuple[Array, str, str | None]]:
         """Which bars have which colour and name."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.data import label_issues
-from gramian.plots._display import BLUE, GREY, RED, Display, label_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, RED, Display, OptionalAxes, label_text
 
 
 @dataclass(eq=False, repr=False)
@@ -25,11 +22,6 @@ class LabelIssuesDisplay(Display):
     ----------
     issues : LabelIssues
         See `gramian.data.label_issues`.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -47,13 +39,12 @@ class LabelIssuesDisplay(Display):
     issues: Any
 
     @classmethod
-    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, *, n_samples: int = 15, ax: OptionalAxes = None) -> Self:
         """Draw the most doubtful samples of a classifier or `TableModel`."""
         return cls(label_issues(model, top=n_samples)).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax, issues = self._begin(ax), self.issues
+    def _draw(self, ax: Any) -> None:
+        issues = self.issues
         places = np.arange(len(issues))
         doubted = issues.suggested != issues.given
         for mine, color, label in (
@@ -72,4 +63,3 @@ class LabelIssuesDisplay(Display):
         ax.set_xlabel("probability that the label is wrong")
         ax.set_ylabel("sample id")
         self._legend_above()
-        return self

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from gramian.plots._display import BLUE, GREY, ORANGE, RED, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, ORANGE, RED, Display, OptionalAxes
 
 
 @dataclass(eq=False, repr=False)
@@ -26,18 +23,13 @@ class MartingaleDisplay(Display):
         Of `gramian.stream.prequential` with a ``confidence_level``.
     level : float
         Where the alarm goes off.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     result: Any
     level: float = 100.0
 
     @classmethod
-    def from_result(cls, result: Any, *, level: float = 100.0, ax: Axes | None = None) -> Self:
+    def from_result(cls, result: Any, *, level: float = 100.0, ax: OptionalAxes = None) -> Self:
         """Draw the martingale of a `Prequential` result.
 
         Parameters
@@ -48,9 +40,8 @@ class MartingaleDisplay(Display):
         """
         return cls(result, level).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        result, ax = self.result, self._begin(ax)
+    def _draw(self, ax: Any) -> None:
+        result = self.result
         ax.plot(result.steps, result.martingale, color=BLUE, label="log₁₀ of the martingale")
         ax.axhline(
             np.log10(self.level), color=RED, linestyle="--", label=f"alarm at {self.level:g}"
@@ -67,4 +58,3 @@ class MartingaleDisplay(Display):
         ax.set_xlabel("samples seen")
         ax.set_ylabel("log₁₀ of the martingale")
         self._legend_above()
-        return self

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from gramian.core.arrays import Array
-from gramian.plots._display import Display, class_color, class_marker, label_text
+from gramian.plots._display import Display, OptionalAxes, class_color, class_marker, label_text
 from gramian.plots._left_out import labels_of
 from gramian.plots._plane import legend_title, plane_of, unnamed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LEVELS = (0.1, 0.5, 0.9)
 
@@ -39,11 +36,6 @@ class MembershipDisplay(Display):
     feature_names : tuple of two str
     n_fixed : int
         Number of other features, which are set to their means.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -74,7 +66,7 @@ class MembershipDisplay(Display):
         *,
         features: tuple[int | str, int | str] = (0, 1),
         grid_resolution: int = 150,
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Draw a fitted `EllipsoidalFuzzyClassifier`.
 
@@ -105,9 +97,7 @@ class MembershipDisplay(Display):
             n_fixed=plane.n_fixed,
         ).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         if self.newness.max() > 1.0:
             top = [1.0, float(self.newness.max())]
             ax.contourf(*self.grid, self.newness, levels=top, colors=["0.5"], alpha=0.25)
@@ -116,7 +106,6 @@ class MembershipDisplay(Display):
         ax.set_xlabel(label_text(self.feature_names[0]))
         ax.set_ylabel(label_text(self.feature_names[1]))
         self._legend_above(legend_title(self.n_fixed))
-        return self
 
     def _draw_class(self, ax: Any, index: int, label: str) -> None:
         color, degrees = class_color(index), self.degrees[index]

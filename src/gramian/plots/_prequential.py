@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from gramian.plots._display import Display, class_color
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import Display, OptionalAxes, class_color
 
 
 @dataclass(eq=False, repr=False)
@@ -23,17 +20,12 @@ class PrequentialDisplay(Display):
     ----------
     results : dict of str to Prequential
         One for each model; see `gramian.stream.prequential`.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     results: Any
 
     @classmethod
-    def from_results(cls, results: Any, *, ax: Axes | None = None) -> Self:
+    def from_results(cls, results: Any, *, ax: OptionalAxes = None) -> Self:
         """Draw one result, or several by name.
 
         Parameters
@@ -47,9 +39,7 @@ class PrequentialDisplay(Display):
             raise ValueError(f"results must be of one metric to share an axis, got {metrics}.")
         return cls(dict(named)).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         for k, (name, result) in enumerate(self.results.items()):
             color, prefix = class_color(k), f"{name}, " if name else ""
             recent, all_so_far = f"last {result.window}", f"all: {result.score:.3g}"
@@ -57,9 +47,8 @@ class PrequentialDisplay(Display):
                 (result.windowed, "-", 1.5, recent),
                 (result.running, "--", 1.0, all_so_far),
             ):
-                style: dict[str, Any] = {"color": color, "linestyle": line}
+                style = {"color": color, "linestyle": line}
                 ax.plot(result.steps, values, linewidth=width, label=prefix + label, **style)
         ax.set_xlabel("samples seen")
         ax.set_ylabel(f"{result.metric}, predicted before learned")
         self._legend_above()
-        return self

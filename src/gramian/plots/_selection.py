@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
 from gramian.core.equations import CRITERIA
 from gramian.core.search import Selection
-from gramian.plots._display import RED, Display, pyplot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import RED, Display, OptionalAxes
 
 _NAMES = {
     "log": "log-loss",
@@ -36,11 +33,6 @@ class SelectionPathDisplay(Display):
     selection : Selection
         The ``selection_`` of a fitted model.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
-
     Examples
     --------
     >>> from gramian import KernelDiscriminant
@@ -55,7 +47,7 @@ class SelectionPathDisplay(Display):
     selection: Selection
 
     @classmethod
-    def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, *, ax: OptionalAxes = None) -> Self:
         """Draw the search of a fitted model.
 
         Parameters
@@ -72,9 +64,7 @@ class SelectionPathDisplay(Display):
             )
         return cls(selection).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax = self._begin(ax)
+    def _draw(self, ax: Any) -> None:
         if len(np.unique(self.selection.ridges)) > 1:
             self._draw_ridges(ax)
         else:
@@ -84,7 +74,6 @@ class SelectionPathDisplay(Display):
             ax.set_yscale("log")
         ax.set_ylabel(f"leave-one-out {_NAMES[self.selection.criterion]}")
         self._legend_above()
-        return self
 
     def _draw_ridges(self, ax: Any) -> None:
         chosen = self.selection
@@ -128,13 +117,14 @@ class SelectionPathDisplay(Display):
         )
 
     def _width_colors(self, ax: Any) -> Any:
-        """Colours of the widths, with their scale beside the axes where there are several."""
-        plt, widths = pyplot(), self.selection.gammas
+        """Colours of the widths, with their scale next to the axes where there are several."""
+        widths = self.selection.gammas
         if len(np.unique(widths)) < 2:  # one, or NaN: a kernel without a width
             return lambda width: "C0"
+        from matplotlib.cm import ScalarMappable
         from matplotlib.colors import LogNorm
 
-        scale = plt.cm.ScalarMappable(LogNorm(widths.min(), widths.max()), cmap="viridis")
+        scale = ScalarMappable(LogNorm(widths.min(), widths.max()), cmap="viridis")
         ax.figure.colorbar(scale, ax=ax, label="width gamma")
         return scale.to_rgba
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from gramian.core.arrays import Array
-from gramian.plots._display import BLUE, GREY, ORANGE, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gramian.plots._display import BLUE, GREY, ORANGE, Display, OptionalAxes
 
 _FIFTHS = 5
 
@@ -20,20 +17,15 @@ _FIFTHS = 5
 class WidthDisplay(Display):
     """Coverage among the easiest fifth of the queries, the next one, up to the hardest.
 
-    How hard a query is, its local width says. Intervals that follow x hold the truth about as often
+    The local width says how hard a query is. Intervals that follow x hold the truth about as often
     in each fifth; intervals of constant width do so too often in the first and not often enough
-    in the last. The mean widths are written beside the points.
+    in the last. The mean widths are written next to the points.
 
     Parameters
     ----------
     coverage, widths : dict of ndarray of shape (5,)
         By kind of width, "local" and "constant": of each fifth.
     confidence_level : float
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
     """
 
     coverage: dict[str, Array]
@@ -49,7 +41,7 @@ class WidthDisplay(Display):
         *,
         confidence_level: float = 0.9,
         method: str = "auto",
-        ax: Axes | None = None,
+        ax: OptionalAxes = None,
     ) -> Self:
         """Ask for intervals of both kinds at test samples, and draw how often they hold the truth.
 
@@ -82,23 +74,13 @@ class WidthDisplay(Display):
             widths[kind] = np.array([wide[part].mean() for part in parts])
         return cls(coverage, widths, confidence_level).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the figure on ``ax``, or on new axes. Returns self."""
-        ax, place = self._begin(ax), np.arange(_FIFTHS)
+    def _draw(self, ax: Any) -> None:
+        place = np.arange(_FIFTHS)
         ax.axhline(self.confidence_level, color=GREY, linestyle=":", label="as promised")
-        for kind, color, below in (("local", BLUE, -12), ("constant", ORANGE, 6)):
+        for kind, color, below in (("local", BLUE, 12), ("constant", ORANGE, -6)):
             ax.plot(place, self.coverage[kind], "o-", color=color, label=f"{kind} width")
-            for x, y, width in zip(place, self.coverage[kind], self.widths[kind], strict=True):
-                ax.annotate(
-                    f"{width:.3g}",
-                    (x, y),
-                    (4, below),
-                    textcoords="offset points",
-                    color=color,
-                    fontsize=8,
-                )
+            self._write_numbers(place, self.coverage[kind], self.widths[kind], color, below)
         ax.set_xticks(place, ["easiest", "", "", "", "hardest"])
         ax.set_xlabel("fifths of the queries, by their local width")
         ax.set_ylabel("share of samples covered")
         self._legend_above()
-        return self

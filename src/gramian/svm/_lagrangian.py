@@ -52,15 +52,11 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
     gamma : {"loo", "scale", "auto"}, float or array, default="loo"
         Width of the kernel, or one for each feature. ``"loo"`` takes the one that the leave-one-out
         of `LeastSquaresSVC` chooses.
-    degree, coef0 : float
-        Parameters of the polynomial kernel.
-    kernel_params : dict, optional
-        Keyword arguments of a callable kernel.
-    metric : {"diagonal", "ard"}, optional
-        How the features get weights, as for `LeastSquaresSVC`.
+    degree, coef0, kernel_params, metric
+        See `LeastSquaresSVC`.
     C : {"loo"} or float, default="loo"
         Weight of the errors, 1/λ. ``"loo"`` takes the one that the leave-one-out of
-        `LeastSquaresSVC` chooses: that of this machine has no closed form along a path.
+        `LeastSquaresSVC` chooses: that of this estimator has no closed form along a path.
     solver : {"pivot", "lagrangian"}, default="pivot"
         Principal pivoting, or the paper's iteration ``α ← Q⁻¹(1 + ((Qα − 1) − γα)₊)`` (eqs. 3
         and 10), which starts at the previous α and needs Q⁻¹ of all samples.
@@ -78,36 +74,11 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
     class_weight : dict or "balanced", optional
         Factors for the sample weights. ``"balanced"`` depends on all samples, so every edit starts
         from scratch.
-    criterion : {"log-loss", "squared", "error"}, optional
-        Leave-one-out loss that the search minimises; see `LeastSquaresSVC`.
-    random_state : int, RandomState or None
-        Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
-        samples, whatever their order.
-    callback : callable, optional
-        Called with a record of every setting that the search tries.
-    tuning_fraction : float, optional
-        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
-        then set aside: the model does not hold them, and nothing that it holds was seen by a
-        choice, as prediction sets and intervals require.
-    verbose : int, default=0
-        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search and the choice.
-    n_jobs : int, optional
-        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
-        one for each 250 samples, two at least and as many as cores at most, unless a joblib context
-        or a limit on BLAS says otherwise; -1 means all cores. Results are the same to the bit.
+    criterion, random_state, callback, tuning_fraction, verbose, n_jobs
+        See `LeastSquaresSVC`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    gamma_, C_ : float
-        The values in use, whether given or chosen.
-    kernel_ : Kernel
-        The kernel that predicts: a callable with a name, a width and factors of features.
-    metric_ : ndarray of shape (n_features,) or None
-        Factors of the features that ``metric="diagonal"`` has found.
-    selection_ : Selection or None
-        The searched path, or None if nothing was searched.
     support_ : ndarray of shape (n_support,)
         Positions, in the order of `ids_`, of the samples that are support vectors of some output.
     support_ids_ : ndarray of shape (n_support,)
@@ -120,11 +91,8 @@ class LagrangianSVC(StrengthAttribute, LiveClassifier):
         Weights of the features; linear kernel only.
     n_iter_ : int
         Number of exchanges or iterations that led to the present solution.
-    ids_, X_fit_, y_fit_ : ndarray
-        The samples that the model holds now, in order of arrival.
-    factor_ : str
-    rebuilds_ : list
-        When and why a factor was rebuilt.
+    classes_, gamma_, C_, kernel_, metric_, selection_, ids_, X_fit_, y_fit_, factor_, rebuilds_
+        See `LeastSquaresSVC`.
 
     References
     ----------

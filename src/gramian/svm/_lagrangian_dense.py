@@ -25,7 +25,7 @@ class GramSpace:
     ----------
     spec : DenseSpec
         Provides the kernel, and the type of factor for the supports.
-    held : Holdings
+    holdings : Holdings
     ridges : ndarray of shape (n,)
         λ_i.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,7 +54,7 @@ _ALL = None
 
 
 class LeftOut(NamedTuple):
-    """Solutions of one output without some members of its support, one at a time."""
+    """Solutions of one output without each member of its support."""
 
     members: Array
     """Positions (b,)."""
@@ -68,7 +67,7 @@ class LeftOut(NamedTuple):
 
 
 class LagrangianEngine(Engine):
-    """One machine per class against the rest, or one for two classes, on one matrix A.
+    """One model per class against the rest, or one for two classes, on one matrix A.
 
     Each output has its own support. Adding a sample beyond its margin, or removing one outside its
     support, does not change an output. Every other edit solves for it again, starting from the
@@ -77,7 +76,7 @@ class LagrangianEngine(Engine):
     Parameters
     ----------
     spec : LagrangianSpec
-    held : Holdings
+    holdings : Holdings
     history : tuple of Rebuild
         Records of earlier rebuilds.
     """
@@ -86,17 +85,14 @@ class LagrangianEngine(Engine):
     factor = ""
 
     def __init__(
-        self,
-        spec: LagrangianSpec,
-        holdings: Holdings,
-        history: tuple[Rebuild, ...] = (),
+        self, spec: LagrangianSpec, holdings: Holdings, history: tuple[Rebuild, ...] = ()
     ) -> None:
         self.spec, self.past, self.n_iter = spec, history, 0
-        self.sums = spec.uses_primal(len(holdings), holdings.rows.width)
-        ridges, d = spec.shift / spec.weights(holdings), holdings.rows.width
+        n, d, ridges = len(holdings), holdings.rows.width, spec.shift / spec.weights(holdings)
+        self.sums = spec.uses_primal(n, d)
         self._live: dict[Any, Any] = {}  # least-squares system of each output's support, or of all
         self._rounding: dict[Any, float] = {}  # of the slacks of each output
-        self._labels, n = _labels(holdings), len(holdings)
+        self._labels = _labels(holdings)
         self._space: Any = (
             LinearSpace(holdings.rows, ridges) if self.sums else GramSpace(spec, holdings, ridges)
         )
@@ -135,7 +131,7 @@ class LagrangianEngine(Engine):
                 kept["_space"].remove(before, np.arange(n, n + k))
             vars(self).update(kept, past=self.history, _live={})
             raise
-        return self._sharp(after, kept["_rounding"])
+        return self._unblurred(after, kept["_rounding"])
 
     def remove(self, before: Holdings, after: Holdings, positions: Array) -> LagrangianEngine:
         """Remove samples, O(n) for one outside all supports."""
@@ -149,12 +145,12 @@ class LagrangianEngine(Engine):
         self._Z = np.delete(self._Z, positions, axis=0)
         self._inside = np.delete(self._inside, positions, axis=0)
         self._follow(after, stale)
-        return self._sharp(after, rounding)
+        return self._unblurred(after, rounding)
 
-    def _sharp(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
+    def _unblurred(self, holdings: Holdings, before: Mapping[Any, float]) -> LagrangianEngine:
         """This engine, or a fresh one where the signs of slacks are, or were, lost in rounding.
 
-        There, as beside an outlier in an unbounded kernel, the support that is found depends on
+        There, as next to an outlier in an unbounded kernel, the support that is found depends on
         where the search begins, and so on the past.
         """
         limit = max(_BLURRED, 2.0**18 * float(np.finfo(self._Z.dtype).eps))
@@ -183,24 +179,17 @@ class LagrangianEngine(Engine):
     def predictor(self, holdings: Holdings) -> Predictor:
         return self.spec.predictor(holdings, self.state(holdings))
 
-    def feature_weights(self, holdings: Holdings) -> tuple[Array, Array]:
-        """Intercepts (t,) and weights of the features (d, t); with sums only."""
-        assert self._B is not None
-        B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
-        return B[-1], B[:-1]
-
     def loo(self, holdings: Holdings) -> Array:
-        """Decision values without each sample, see `left_out_values`."""
+        """Decision values without each sample, see `left_out_solutions`."""
         if isinstance(self.spec.class_weight, str):
             return balanced_loo(self.spec, holdings)
         if holdings.codes is not None:
             return self._loo_groups(holdings, holdings.codes)
         F = self._space.multiply(self._Z)  # right outside the support, where nothing changes
         doubtful: set[int] = set()
-        for j, parts in enumerate(self._left_out(holdings)):
-            for members, _, values, reliable in parts:
-                F[members, j] = values
-                doubtful.update(members[~reliable].tolist())
+        for j, (members, _, values, reliable) in enumerate(self._left_out(holdings)):
+            F[members, j] = values
+            doubtful.update(members[~reliable].tolist())
         found = fit_again(F.astype(holdings.rows.dtype), sorted(doubtful), self.spec, holdings)
         if np.isnan(found).any():
             raise np.linalg.LinAlgError(
@@ -215,22 +204,15 @@ class LagrangianEngine(Engine):
         Where rounding keeps pivoting from its end, it is fitted again without each group.
         """
         F = self._space.multiply(self._Z)
-        for j, (leaving, Z) in enumerate(self._without_groups(holdings, codes)):
+        for j, y in enumerate(self._signs(holdings).T):
+            found = list(left_out_groups(*self._tableau(self._inside[:, j], y), codes))
+            Z = np.array([z for _, z in found], dtype=self._space.dtype).reshape(-1, len(y)).T
             if np.isnan(Z).any():
                 return left_out_by_removal(DeferredEngine(self.spec), holdings)
             values = self._space.multiply(Z)  # A z, which is f where z is 0
-            for g, together in enumerate(leaving):
+            for g, (together, _) in enumerate(found):
                 F[together, j] = values[together, g]
         return np.asarray(F.astype(holdings.rows.dtype))
-
-    def _without_groups(
-        self, holdings: Holdings, codes: Array
-    ) -> Iterator[tuple[list[Array], Array]]:
-        """Yield, for each output, the groups that matter and the coefficients without each."""
-        for j, y in enumerate(self._signs(holdings).T):
-            found = list(left_out_groups(*self._tableau(self._inside[:, j], y), codes))
-            Z = np.array([z for _, z in found], dtype=self._space.dtype)
-            yield [together for together, _ in found], Z.reshape(-1, len(holdings)).T
 
     def added(self, holdings: Holdings, X: Any) -> Iterator[tuple[slice, AddedBlock]]:
         """Yield blocks of queries; a copy of this engine learns and forgets each of them."""
@@ -256,13 +238,10 @@ class LagrangianEngine(Engine):
             return
         outputs, left = self.predictor(holdings).outputs, []
         doubtful: set[int] = set()
-        for parts in self._left_out(holdings):
-            kept = [(members[reliable], Z[:, reliable]) for members, Z, _, reliable in parts]
-            doubtful.update(
-                i for members, _, _, reliable in parts for i in members[~reliable].tolist()
-            )
-            members, Z = (np.concatenate(part, axis=-1) for part in zip(*kept, strict=True))
-            left.append((members, self._space.project(Z) if self.sums else Z))
+        for members, Z, _, reliable in self._left_out(holdings):
+            doubtful.update(members[~reliable].tolist())
+            Z = self._space.project(Z[:, reliable]) if self.sums else Z[:, reliable]
+            left.append((members[reliable], Z))
         for rows in query_blocks(X.shape[0], len(holdings), len(left)):
             F = np.repeat(outputs(X[rows])[:, None, :], len(holdings), axis=1)
             K = X[rows] if self.sums else self.spec.predicts_with(X[rows], holdings.rows.samples())
@@ -280,8 +259,11 @@ class LagrangianEngine(Engine):
         # Contiguous, as when read from a file: the memory layout can affect the rounding of a
         # product.
         Z = np.ascontiguousarray(self._Z, dtype=holdings.rows.dtype)
-        weights = self.feature_weights(holdings) if self.sums else None
-        return DenseState((np.zeros(Z.shape[1], dtype=Z.dtype), Z), weights)
+        coefficients = np.zeros(Z.shape[1], dtype=Z.dtype), Z
+        if self._B is None:
+            return DenseState(coefficients)
+        B = np.ascontiguousarray(self._B, dtype=holdings.rows.dtype)
+        return DenseState(coefficients, (B[-1], B[:-1]))  # intercepts and weights of the features
 
     # -- solving --------------------------------------------------------------------------------
 
@@ -301,10 +283,8 @@ class LagrangianEngine(Engine):
         gone = [label for label in self._live if label not in (*labels, _ALL)]
         self.past = (*self.past, *(event for k in gone for event in self._live.pop(k).events))
         if len(changed):
-            self.n_iter, self._rounding = (
-                0,
-                {k: r for k, r in self._rounding.items() if k in labels},
-            )
+            self.n_iter = 0
+            self._rounding = {k: size for k, size in self._rounding.items() if k in labels}
             solve = self._iterate if self.spec.iteration else self._pivot
             solve(self._signs(after), changed)
         self.serves = after.version
@@ -362,31 +342,36 @@ class LagrangianEngine(Engine):
                 stacklevel=2,
             )
 
-    def _left_out(self, holdings: Holdings) -> Iterator[list[LeftOut]]:
-        """Yield, for each output, its solutions without each member of its support, in parts."""
-        for j, y in enumerate(self._signs(holdings).T):
-            members = np.flatnonzero(self._inside[:, j])
-            try:
-                found = left_out_solutions(*self._tableau(self._inside[:, j], y))
-                parts = [self._judged(y, *part) for part in _parts(found)]
-            except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
-                unknown = np.full((len(y), len(members)), np.nan, dtype=self._space.dtype)
-                parts = [self._judged(y, members, unknown)]
-            yield parts or [self._judged(y, members, np.empty((len(y), 0), self._space.dtype))]
-
-    def _judged(self, y: Array, members: Array, Z: Array) -> LeftOut:
-        """Solutions without each member, f₋ᵢ(x_i), and whether the true A confirms them.
+    def _left_out(self, holdings: Holdings) -> Iterator[LeftOut]:
+        """Yield, for each output, its solutions without each member of its support.
 
         A product with A shows what pivoting has lost to rounding: residuals on the support, and
         slacks of the wrong sign outside.
         """
-        rho = y[:, None] - self._space.multiply(Z)
-        wrong = np.where(Z != 0.0, np.abs(rho), y[:, None] * rho)
-        own = members, np.arange(len(members))
-        wrong[own] = 0.0
-        rounding = [slack_tolerance(z, self._space.largest) for z in Z.T]
-        reliable = wrong.max(axis=0, initial=0.0) <= _ROOM * np.array(rounding)
-        return LeftOut(members, Z, y[members] - rho[own], reliable)
+        for j, y in enumerate(self._signs(holdings).T):
+            members, Z = self._without_members(self._inside[:, j], y)
+            values, reliable = np.empty(len(members), Z.dtype), np.empty(len(members), bool)
+            for start in range(0, len(members), _AT_ONCE):
+                some = slice(start, start + _AT_ONCE)
+                z, own = np.ascontiguousarray(Z[:, some]), members[some]
+                rho = y[:, None] - self._space.multiply(z)
+                wrong = np.where(z != 0.0, np.abs(rho), y[:, None] * rho)
+                wrong[own, np.arange(len(own))] = 0.0
+                rounding = [slack_tolerance(column, self._space.largest) for column in z.T]
+                values[some] = y[own] - rho[own, np.arange(len(own))]
+                reliable[some] = wrong.max(axis=0) <= _ROOM * np.array(rounding)
+            yield LeftOut(members, Z, values, reliable)
+
+    def _without_members(self, support: Array, y: Array) -> tuple[Array, Array]:
+        """Members of a support, and the coefficients (n, b) without each; NaN where unknown."""
+        members = np.flatnonzero(support)
+        Z = np.empty((len(y), len(members)), dtype=self._space.dtype)
+        try:
+            for k, (_, z) in enumerate(left_out_solutions(*self._tableau(support, y))):
+                Z[:, k] = z
+        except np.linalg.LinAlgError:  # the support has no factor: each needs a fit
+            Z[:] = np.nan
+        return members, Z
 
     def _tableau(self, support: Array, y: Array) -> tuple[Tableau, Array, Array, Array, float]:
         """Return the arguments of `left_out_solutions` for one output."""
@@ -410,9 +395,3 @@ def _labels(holdings: Holdings) -> list[Any]:
     assert holdings.classes is not None
     result: list[Any] = holdings.classes[1 if len(holdings.classes) == 2 else 0 :].tolist()
     return result
-
-
-def _parts(found: Iterator[tuple[int, Array]]) -> Iterator[tuple[Array, Array]]:
-    """Yield members and their solutions (n, b), some at a time."""
-    while some := list(islice(found, _AT_ONCE)):
-        yield np.array([i for i, _ in some]), np.column_stack([z for _, z in some])

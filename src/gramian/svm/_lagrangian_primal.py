@@ -135,13 +135,13 @@ class LinearPart:
     weights: Array
     """B of the last `solve`, of shape (d + 1,)."""
 
-    def settle(self) -> None:
-        """Do nothing: no update is deferred."""
-
     def __init__(self) -> None:
-        self._part, self._y = np.empty((2, 0), dtype=bool)
+        self._part, self._y = np.empty(0, dtype=bool), np.empty(0)
         self._normal: LiveNormal | None = None
         self.events: list[Rebuild] = []
+
+    def settle(self) -> None:
+        """Do nothing: no update is deferred."""
 
     def solve(self, space: LinearSpace, part: Array, y: Array) -> Solved:
         """Solve on a part, O(d²) per sample that changed sides, and one pass over the samples."""

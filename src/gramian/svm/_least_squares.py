@@ -171,71 +171,21 @@ class LeastSquaresSVR(StrengthAttribute, LiveRegressor):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "exponential", "linear", "poly", "precomputed", "loo"} or callable
-        ``"loo"`` chooses one of the first three by leave-one-out; ``"rbf"`` by default. A callable
-        takes two sets of samples and returns their kernel matrix.
-    gamma : {"loo", "scale", "auto"}, float or array, default="loo"
-        Width of the kernel, or one for each feature. ``"loo"`` chooses it by leave-one-out.
-    degree, coef0 : float
-        Parameters of the polynomial kernel.
-    kernel_params : dict, optional
-        Keyword arguments of a callable kernel.
-    metric : {"diagonal", "ard"}, optional
-        How the features get weights. ``"ard"`` chooses a width for each by leave-one-out.
-        ``"diagonal"`` multiplies each feature by a factor, from the mean squared slopes of the
-        tuned estimator in its direction, and tunes the estimator again. Both stay until `reselect`.
-        The factors are all 1 unless they clearly help on samples that they were not fitted to.
-    C : {"loo"} or float, default="loo"
-        Weight of the errors, 1/λ. ``"loo"`` chooses it by leave-one-out.
-    factor : {"auto", "inverse", "single", "cholesky", "qr", "primal"}, default="auto"
-        How P is stored. ``"auto"`` stores the explicit inverse, or the Cholesky factor when the
-        condition number of K + I/C is too large. ``"primal"``, for the linear kernel, stores
-        (d+1)×(d+1) sums, so an edit costs O(d²) for any n; ``"auto"`` uses it for more than
-        2 (d+1) samples. C="loo" is then chosen on at most 20,000 samples.
-        ``"single"`` stores the inverse in single precision, half the memory, and refines what it
-        solves in double: decision values keep their digits, leave-one-out values about five. The
-        first read after an edit evaluates the kernel for all pairs a few times.
+    kernel, gamma, degree, coef0, kernel_params, metric, C, factor
+        See `LeastSquaresSVC`.
     criterion : {"squared"}, optional
         Leave-one-out loss that the search minimises: the squared error.
-    random_state : int, RandomState or None
-        Draws the subsample on which the leave-one-out search starts; None draws it by a hash of the
-        samples, whatever their order.
-    callback : callable, optional
-        Called with a record of every setting that the search tries.
-    tuning_fraction : float, optional
-        Fraction of the samples, drawn at random, on which hyper-parameters are chosen. They are
-        then set aside: the model does not hold them, and nothing that it holds was seen by a
-        choice, as prediction sets and intervals require.
-    verbose : int, default=0
-        1 prints what `fit` and `reselect` do while they choose: a line for each stage of the
-        search and the choice.
-    n_jobs : int, optional
-        Threads that work side by side: at widths, kernels and blocks of large matrices. None means
-        one for each 250 samples, two at least and as many as cores at most, unless a joblib context
-        or a limit on BLAS says otherwise; -1 means all cores. Results are the same to the bit.
-    device : str or torch.device, optional
-        Where the model computes, such as ``"cuda"``; answers are arrays of NumPy. By default where
-        X is: samples that are tensors stay on their device, and answers are tensors there.
+    random_state, callback, tuning_fraction, verbose, n_jobs, device
+        See `LeastSquaresSVC`.
 
     Attributes
     ----------
-    gamma_, C_ : float
-        The values in use, whether given or chosen.
-    kernel_ : Kernel
-        The kernel that predicts: a callable with a name, a width and factors of features.
-    metric_ : ndarray of shape (n_features,) or None
-        Factors of the features that ``metric="diagonal"`` has found.
-    selection_ : Selection or None
-        The searched path, or None if nothing was searched.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
     intercept_ : float or ndarray of shape (n_targets,)
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         Weights of the features; linear kernel only.
-    ids_, X_fit_, y_fit_ : ndarray
-        The samples that the model holds now, in order of arrival.
-    factor_ : str
-    rebuilds_ : list
-        When and why the factor was rebuilt.
+    gamma_, C_, kernel_, metric_, selection_, ids_, X_fit_, y_fit_, factor_, rebuilds_
+        See `LeastSquaresSVC`.
 
     References
     ----------

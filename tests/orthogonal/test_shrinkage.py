@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.orthogonal._stopping import Path, Shrinkage, limit, settled, stalled
+from gramian.orthogonal._equations import Shrinkage, limit
 from tests.tolerance import tolerance
 
 RIDGES = (0.0, 1e-3, 0.7, 40.0)
@@ -84,28 +84,6 @@ def test_ridge_is_zero_where_there_is_nothing_to_shrink():
 def test_gcv_is_infinite_without_degrees_of_freedom_left():
     shrinkage = Shrinkage(np.arange(1.0, 6.0), np.ones(5), 0.0, 5.0)
     assert shrinkage.gcv(0.0) == np.inf
-
-
-def test_stalled_compares_the_last_scores_with_all_before():
-    scores = np.array([3.0, 2.0, 1.0, 1.5, 0.99])
-    assert not stalled(scores[:4], patience=2, tol=0.0)
-    assert not stalled(scores, patience=2, tol=0.0)
-    assert stalled(scores, patience=2, tol=0.05)
-    assert not stalled(scores, patience=5, tol=0.05)
-
-
-def test_settled_needs_two_columns():
-    assert not settled([1.0, 1.0], tol=1e-3)
-    assert settled([5.0, 1.0, 1.0005], tol=1e-3)
-    assert not settled([5.0, 1.0, 1.5], tol=1e-3)
-
-
-def test_path_compares_sizes_on_the_scale_of_a_logarithm():
-    path = Path(size=[0, 1, 2], gcv=[2.0, 1.0, 4.0], loo=[3.0, 2.0, 0.0], bic=[5.0, 8.0, 9.0])
-    path.total = 2.0
-    np.testing.assert_array_equal(path.scores("gcv"), np.log([2.0, 1.0, 4.0]))
-    np.testing.assert_array_equal(path.scores("bic"), [2.5, 4.0, 4.5])
-    assert [path.best(name) for name in ("gcv", "loo", "bic", "lambda")] == [1, 2, 0, 2]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.orthogonal._columns import OrthogonalBasis, OrthogonalRegression, resized
+from gramian.orthogonal._equations import OrthogonalBasis, OrthogonalRegression, resized
 from tests.tolerance import tolerance
 
 

@@ -1,4 +1,4 @@
-"""Least squares on a growing set of orthogonal columns (andelic2007).
+"""Least squares on a growing set of orthogonal columns, its ridge and its criteria (andelic2007).
 
 The columns k_1, k_2, … of a design matrix arrive one at a time. Each is split into a part in the
 span of the earlier columns and a rest that is orthogonal to them::
@@ -13,6 +13,21 @@ The weights of the original columns are ``w = U⁻¹ a``, with the penalty λ‖
 a column or changing λ changes no other q_j. Leaving out row i, with the q_j kept as functions,
 gives the residual ``E_i / (1 − h_i)`` there.
 
+With ``s_j = q_jᵀq_j``, ``c_j = q_jᵀY``, ``r₀ = ‖Y − Q Q⁺Y‖²`` and N rows, the squared residual, the
+degrees of freedom and generalised cross-validation are, for any λ and in O(m)::
+
+    RSS(λ) = r₀ + Σ_j λ² ‖c_j‖² / (s_j (λ + s_j)²)
+    df(λ)  = Σ_j s_j / (λ + s_j)
+    GCV(λ) = N RSS(λ) / (N − df(λ))²
+
+No term of RSS is negative, so nothing cancels however well the columns fit. The derivatives are
+``RSS' = 2 λ Σ ‖c_j‖² / (λ + s_j)³`` and ``df' = −Σ s_j / (λ + s_j)²``, and GCV' = 0 reads::
+
+    λ = RSS(λ) Σ s_j / (λ + s_j)²  /  ((N − df(λ)) Σ ‖c_j‖² / (λ + s_j)³)
+
+If the right side is below λ, GCV' is positive, and vice versa: inserting λ on the right gives a
+better λ on the left. This is the paper's re-estimation formula.
+
 Columns are stored as the rows of arrays, so each is contiguous and can be appended in place. Arrays
 of a number for each sample live where the targets are, also on a device; U, squares and moments in
 host memory.
@@ -20,12 +35,19 @@ host memory.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from gramian.core.arrays import Array, device_like, row_blocks, subtract_outer, to_host
-from gramian.orthogonal._stopping import Shrinkage
 
 _FIRST_CAPACITY = 32
+# Upper limit of λ as a multiple of the largest s_j; there every weight is shrunk to nearly 0.
+_CEILING = 1e4
+_ITERATIONS = 100
+_PRECISION = 1e-6
 
 
 class OrthogonalBasis:
@@ -264,3 +286,121 @@ def resized(buffer: Array, capacity: int) -> Array:
     longer = np.empty((capacity, *buffer.shape[1:]), dtype=buffer.dtype, like=buffer)
     longer[: len(buffer)] = buffer
     return longer
+
+
+# -- how much ridge -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    """The quantities of a ridge regression on orthogonal columns that the criteria need.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (m,)
+        ``s_j`` of the columns with a ridge, > 0.
+    moments : ndarray of shape (m,)
+        ``‖c_j‖²``, summed over the outputs.
+    residual : float
+        ``r₀``, summed over the outputs.
+    total : float
+        N: the number of rows, or the sum of their weights, which count as repetitions.
+    outputs : int
+    free : int
+        Number of columns without a ridge (the bias, or none): each has one degree of freedom.
+    """
+
+    squares: Array
+    moments: Array
+    residual: float
+    total: float
+    outputs: int = 1
+    free: int = 0
+
+    def rss(self, ridge: Any) -> Any:
+        """The squared residual, summed over the outputs; for one λ, or an array of them."""
+        return self._rss(ridge, self._shares(ridge))
+
+    def df(self, ridge: Any) -> Any:
+        """Effective number of parameters of one output, the trace of the hat matrix."""
+        return self.free + self._shares(ridge) @ self.squares
+
+    def gcv(self, ridge: Any) -> Any:
+        """Generalised cross-validation, summed over the outputs; infinite if N ≤ df."""
+        shares = self._shares(ridge)
+        left = self.total - self.free - shares @ self.squares
+        # If df equals N, the difference that is left is rounding error.
+        some = left > len(self.squares) * np.finfo(float).eps * self.total
+        return np.where(
+            some, self.total * self._rss(ridge, shares) / np.where(some, left, 1.0) ** 2, np.inf
+        )
+
+    def bic(self, ridge: float) -> float:
+        """Bayesian information criterion of one output, ``N log(RSS / (N t)) + df log N``."""
+        rss = self.rss(ridge)
+        if rss == 0.0:
+            return -np.inf
+        log_error = float(np.log(rss / (self.total * self.outputs)))
+        return float(self.total * log_error + self.df(ridge) * float(np.log(self.total)))
+
+    def reestimate(self, ridge: float) -> float:
+        """One pass of the re-estimation formula (andelic2007), O(m).
+
+        The result is at most 10⁴ times the largest ``s_j``, which stands for infinity: it is
+        reached if no column is related to the targets.
+        """
+        shares = self._shares(ridge)
+        squared = shares * shares
+        down = float(squared @ self.squares) * self._rss(ridge, shares)
+        left = self.total - self.free - float(shares @ self.squares)
+        up = left * float((squared * shares) @ self.moments)
+        ceiling = _CEILING * float(self.squares.max())
+        return down / up if down < ceiling * up else ceiling
+
+    def minimize_gcv(self) -> float:
+        """λ at the minimum of GCV: the best of a coarse grid, then re-estimation until it settles.
+
+        The grid is needed because GCV can have two minima, one of them at infinity. O(m) for each
+        of its 17 values and each pass. Re-estimation approaches the minimum by a constant factor,
+        so its limit is extrapolated, usually three times. Returns 0 if there is no column to
+        shrink.
+        """
+        if len(self.squares) == 0:
+            return 0.0
+        grid = ridge_grid(self.squares)
+        ridge = float(grid[np.argmin(self.gcv(grid))])
+        for _ in range(_ITERATIONS):
+            once = self.reestimate(ridge)
+            twice = self.reestimate(once)
+            if abs(twice - once) <= _PRECISION * twice:
+                break
+            ridge = limit(ridge, once, twice)
+        return float(twice)
+
+    def _rss(self, ridge: Any, shares: Array) -> Any:
+        return self.residual + np.square(ridge) * (np.square(shares) @ self._slopes)
+
+    @cached_property
+    def _slopes(self) -> Array:
+        return self.moments / self.squares
+
+    def _shares(self, ridge: Any) -> Array:
+        """``1 / (λ + s_j)``, with an axis for several λ before that of the columns."""
+        return 1.0 / (np.asarray(ridge)[..., None] + self.squares)
+
+
+def limit(first: float, second: float, third: float) -> float:
+    """Limit of three positive numbers whose logarithms converge geometrically (Aitken).
+
+    Returns the third number if they do not converge: each step must be shorter than the last.
+    """
+    if min(first, second, third) <= 0.0:
+        return third
+    step, next_step = np.log(second / first), np.log(third / second)
+    ratio = next_step / step
+    return float(third * np.exp(next_step * ratio / (1.0 - ratio))) if abs(ratio) < 0.9 else third
+
+
+def ridge_grid(squares: Array) -> Array:
+    """Values of λ a factor of ten apart, from almost no shrinkage to the upper limit."""
+    return float(squares.max()) * _CEILING * 10.0 ** np.arange(-16, 1)

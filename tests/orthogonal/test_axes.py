@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.orthogonal._ridge_path import Axes, least
+from gramian.orthogonal._normal_equations import Axes, best_ridge
 from tests.orthogonal.sums import chunk_sums
 from tests.tolerance import tolerance
 
@@ -73,8 +73,8 @@ def test_grid_goes_from_next_to_nothing_to_all():
     np.testing.assert_allclose(constant.outputs(features[:1, :1], constant.ridges)[0, 0], mean)
 
 
-def test_least_is_the_largest_that_is_as_good():
+def test_best_ridge_is_the_largest_that_is_as_good():
     ridges = np.array([1.0, 2.0, 4.0, 8.0])
-    assert least(ridges, np.array([5.0, 4.0, 4.001, 6.0]), tol=1e-2) == 4.0
-    assert least(ridges, np.array([5.0, 4.0, 4.001, 6.0]), tol=0.0) == 2.0
-    assert least(ridges, np.array([np.inf, np.inf, 3.0, np.inf])) == 4.0
+    assert best_ridge(ridges, np.array([5.0, 4.0, 4.001, 6.0]), tol=1e-2) == 4.0
+    assert best_ridge(ridges, np.array([5.0, 4.0, 4.001, 6.0]), tol=0.0) == 2.0
+    assert best_ridge(ridges, np.array([np.inf, np.inf, 3.0, np.inf])) == 4.0

@@ -1,11 +1,19 @@
-"""How λ follows the columns, against real refits without each row."""
+"""How λ follows the columns, against real refits without each row, and when to stop."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from gramian.orthogonal._columns import OrthogonalRegression
-from gramian.orthogonal._ridges import LeaveOneOutRidge, minimize_press, ridge_rule, vertex
+from gramian.orthogonal._equations import OrthogonalRegression
+from gramian.orthogonal._rules import (
+    LeaveOneOutRidge,
+    Path,
+    minimize_press,
+    ridge_rule,
+    settled,
+    stalled,
+    vertex,
+)
 from tests.tolerance import tolerance
 
 
@@ -86,3 +94,25 @@ def test_vertex_of_a_parabola():
     x = np.array([-1.0, 0.0, 1.0])
     assert vertex((x - 0.3) ** 2) == pytest.approx(0.3)
     assert vertex(np.ones(3)) == 0.0
+
+
+def test_stalled_compares_the_last_scores_with_all_before():
+    scores = np.array([3.0, 2.0, 1.0, 1.5, 0.99])
+    assert not stalled(scores[:4], patience=2, tol=0.0)
+    assert not stalled(scores, patience=2, tol=0.0)
+    assert stalled(scores, patience=2, tol=0.05)
+    assert not stalled(scores, patience=5, tol=0.05)
+
+
+def test_settled_needs_two_columns():
+    assert not settled([1.0, 1.0], tol=1e-3)
+    assert settled([5.0, 1.0, 1.0005], tol=1e-3)
+    assert not settled([5.0, 1.0, 1.5], tol=1e-3)
+
+
+def test_path_compares_sizes_on_the_scale_of_a_logarithm():
+    path = Path(size=[0, 1, 2], gcv=[2.0, 1.0, 4.0], loo=[3.0, 2.0, 0.0], bic=[5.0, 8.0, 9.0])
+    path.total = 2.0
+    np.testing.assert_array_equal(path.scores("gcv"), np.log([2.0, 1.0, 4.0]))
+    np.testing.assert_array_equal(path.scores("bic"), [2.5, 4.0, 4.5])
+    assert [path.best(name) for name in ("gcv", "loo", "bic", "lambda")] == [1, 2, 0, 2]
