@@ -78,8 +78,8 @@ MUTATIONS = (
     ),
     Mutation(
         "core/equations/_conformal.py",
-        "1.0 + (holdings >=",
-        "0.0 + (holdings >=",
+        "1.0 + (held >=",
+        "0.0 + (held >=",
         ("p_values", "LeastSquaresSVC, rbf"),
     ),
     Mutation(
