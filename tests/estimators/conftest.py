@@ -165,7 +165,7 @@ def queries(m=7):
 def refit(model, *, keep=slice(None), **parameters):
     """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it).
 
-    A machine that chooses centres among the samples would choose others: it is built anew on those
+    An estimator that chooses centres among the samples would choose others: it is rebuilt on those
     that it has.
     """
     if "basis" in model.chosen_on_data_ and not parameters and keep == slice(None):

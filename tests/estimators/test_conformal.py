@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR
 from tests.estimators.conftest import CLASSIFIERS, ESTIMATORS, REGRESSORS
 
-TOL = 1e-8  # what the closed forms promise against refits; ties are wider, see machines
+TOL = 1e-8  # what the closed forms promise against refits; ties are wider, see `p_values`
 LARGE = 30.0  # logarithms of distances that are 0 but for rounding, or infinite
 KNOWN = [0, 1, 2]
 SLOW = {"lsvc-iteration", "kda-inverse"}  # the engine of "lsvc", the factor of "kda"
@@ -43,7 +43,7 @@ def edited(model, X, y, w):
 
 
 def refitted_values(model, X, y, w, at, classes):
-    """Values at some samples of a machine trained on others, by a fit with the same parameters."""
+    """Values at some samples of a model trained on others, by a fit with the same parameters."""
     if "max_basis" in model.get_params():
         return basis_values(model, X, y, w, at, classes)
     fresh = clone(model)

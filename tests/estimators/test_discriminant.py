@@ -205,7 +205,7 @@ def test_twelve_samples_in_the_plane():
 # -- kernel LDA by the generalised SVD (§2) -----------------------------------------------------
 #
 # Let Φ hold the features of the samples as rows, c their mean, c₁ and c₂ the class means, S_t the
-# total scatter, and w = Φᵀz the direction of the machine. With Fisher's targets, whose sum is 0,
+# total scatter, and w = Φᵀz the direction found. With Fisher's targets, whose sum is 0,
 # the normal equations of eq. (3) read β = −cᵀw and S_t w = n (c₂ − c₁), singular or not. So:
 #
 #   * The part of w in range(S_t) is n S_t⁺ (c₂ − c₁), and for two classes that is, up to scale,

@@ -54,7 +54,7 @@ def close(found, expected, K):
     np.testing.assert_allclose(np.squeeze(found), np.squeeze(expected), rtol=0, atol=atol)
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the solution -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["signs", "fisher"])

@@ -109,7 +109,7 @@ def assert_solves(model, X, y, weight=None, *, classes=2, updates=0, loo=True):
         close(model.loo_decision_function(), expected, updates=updates)
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the solution -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -26,7 +26,7 @@ def bordered(X, Y, weight=None):
 
 
 def bordered_loo(X, Y, weight=None):
-    """Decision values at each sample of the machine solved without it."""
+    """Decision values at each sample of the model solved without it."""
     out = np.empty_like(Y)
     for i in range(len(X)):
         stay = np.arange(len(X)) != i
@@ -71,7 +71,7 @@ def assert_solves(model, X, Y, weight=None, updates=0):
     close(model.loo_decision_function(), squeezed(bordered_loo(X, Y, weight)), updates=updates)
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the solution -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -174,13 +174,13 @@ def test_C_is_taken_as_it_is():
         assert value == model.C_
 
 
-@pytest.mark.parametrize("equations", [LeastSquaresSVC, LeastSquaresSVR])
-def test_defaults_are_chosen_by_leave_one_out(equations):
+@pytest.mark.parametrize("estimator", [LeastSquaresSVC, LeastSquaresSVR])
+def test_defaults_are_chosen_by_leave_one_out(estimator):
     X, y = samples()
-    model = equations(random_state=0).fit(X, y)
+    model = estimator(random_state=0).fit(X, y)
     assert 1.0 / model.selection_.ridge == model.C_
     assert model.gamma_ == model.selection_.gamma
-    poor = equations(gamma=model.gamma_ * 100, C=model.C_).fit(X, y)
+    poor = estimator(gamma=model.gamma_ * 100, C=model.C_).fit(X, y)
     assert model.loo_score() > poor.loo_score()
 
 

@@ -41,10 +41,10 @@ def close(a, b, *, n=60, updates=0, dtype=float):
     np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
-def both(equations, **parameters):
-    """The same machine in both forms."""
+def both(estimator, **parameters):
+    """The same estimator in both forms."""
     return [
-        equations(kernel="linear", C=C, factor=factor, **parameters)
+        estimator(kernel="linear", C=C, factor=factor, **parameters)
         for factor in ("primal", "inverse")
     ]
 
@@ -63,7 +63,7 @@ def assert_same(sums, gram, Xq, updates=0):
         close(read(sums), read(gram), updates=updates)
 
 
-# -- the same machine ---------------------------------------------------------------------------
+# -- the same solution --------------------------------------------------------------------------
 
 
 def test_equals_the_primal_solution():
