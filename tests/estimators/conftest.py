@@ -16,6 +16,7 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
+from gramian.estimators import ESTIMATORS as REGISTRY
 from tests.documented import PenalizedKernelClassifier
 from tests.tolerance import tolerance
 
@@ -54,20 +55,12 @@ REGRESSORS = {
     "stack-r": StackedKernelRegressor(("rbf", "laplacian"), gamma=0.5, C=10.0, weights=0.6),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
-ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
-    name: ESTIMATORS[name]
-    for name in (
-        "kda",
-        "kfd",
-        "lssvc",
-        "lssvr",
-        "lsvc",
-        "oks",
-        "okr",
-        "fuzzy",
-        "stack-c",
-        "stack-r",
-    )
+FIRST = {type(model): name for name, model in reversed(ESTIMATORS.items())}
+ONE_OF_EACH = {  # the first configuration of every estimator, for sweeps that take long
+    FIRST[cls]: ESTIMATORS[FIRST[cls]] for cls in REGISTRY.values()
+}
+TUNED = {  # every estimator with its defaults, which are chosen on the samples
+    name: type(model)(random_state=0) for name, model in ONE_OF_EACH.items()
 }
 # One form of each engine runs the whole contract; the other forms run what learning, forgetting and
 # leave-one-out promise (`every_form`).

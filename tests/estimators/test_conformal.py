@@ -119,7 +119,7 @@ def test_p_values_are_those_of_refits_with_the_query(name):
                     assert smoothed[q, label] == pytest.approx(least + u * tied.sum() / total)
 
 
-@pytest.mark.parametrize("name", ["kda", "kda-fisher", "kfd", "lssvc", "lsvc", "oks", "fuzzy"])
+@pytest.mark.parametrize("name", sorted({*CLASSIFIERS} - SLOW))
 def test_p_values_of_two_classes(name):
     X, y, w = samples(seed=1, two=True)
     model = clone(CLASSIFIERS[name]).fit(X, y)
