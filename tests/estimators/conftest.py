@@ -155,6 +155,23 @@ def queries(m=7):
     return np.random.default_rng(99).standard_normal((m, 3))
 
 
+def rbf(X, Y, gamma=0.5):
+    """The Gaussian kernel, by differences."""
+    return np.exp(-gamma * np.square(X[:, None] - Y).sum(axis=2))
+
+
+def class_targets(y, kind="signs"):
+    """One column for each class against the rest, that of the second for two classes.
+
+    ±1, or those of Fisher's discriminant: n/n₁ in the class and −n/n₂ outside of it.
+    """
+    own = y[:, None] == np.unique(y)
+    share = own.mean(axis=0)
+    inside, outside = (1.0, 1.0) if kind == "signs" else (1.0 / share, 1.0 / (1.0 - share))
+    columns = np.where(own, inside, -outside)
+    return columns[:, 1:] if columns.shape[1] == 2 else columns
+
+
 def refit(model, *, keep=slice(None), **parameters):
     """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it).
 

@@ -7,13 +7,10 @@ from sklearn.metrics import r2_score
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.core.gram import _inverse, _slots
+from tests.estimators.conftest import class_targets, make_samples, queries, rbf
 from tests.tolerance import tolerance
 
 GAMMA, C = 0.5, 10.0
-
-
-def rbf(X, Y):
-    return np.exp(-GAMMA * np.square(X[:, None] - Y[None]).sum(axis=2))
 
 
 def bordered(X, Y, weight=None):
@@ -35,16 +32,8 @@ def bordered_loo(X, Y, weight=None):
     return out
 
 
-def signs(y, classes):
-    Y = np.where(y[:, None] == np.arange(classes), 1.0, -1.0)
-    return Y[:, 1:] if classes == 2 else Y
-
-
-def samples(n=40, *, classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 3))
-    signal = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.standard_normal(n)
-    return X, np.argsort(np.argsort(signal)) * classes // n
+def samples(n=40, *, classes=2):
+    return make_samples(LeastSquaresSVC(), n, classes=classes)
 
 
 def responses(n=40, *, t=2, seed=0):
@@ -80,7 +69,7 @@ def test_classifier_solves_the_bordered_system(classes, weighted):
     X, y = samples(classes=classes)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else None
     model = LeastSquaresSVC(gamma=GAMMA, C=C).fit(X, y, sample_weight=weight)
-    assert_solves(model, X, signs(y, classes), weight)
+    assert_solves(model, X, class_targets(y), weight)
 
 
 @pytest.mark.parametrize("t", [1, 3])
@@ -95,9 +84,9 @@ def test_increment_and_decrement_solve_the_bordered_system(k, factor):
     X, y = samples(40, classes=3)
     model = LeastSquaresSVC(gamma=GAMMA, C=C, factor=factor).fit(X[:-k], y[:-k])
     model.partial_fit(X[-k:], y[-k:])
-    assert_solves(model, X, signs(y, 3), updates=k)
+    assert_solves(model, X, class_targets(y), updates=k)
     model.forget(np.arange(k))  # duan2008, section 3.3: online for k = 1, else a batch
-    assert_solves(model, X[k:], signs(y, 3)[k:], updates=2 * k)
+    assert_solves(model, X[k:], class_targets(y)[k:], updates=2 * k)
 
 
 def test_several_targets_follow_updates():
@@ -116,7 +105,7 @@ def test_a_weight_is_so_many_copies():
     weighted.partial_fit(X[15:], y[15:], sample_weight=counts[15:]).forget([3])
     repeated = LeastSquaresSVC(gamma=GAMMA, C=C).fit(X[copies], y[copies])
     repeated.forget(np.flatnonzero(copies == 3))
-    Xq = samples(9, seed=5)[0]
+    Xq = queries(9)
     close(weighted.decision_function(Xq), repeated.decision_function(Xq), updates=10)
     for i in (0, 7):  # leaving a sample out means all its copies
         without = clone(repeated).fit(X[copies], y[copies])
@@ -153,7 +142,7 @@ def test_reading_loo_after_an_update_passes_over_no_matrix(monkeypatch):
         model.loo_score()
         model.loo_decision_function()
         assert passes == []
-    close(model.loo_decision_function(), bordered_loo(X[8:58], signs(y, 3)[8:58]), updates=16)
+    close(model.loo_decision_function(), bordered_loo(X[8:58], class_targets(y)[8:58]), updates=16)
 
 
 # -- parameters ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.orthogonal._forward import ForwardRules, forward_select
+from tests.orthogonal.test_columns import orthogonality
 from tests.tolerance import tolerance
 
 
@@ -38,11 +39,6 @@ def design(X, selection, gammas=(1.0,), epsilon=0.0):
         columns[:, mine] = gram(X, X[selection.samples[mine]], gamma)
     columns[selection.samples, np.arange(len(selection.samples))] += epsilon
     return np.column_stack([np.ones(len(X)), columns])
-
-
-def orthogonality(Q):
-    rows = Q / np.linalg.norm(Q, axis=1, keepdims=True)
-    return np.abs(rows @ rows.T - np.eye(len(Q))).max()
 
 
 @pytest.mark.slow
