@@ -193,14 +193,14 @@ def values(model, X=None):
     return model.decision_function(X) if is_classifier(model) else model.predict(X)
 
 
-def close_values(a, b, *, updates=0, n=30, dtype=float):
+def close_values(a, b, *, updates=0, n=30, dtype=float, cond=300.0):
     """Equal up to rounding, relative to the largest value.
 
-    ``cond`` is that of the matrices of these tests: below 30 / 0.1 for the ridges of the list, and
-    of that order for the sharp kernel at ridge 0.
+    The default of ``cond`` is that of the matrices of these tests: below 30 / 0.1 for the ridges of
+    the list, and of that order for the sharp kernel at ridge 0.
     """
     scale = max(1.0, float(np.abs(b).max()))
-    atol = scale * tolerance(n, updates=updates, cond=300.0, power=1, dtype=dtype)
+    atol = scale * tolerance(n, updates=updates, cond=cond, power=1, dtype=dtype)
     np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 

@@ -1,5 +1,7 @@
 """LS-SVM against direct solves of the paper's bordered system, duan2008, eq. (6)."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,10 +9,10 @@ from sklearn.metrics import r2_score
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.core.gram import _inverse, _slots
-from tests.estimators.conftest import class_targets, make_samples, queries, rbf
-from tests.tolerance import tolerance
+from tests.estimators.conftest import class_targets, close_values, make_samples, queries, rbf
 
 GAMMA, C = 0.5, 10.0
+close = partial(close_values, n=40, cond=40 * C)  # the condition of K + I/C is below n C here
 
 
 def bordered(X, Y, weight=None):
@@ -40,13 +42,6 @@ def responses(n=40, *, t=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
     return X, np.sin(X[:, :t]) + 0.1 * rng.standard_normal((n, t))
-
-
-def close(a, b, *, n=40, updates=0):
-    """Equal up to rounding; the condition of K + I/C is below n C here."""
-    scale = max(1.0, np.abs(b).max())
-    atol = scale * tolerance(n, updates=updates, cond=n * C, power=1)
-    np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
 def squeezed(values):

@@ -1,6 +1,7 @@
 """The linear kernel held as sums, against the n×n form and direct solves."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR, forget
+from tests.estimators.conftest import close_values
 from tests.tolerance import tolerance
 
 C = 5.0
+# The condition of the n×n form, for samples of a few units.
+close = partial(close_values, n=60, cond=10.0 * 60 * C)
 
 
 def samples(n=60, *, d=3, seed=0, shift=2.0):
@@ -32,13 +36,6 @@ def primal(X, Y, weight=None, penalty=1.0 / C):
     targets = np.vstack([root * Y, np.zeros((d, Y.shape[1]))])
     solution = np.linalg.lstsq(rows, targets, rcond=None)[0]
     return solution[:d], solution[d]
-
-
-def close(a, b, *, n=60, updates=0, dtype=float):
-    scale = max(1.0, np.abs(b).max())
-    cond = 10.0 * n * C  # of the n×n form, for samples of a few units
-    atol = scale * tolerance(n, updates=updates, cond=cond, power=1, dtype=dtype)
-    np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
 def both(estimator, **parameters):
