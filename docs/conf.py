@@ -51,7 +51,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"^(?!plot_)",  # scripts beside the gallery
+    "ignore_pattern": r"^(?!plot_)",  # scripts outside of the gallery
     "backreferences_dir": "api/generated/examples",
     "doc_module": ("gramian",),
     "download_all_examples": False,

@@ -1,4 +1,4 @@
-"""The papers' tables and figures, and our speed and accuracy: computed anew, in one way.
+"""The papers' tables and figures, and our speed and accuracy: computed in one way.
 
 An `Experiment` lists its cases, computes one, and reports on all. What is computed is kept in one
 file, whoever asked for it. Reports become sections of a page (``python -m evidence papers``) and

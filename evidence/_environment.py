@@ -1,4 +1,4 @@
-"""Which code ran, and on what: nothing that names the machine or its folders."""
+"""Which code ran, and on what: nothing that names the computer or its folders."""
 
 from __future__ import annotations
 

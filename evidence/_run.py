@@ -26,11 +26,11 @@ QUICK = ROOT / "reports" / "benchmarks"  # where quick runs go, which are no res
 
 _TITLE = "Gramian: the papers' tables and figures, and ours"
 _WORDS = (
-    "Each published figure stands beside ours. A figure of ours that lies more than one standard "
-    "deviation from the published one is marked ▲; the deviation is the published one unless the "
-    "section says otherwise. Only published figures were typed in.",
-    "Timed cases ran one after the other, with nothing beside them and one BLAS thread; compare "
-    "times within a table, never with those of the papers' machines.",
+    "Each published figure is shown next to ours. A figure of ours that lies more than one "
+    "standard deviation from the published one is marked ▲; the deviation is the published "
+    "one unless the section says otherwise. Only published figures were typed in.",
+    "Timed cases ran one after the other, with no other case at the same time and with one "
+    "BLAS thread; compare times within a table, never with those of the papers' computers.",
 )
 
 

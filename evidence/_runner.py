@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Told to whoever follows a run: another case is finished, or was found in the store."""
+    """Progress of a run: another case is finished, or was found in the store."""
 
     task: Task
     outcome: Outcome
@@ -187,7 +187,7 @@ def _result(future: Future[Outcome]) -> Outcome:
     try:
         return future.result()
     except BrokenProcessPool:
-        return Outcome(error="A process died, for want of memory perhaps. Run it again to go on.")
+        return Outcome(error="A process died, perhaps for lack of memory. Run it again to go on.")
 
 
 # --- values -------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Store:
         return self._lines.get(key)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Take these for unknown; the file still has them, until they are put anew."""
+        """Treat these as unknown; the file keeps them until they are put again."""
         for key in keys:
             self._lines.pop(key, None)
 
@@ -68,5 +68,5 @@ class Store:
             return line.pop("key"), line
         except (ValueError, AttributeError, KeyError, TypeError) as error:
             raise ValueError(
-                f"line {number} of {self.path} is no finished case. Delete the file to begin anew."
+                f"line {number} of {self.path} is no finished case. Delete the file to begin again."
             ) from error

@@ -2,9 +2,9 @@
 An alarm when a stream changes
 ==============================
 
-While a stream stays as it was, the rank of each new sample among those held is uniform. A
-martingale bets against that, and its capital grows only if the stream has changed. It is above 100
-by mere chance in at most one stream out of a hundred.
+While a stream does not change, the rank of each new sample among the others is uniform. A test
+martingale bets against that, and its capital grows only if the stream has changed. By chance alone
+it exceeds 100 in at most one stream out of a hundred.
 """
 
 # %%

@@ -2,9 +2,9 @@
 One width per feature
 =====================
 
-In an ordinary RBF kernel, all features count alike, also those that say nothing.
+In an ordinary RBF kernel, all features count equally, even irrelevant ones.
 ``metric="ard"`` gives each feature its own width, found by gradients of the leave-one-out error.
-Features along which the function bends get a large gamma, the others a small one.
+Features along which the function is curved get a large gamma, the others a small one.
 """
 
 # %%
@@ -29,8 +29,8 @@ for name, model in {"one width": common, "one each": each}.items():
     )
 
 # %%
-# The widths say which features those are. Two of the five act linearly, for which a wide kernel
-# will do: a small gamma alone does not prove that a feature says nothing.
+# The widths show which features matter. Two of the five act linearly, and a wide kernel is enough
+# for them: a small gamma alone does not prove that a feature is irrelevant.
 _, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.bar(np.arange(10), each.gamma_, color=["#0072B2"] * 5 + ["#BBBBBB"] * 5)
 ax.axhline(common.gamma_, color="#D55E00", linestyle="--", label="one width for all")

@@ -2,13 +2,12 @@
 Decision boundary and doubtful samples
 ======================================
 
-A model that knows its leave-one-out error knows it for every sample. The samples that all others
-speak against are where classes overlap, or they are label errors. Here we plant five of those, and
-find them.
+A model gives the leave-one-out loss of every sample. Samples with a large loss lie where classes
+overlap, or their labels are wrong. Here we make five labels wrong, and find them.
 """
 
 # %%
-# Two arcs that interlock, and five labels turned over.
+# Two interlocking arcs, with five wrong labels.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -26,13 +25,13 @@ model = KernelDiscriminant(random_state=0).fit(X, y)
 print(f"leave-one-out accuracy {model.loo_score():.3f}")
 
 # %%
-# Large dark samples have less than an even chance in the eyes of the model that never saw them.
+# For large dark samples, the model without them gives their class a probability below one half.
 display = LeaveOneOutBoundaryDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# The turned labels are among the ten with the largest loss. Forgetting those ten is exact, and
-# takes no refit.
+# The wrong labels are among the ten with the largest loss. Forgetting those ten is exact and needs
+# no refit.
 doubtful = model.ids_[np.argsort(-display.losses)[:10]]
 print(f"turned: {sorted(turned.tolist())}")
 print(f"most doubtful: {doubtful.tolist()}")

@@ -2,8 +2,8 @@
 Are the probabilities right?
 ============================
 
-``predict_proba`` is fitted to the leave-one-out decision values, so that it needs no samples set
-aside. The same values show how reliable it is, before any test data are seen.
+``predict_proba`` is fitted to the leave-one-out decision values, so no samples have to be set
+aside. The same values show how reliable it is, without any test data.
 """
 
 # %%
@@ -20,12 +20,12 @@ print(f"leave-one-out accuracy {model.loo_score():.3f}")
 print(f"accuracy on 800 others {model.score(X[400:], y[400:]):.3f}")
 
 # %%
-# What was given a probability of 0.8 should come true in 8 cases out of 10. The curve of the test
-# data confirms the one that the model drew of itself.
+# Of the samples with a predicted probability of 0.8, 8 out of 10 should belong to the class. The
+# curve of the test data confirms that of the leave-one-out values.
 CalibrationDisplay.from_estimator(model, X[400:], y[400:])
 plt.show()
 
 # %%
-# Of several classes, one can be looked at alone.
+# With several classes, you can look at a single one.
 CalibrationDisplay.from_estimator(model, X[400:], y[400:], pos_label=2)
 plt.show()

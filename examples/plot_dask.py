@@ -2,13 +2,13 @@
 More rows than fit into memory
 ==============================
 
-The orthogonal estimators take Dask arrays: centres are chosen on a part, and the rest is added up
-chunk by chunk. Memory does not grow with the number of rows. Without Dask this example fits the
-first rows in memory and says so.
+The orthogonal estimators take Dask arrays: centres are chosen on some of the rows, and all rows are
+summed chunk by chunk. Memory does not grow with the number of rows. Without Dask this example fits
+the first rows in memory and says so.
 """
 
 # %%
-# Rows are made where they are needed.
+# Each worker generates its rows.
 from importlib.util import find_spec
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ error = np.abs(model.predict(grid) - np.sin(2 * grid[:, 0]) - grid[:, 1])
 print(f"largest error within one deviation {error[(np.abs(grid) < 1).all(axis=1)].max():.4f}")
 
 # %%
-# Where there were rows, the function is met.
+# Where there were rows, the fit agrees with the true function.
 _, ax = plt.subplots(figsize=(5, 3.8), layout="constrained")
 image = ax.pcolormesh(line, line, np.log10(error.reshape(80, 80)), cmap="cividis")
 plt.colorbar(image, label="log₁₀ of the error")

@@ -2,8 +2,8 @@
 Labels to doubt and values of samples
 =====================================
 
-A model that knows what it would be without each of its samples can judge its own data: which labels
-are probably wrong, and which samples do harm.
+Closed forms give what the model would predict without any of its samples. So it can judge its own
+data: which labels are probably wrong, and which samples do harm.
 """
 
 # %%
@@ -23,7 +23,7 @@ y[wrong] *= -1
 model = LeastSquaresSVC(gamma=1.0, C=10.0).fit(X[train], y[train])
 
 # %%
-# Each sample is judged by the model without it, so that it does not speak for itself.
+# Each sample is judged by the model without it.
 LabelIssuesDisplay.from_estimator(model, n_samples=15)
 plt.show()
 
@@ -34,7 +34,7 @@ print(f"{np.isin(issues.ids, wrong).sum()} of {len(wrong)} wrong labels found")
 
 # %%
 # Values say how much each sample lowers the loss on other samples, exactly and without a refit.
-# Without its worst samples the model gets better, without its best ones worse.
+# Without its worst samples the model gets better, without its best samples it gets worse.
 values = sample_values(model, X[check], y[check])
 CurveDisplay.from_values(model, values, X[test], y[test])
 plt.show()

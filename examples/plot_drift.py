@@ -2,13 +2,13 @@
 Rounding over hundreds of updates
 =================================
 
-Every update rounds. The model measures what that does to its solution, repairs it when it is read,
-and rebuilds its factor when it has to. A recorder shows it at work.
+Every update has rounding errors. The model measures their effect on its solution, corrects the
+solution before it is read, and rebuilds its factor if necessary. A recorder shows this.
 """
 
 # %%
-# A window of 150 samples slides over 450: 600 samples enter or leave. Predictions are asked
-# for now and then.
+# A window of 150 samples slides over 450: 600 samples are learned or forgotten, with predictions
+# now and then.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -37,7 +37,7 @@ plt.show()
 
 # %%
 # A tiny ridge makes the system ill-conditioned. We ask for the explicit inverse, which ``"auto"``
-# would not take here. It drifts, and is rebuilt when it has drifted too far.
+# would not choose here. It drifts, and is rebuilt when the drift is too large.
 model = KernelDiscriminant(gamma=1.0, ridge=1e-6, factor="inverse")
 recorder = slide(model)
 DriftDisplay.from_recorder(recorder)
@@ -45,7 +45,7 @@ plt.show()
 print(recorder.rebuilt[0][1])
 
 # %%
-# What is read is held to the true system, whatever the updates did: compare with a refit.
+# Before a solution is read, it is corrected against the true system. A refit gives the same values.
 fresh = KernelDiscriminant(gamma=1.0, ridge=1e-6).fit(model.X_fit_, model.y_fit_)
 difference = np.abs(model.decision_function(X) - fresh.decision_function(X)).max()
 print(f"decision values differ from a refit by {difference:.0e}")

@@ -2,8 +2,8 @@
 On a GPU
 ========
 
-``device="cuda"`` keeps the matrix on the GPU and computes there; all else stays as it is. Without a
-GPU this example runs on the CPU and says so. The values are the same to rounding.
+``device="cuda"`` keeps the matrix on the GPU and computes there; nothing else changes. Without a
+GPU this example runs on the CPU and says so. The values are the same up to rounding.
 """
 
 # %%
@@ -50,7 +50,7 @@ difference = np.abs(model.decision_function(X[:50]) - twin.decision_function(X[:
 print(f"decision values differ from a refit on the CPU by {difference:.0e}")
 
 # %%
-# For 100,000 samples on a GPU, see the measurements of the background.
+# For 100,000 samples on a GPU, see the page of measurements.
 _, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
 ax.barh(list(seconds), [1e3 * s for s in seconds.values()], color="#0072B2")
 ax.set(xlabel=f"milliseconds on {device or 'the CPU'}", xscale="log")

@@ -2,13 +2,13 @@
 The influence of single samples
 ===============================
 
-How far would the decision values move if one sample had never been there? For every sample the
-answer is in closed form, from the inverse that the model holds anyway: no refits, and equal to
-them.
+How far would the decision values move if one sample had never been there? For every sample there is
+a closed form, computed from the inverse that the model already has. It equals a refit and needs
+none.
 """
 
 # %%
-# A regression with one gross error.
+# A regression with one wrong target.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -3,12 +3,12 @@ Prediction intervals with a promise
 ===================================
 
 An interval at 90 % contains nine of ten new values, whatever the noise looks like. No samples are
-set aside for that: each query is compared with all samples, every one left out, in closed form.
+set aside: each query is compared with all samples, each left out once, in closed form.
 Here the noise is far from Gaussian.
 """
 
 # %%
-# A curve with noise that is skewed.
+# A curve with skewed noise.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -26,12 +26,12 @@ def draw(n):
 model = LeastSquaresSVR(gamma=1.0, C=1.0).fit(*draw(200))
 
 # %%
-# Beyond the samples, nothing is known of the curve. The promise is for queries like the samples.
+# Outside the range of the samples nothing is known. The guarantee is for queries like the samples.
 IntervalDisplay.from_estimator(model, confidence_level=0.9)
 plt.show()
 
 # %%
-# What was asked for, and what 1,000 new samples say.
+# The confidence asked for, and the coverage of 1,000 new samples.
 X_test, y_test = draw(1000)
 low, high = model.predict_interval(X_test, confidence_level=0.9).T
 print(f"{np.mean((low <= y_test) & (y_test <= high)):.1%} of 1,000 new values are inside")

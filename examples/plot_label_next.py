@@ -2,9 +2,9 @@
 Which sample to label next
 ==========================
 
-With few labels and a large pool without, some samples are worth more than others. For each
-candidate and each label that it could have, the leave-one-out error of the larger model is known in
-closed form.
+If few samples have labels and many do not, some labels are worth more than others. For each
+candidate and each label that it could have, the leave-one-out error of the model with it is known
+in closed form.
 """
 
 # %%
@@ -23,7 +23,7 @@ rest = np.setdiff1d(np.arange(200), first)
 model = LeastSquaresSVC(gamma=1.0, C=10.0).fit(X[first], y[first])
 
 # %%
-# The next five, one strategy beside the other. A batch spreads out, because each chosen sample is
+# The next five, by two strategies. A batch spreads out, because each chosen sample is
 # learned with its predicted label before the next one is chosen.
 _, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")
 for ax, strategy in zip(axes, ("expected-error", "uncertainty", "variance"), strict=True):
@@ -36,7 +36,7 @@ for ax, strategy in zip(axes, ("expected-error", "uncertainty", "variance"), str
 plt.show()
 
 # %%
-# What each strategy brings, against samples at random.
+# The test error with each strategy, compared with samples chosen at random.
 test = slice(200, None)
 curves = {
     strategy: labelling_curve(

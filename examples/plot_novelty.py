@@ -9,7 +9,7 @@ new.
 """
 
 # %%
-# It knows two crescents.
+# It is fitted to two crescents.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,7 +35,7 @@ display.ax_.plot(*strange.T, "x", color="#D55E00")
 plt.show()
 
 # %%
-# Learn them as a third class, and they are strange no more.
+# After learning them as a third class, they are no longer new.
 model.partial_fit(strange[:40], np.full(40, 3))
 new = model.novelty(strange[40:]) > model.novelty_threshold_
 print(f"of the other forty, {new.mean():.0%} count as new")

@@ -3,12 +3,12 @@ How the hyper-parameters were chosen
 ====================================
 
 ``gamma="loo"`` and ``ridge="loo"``, the defaults, minimise a leave-one-out criterion. One
-eigendecomposition of the kernel matrix gives it for a whole path of ridges, so that the search has
-seen far more settings than one would try by cross-validation.
+eigendecomposition of the kernel matrix gives it for a whole path of ridges, so the search
+tries far more settings than a cross-validation would.
 """
 
 # %%
-# The search is kept in ``selection_``.
+# ``selection_`` is the record of the search.
 import matplotlib.pyplot as plt
 
 from gramian import KernelDiscriminant
@@ -23,7 +23,7 @@ print(f"chosen: gamma = {model.gamma_:.3g}, ridge = {model.ridge_:.3g}")
 
 # %%
 # One line per width. Narrow kernels (large gamma, bright) need a ridge that is not too small; wide
-# ones (dark) need a small one, and never get as good.
+# ones (dark) need a small one, and are never as good.
 SelectionPathDisplay.from_estimator(model)
 plt.show()
 

@@ -2,9 +2,9 @@
 A deletion request, with a receipt
 ==================================
 
-A person asks to be forgotten. The row leaves the model and the disk, the decision values are those
-of a model that never saw it, and a receipt says so. Years later, an audit can check that nothing
-was changed since.
+A person asks to be forgotten. The row is removed from the model and from the disk, the decision
+values are those of a model that never saw it, and a receipt says so. Years later, an audit can
+check that nothing was changed since.
 """
 
 # %%
@@ -41,7 +41,7 @@ for check in store.audit(refit=True).checks:
     print(f"{check.name:12} {'ok' if check.passed else 'FAILED'}")
 
 # %%
-# What one patient had moved, and what remains of it: a refit without the row gives the same values.
+# The effect of the patient's row on the decision values: a refit without it gives the same values.
 without = np.arange(400) != 17
 never = KernelDiscriminant(gamma=0.02, ridge=0.1).fit(X[:400][without], y[:400][without])
 after, refit = store.decision_function(X[400:]), never.decision_function(X[400:])

@@ -2,13 +2,13 @@
 Prediction sets: one digit, or two that fit
 ===========================================
 
-Where a classifier cannot tell, it should say so. A set at 99 % holds the true class in 99 of 100
-cases, and is as small as it can be: most images get one digit, a few get several. Those are the
-images to look at.
+If a classifier cannot tell classes apart, it should say so. A set at 99 % contains the true class
+in 99 of 100 cases, and is small where that is possible: most images get one digit, a few get
+several. Those are the images to look at.
 """
 
 # %%
-# Handwritten digits, shuffled, since a promise for new images needs images of the same kind. The
+# Handwritten digits, shuffled, because the guarantee needs new images of the same kind. The
 # parameters were not chosen on them.
 import matplotlib.pyplot as plt
 import numpy as np

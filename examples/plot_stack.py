@@ -2,13 +2,13 @@
 Several kernels against one
 ===========================
 
-One kernel is one idea of which samples are alike. A stack holds four and weighs them by their
-leave-one-out values, which are there in closed form. It takes about four times as long, and is
-exact in learning and forgetting, too.
+A kernel defines which samples are similar. A stack combines several kernels, weighted by how well
+each predicts samples of held-out folds. A fit takes about ten times as long as with one kernel;
+learning and forgetting are exact, too.
 """
 
 # %%
-# Edges along the axes, a smooth part, and three features that say nothing.
+# Edges along the axes, a smooth part, and three irrelevant features.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -28,7 +28,7 @@ for name, score in scores.items():
     print(f"{name}: R² {score:.3f} on 1,000 new samples")
 
 # %%
-# What each part is worth to the whole.
+# The weight of each part.
 names = [part["kernel"] + ("" if part["metric"] is None else ", metric") for part in stack.parts_]
 _, (left, right) = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained")
 left.barh(list(scores), list(scores.values()), color=["#BBBBBB", "#0072B2"])

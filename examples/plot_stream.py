@@ -2,9 +2,9 @@
 A stream whose concept changes
 ==============================
 
-A sliding window learns each new sample and forgets the oldest, one exact update each. Short windows
-recover fast from a change, long ones are better while nothing changes. Test-then-train evaluation
-shows both.
+A sliding window learns each new sample and forgets the oldest, each by an exact update. Short
+windows recover fast from a change, long ones are better while nothing changes. Test-then-train
+evaluation shows both.
 """
 
 # %%

@@ -2,7 +2,7 @@
 A kernel of your own: strings
 =============================
 
-Samples need not be vectors. Any measure of likeness that is positive definite will do, as a matrix:
+Samples need not be vectors. Any positive definite measure of similarity works, given as a matrix:
 here, how many triples of letters two strings share. The model learns and forgets as it does with
 vectors.
 """
@@ -40,14 +40,15 @@ rows /= np.linalg.norm(rows, axis=1, keepdims=True)
 K = rows @ rows.T
 
 # %%
-# ``kernel="precomputed"`` takes the matrix between samples; queries come as rows against the held.
+# ``kernel="precomputed"`` takes the matrix between samples; for queries, it takes their
+# kernel values with the samples of the model.
 train, test = np.arange(200), np.arange(200, 300)
 model = KernelDiscriminant(kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
 accuracy = model.score(K[np.ix_(test, train)], y[test])
 print(f"accuracy by leave-one-out {model.loo_score():.2f}, on new sequences {accuracy:.2f}")
 
 # %%
-# After forgetting, queries are against those that are left: ``ids_`` names them.
+# After forgetting, queries need kernel values with the remaining samples, which ``ids_`` lists.
 model.forget([0, 1, 2])
 held = model.ids_
 values = model.decision_function(K[np.ix_(test, held)])

@@ -2,8 +2,8 @@
 Sparse text
 ===========
 
-Counts of words are sparse, and the models take them as CSR, as they are. A sentence that turned out
-to be filed wrongly is found by the model itself. It is forgotten like any other sample, exactly.
+Word counts are sparse, and the estimators take them as CSR matrices. The model finds letters that
+were filed wrongly, and forgets them exactly, like any other samples.
 """
 
 # %%
@@ -44,7 +44,7 @@ print(f"{X.nnz / np.prod(X.shape):.0%} of {X.shape[1]} words occur in a letter")
 print(f"accuracy {model.score(X[200:], truth[200:]):.3f} on 100 new letters")
 
 # %%
-# The letters that all others speak against, those filed wrongly in orange.
+# The most doubtful letters; those filed wrongly are orange.
 issues = label_issues(model, top=15)
 planted = np.isin(issues.ids, wrong)
 _, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")

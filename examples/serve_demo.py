@@ -1,4 +1,4 @@
-"""Serve a store of the handwritten digits on this machine, and say how to talk to it."""
+"""Serve a store of the handwritten digits on this computer, and print requests to try."""
 
 from __future__ import annotations
 

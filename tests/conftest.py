@@ -1,4 +1,4 @@
-"""Settings that every test shares."""
+"""What every test shares."""
 
 import pytest
 from hypothesis import settings
@@ -14,7 +14,7 @@ settings.load_profile("gramian")
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which need not be there
 def pytest_xdist_auto_num_workers():
-    """As many processes as there are cores to use: a container may have fewer than its machine."""
+    """As many processes as there are cores to use: a container may have fewer than its host."""
     return cpu_count()
 
 

@@ -1,7 +1,7 @@
 """Draw the pictures of the pages: ``python -m docs._figures.page`` from the root of the repository.
 
-Needs Chromium, ``pip install "gramian[browser]"``, and half a minute. Writes *.webp beside itself:
-the strip of frames, and both pages at 1,440 and 360 pixels.
+Needs Chromium, ``pip install "gramian[browser]"``, and half a minute. Writes *.webp into its
+folder: the strip of frames, and both pages at 1,440 and 360 pixels.
 """
 
 import io

@@ -63,7 +63,7 @@ def run(machine: str, n: int, noise: float, seed: int) -> dict[str, Any]:
 
 
 def _fitted(machine: str, X: np.ndarray, y: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The machine, and the positions of its centres."""
+    """The model, and the positions of its centres."""
     if machine == "SVR":
         grid = {"C": [1.0, 10.0], "epsilon": [0.01, 0.1]}
         model = tuned(SVR(), grid, X, y).fit(X, y)
@@ -78,12 +78,13 @@ def report(records: list[Record]) -> list[Part]:
     settled = [record for record in records if (record["n"], record["noise"]) == (N, SETTLED)]
     return [
         Text(
-            f"sin(x)/x on [−10, 10] with Gaussian noise; {N} samples and noise {NOISE:g} unless an "
-            f"axis or a table says otherwise; root mean square error against the function itself "
-            f"at {N_TEST:,} points. γ, C and ε of the SVR by five folds on each training set; "
-            "OROLS has the paper's settings, with GCV at its minimum for the end; ours is "
-            "`OrthogonalKernelRegressor` as it is by default, width by cross-validation. The bar: "
-            f"at noise {SETTLED:g} an error below 0.08 with fewer than 15 centres."
+            f"sin(x)/x on [−10, 10] with Gaussian noise; {N} samples and noise {NOISE:g} "
+            "unless an axis or a table says otherwise; root mean square error against the "
+            f"function itself at {N_TEST:,} points. γ, C and ε of the SVR by five folds on "
+            "each training set; OROLS has the paper's parameters, but ends at the minimum of "
+            "GCV; ours is `OrthogonalKernelRegressor` with its defaults, the width by "
+            f"cross-validation. The bar: at noise {SETTLED:g} an error below 0.08 with fewer "
+            "than 15 centres."
         ),
         Text(andelic2007.WHY_NONE),
         *([_table(usual, f"andelic2007, Table 3 (noise {NOISE:g})")] if usual else []),

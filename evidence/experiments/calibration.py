@@ -46,12 +46,13 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "`predict_proba` on the test part, means over partitions 1–10. ECE: expected "
-            f"calibration error of the predicted class, in {BINS} bins of equal width. Models with "
-            'their defaults against `CalibratedClassifierCV(SVC, method="sigmoid", cv=5)`, the '
-            "SVC chosen by the grid search of [selection](selection.md); times include it. The IDA "
-            "sets as they are published, 500 training samples of the 1,797 digits, pixels from 0 "
-            "to 1. The last rows are means over the sets, of all partitions and of 6–10, which "
-            "were not looked at when the defaults were chosen."
+            f"calibration error of the predicted class, in {BINS} bins of equal width. Models "
+            'with their defaults against `CalibratedClassifierCV(SVC, method="sigmoid", '
+            "cv=5)`, the SVC chosen by the grid search of [selection](selection.md); times "
+            "include it. The IDA sets as they are published, 500 training samples of the "
+            "1,797 digits, pixels from 0 to 1. The last rows are means over the sets, of all "
+            "partitions and of partitions 6–10, which had no part in the choice of the "
+            "defaults."
         ),
         Table(["set", "n", "method", *FIGURES.values()], rows),
     ]

@@ -122,12 +122,13 @@ def simulated_report(records: list[Record]) -> list[Part]:
     names = [name for c in CONFIDENCES for name in (f"at {c:g}", "s.e. off")]
     return [
         Text(
-            f"How often sets and intervals contain the truth: {HELD} samples and one query, drawn "
-            "anew each time; fixed hyper-parameters. Three overlapping Gaussian classes, or a sine "
-            "with heavy-tailed noise that grows along x. With 39 samples the coverage of full "
-            "conformal prediction equals the confidence (up to ties, which raise it). Beside it, "
-            "the distance from the confidence in standard errors. Jackknife+ promises 0.6, 0.8 and "
-            "0.9. `OrthogonalKernel…` chooses its centres on 20 further samples "
+            f"How often sets and intervals contain the true answer: {HELD} samples and one "
+            "query, drawn again each time, with fixed hyper-parameters. Three overlapping "
+            "Gaussian classes, or a sine with heavy-tailed noise that grows along x. With 39 "
+            "samples the coverage of full conformal prediction equals the confidence (up to "
+            "ties, which raise it). The number after each rate is its distance from the "
+            "confidence in standard errors. Jackknife+ guarantees 0.6, 0.8 and 0.9. "
+            "`OrthogonalKernel…` chooses its centres on 20 further samples "
             "(`tuning_fraction`)."
         ),
         Table(["model", "draws", *names], rows),
@@ -282,19 +283,19 @@ def tuned_report(records: list[Record]) -> list[Part]:
         rows.append([pool.removeprefix("ida_"), n, len(both[0]), *cells])
     return [
         Text(
-            "Coverage at confidence 0.9 with its standard error, when gamma and C were chosen on "
-            "the very samples that the sets compare with, and when `tuning_fraction=0.5` chose "
-            "them on one half, which it set aside. Over draws of n samples and 200 queries; "
-            "`LeastSquaresSVC` or `LeastSquaresSVR` as they are by default."
+            "Coverage at confidence 0.9 with its standard error, when gamma and C were chosen "
+            "on the same samples, and when `tuning_fraction=0.5` chose them on one half, "
+            "which was set aside. Over draws of n samples and 200 queries; `LeastSquaresSVC` "
+            "or `LeastSquaresSVR` with their defaults."
         ),
         Table(["data", "n", "draws", "chosen on the same samples", "`tuning_fraction` half"], rows),
     ]
 
 
 EXPERIMENTS = (
-    benchmark("conformal_coverage", "How often prediction sets and intervals hold the truth",
+    benchmark("conformal_coverage", "Coverage of prediction sets and intervals",
               simulated_cases, simulated, simulated_report, timed=False),
-    benchmark("conformal_sets", "Sets and intervals on real data, next to split conformal",
+    benchmark("conformal_sets", "Sets and intervals on real data, and split conformal prediction",
               real_cases, real, real_report, timed=False),
     benchmark("conformal_tuning", "What choosing hyper-parameters on the same samples costs",
               tuned_cases, tuned, tuned_report, timed=False),

@@ -106,13 +106,13 @@ def report(records: list[Record]) -> list[Part]:
     names = ["what", "by", "n", "labels", "ms a query", "times ours", "largest difference"]
     return [
         Text(
-            f"{QUERIES} queries of a fitted model; one BLAS thread. Jackknife+: `LeastSquaresSVR` "
-            "with a Gaussian kernel by `predict_interval`, and the same estimator refitted by "
-            "MAPIE's `CrossConformalRegressor(cv=LeaveOneOut())`, its refits included. Full, "
-            "ridge: `LeastSquaresSVR` with the linear kernel and a free intercept next to "
-            "online-cp's `ConformalRidgeRegressor`, whose intercept is penalised and whose score "
-            "is the residual with the sample in place of the left-out one, so that the intervals "
-            "differ. Sets: `p_values` of all labels."
+            f"{QUERIES} queries of a fitted model; one BLAS thread. Jackknife+: "
+            "`LeastSquaresSVR` with a Gaussian kernel by `predict_interval`, and the same "
+            "estimator refitted by MAPIE's `CrossConformalRegressor(cv=LeaveOneOut())`, its "
+            "refits included. Full, ridge: `LeastSquaresSVR` with the linear kernel and a "
+            "free intercept, compared with online-cp's `ConformalRidgeRegressor`. Its "
+            "intercept is penalised and its score is the residual of the model with the "
+            "sample, not without it, so the intervals differ. Sets: `p_values` of all labels."
         ),
         Table(names, rows),
     ]

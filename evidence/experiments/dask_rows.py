@@ -54,10 +54,10 @@ def report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"Regression in {D} dimensions, chunks of {CHUNK:,} rows made where they are needed; "
-            f"{CENTRES} centres were chosen before, and `partial_fit` adds up the normal "
-            "equations. One thread per worker process. Largest worker: the highest resident size "
-            "of a worker process so far."
+            f"Regression in {D} dimensions, chunks of {CHUNK:,} rows that each worker "
+            f"generates; {CENTRES} centres were chosen beforehand, and `partial_fit` adds up "
+            "the normal equations. One thread per worker process. Largest worker: the highest "
+            "resident size of a worker process so far."
         ),
         Table(
             [

@@ -96,12 +96,12 @@ def report(records: list[Record]) -> list[Part]:
     ]  # fmt: skip
     return [
         Text(
-            f"Two classes, two features, RBF kernel, {THREADS} BLAS threads; the model is fitted. "
-            "`sample_values` gives the leave-one-out value of every held sample, best of 20 runs; "
-            "`suggest` ranks a pool as large as the model by its expected leave-one-out loss, best "
-            "of 5. Refits: one is timed, best of two, and counts once for each sample, or twice "
-            "for each candidate. The difference is the largest of a few of them, relative to the "
-            "largest value."
+            f"Two classes, two features, RBF kernel, {THREADS} BLAS threads; the model is "
+            "fitted. `sample_values` gives the leave-one-out value of every sample, best of "
+            "20 runs; `suggest` ranks a pool as large as the model by its expected "
+            "leave-one-out loss, best of 5. Refits: the time of one refit, best of two, "
+            "multiplied by the number of samples, or by twice the number of candidates. The "
+            "difference is the largest over a few refits, relative to the largest value."
         ),
         Table(
             ["task", "model", "n", "closed form (ms)", "refits (s)", "refits / closed form",
@@ -112,6 +112,6 @@ def report(records: list[Record]) -> list[Part]:
 
 
 EXPERIMENTS = (
-    benchmark("data_times", "Values of samples and suggestions, against refits",
+    benchmark("data_times", "Values of samples and suggestions, compared with refits",
               cases, run, report),
 )  # fmt: skip

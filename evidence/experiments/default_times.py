@@ -17,7 +17,7 @@ from gramian.estimators import ESTIMATORS
 
 FEATURES, SIZES = 20, (1000, 5000)
 PROBE = 600
-"""Samples of the Gram matrix that is factored beside each fit, as a yardstick of the computer."""
+"""Samples of the Gram matrix that is factored with each fit, to measure the computer's speed."""
 
 
 def cases(quick: bool) -> list[Parameters]:
@@ -64,9 +64,9 @@ def report(records: list[Record]) -> list[Part]:
         rows.append([name, *seconds, *ratios, 100 * found[-1]["score"]])
     return [
         Text(
-            f"Seconds of CPU of `fit` with default parameters, which chooses hyper-parameters "
-            f"where the estimator does; {FEATURES} features, of which three matter, one thread. "
-            f"The ratio is to one Cholesky factor of {PROBE} samples in the same run. Score: "
+            "CPU seconds of `fit` with default parameters, including the choice of "
+            f"hyper-parameters; {FEATURES} features, of which three matter, one thread. The "
+            f"ratio is to one Cholesky factor of {PROBE} samples in the same run. Score: "
             "accuracy or R² in percent on as many fresh samples, of the largest fit."
         ),
         Table(

@@ -103,9 +103,9 @@ def report_least_squares(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"{WORDS} Fit: `LeastSquaresSVC` on what is left. Inverse and Cholesky solve eq. (12) "
-            "anew with the kernel matrix at hand: by its inverse, as the paper's OLSSVM and BLSSVM "
-            "do, and by a Cholesky factor."
+            f"{WORDS} Fit: `LeastSquaresSVC` on the remaining samples. Inverse and Cholesky "
+            "solve eq. (12) from scratch, with the kernel matrix given: by its inverse, as "
+            "the paper's OLSSVM and BLSSVM do, and by a Cholesky factor."
         ),
         Table(columns, rows, "duan2008, Tables 1 and 2: LSSVM"),
         Text(
@@ -179,11 +179,12 @@ def report_lagrangian(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"{WORDS} λ = 1.9/C and precision 1e-5; with C = 1/m every sample is a support vector, "
-            f"with C = {LARGE_C:g} not. Fit: the machine on what is left. Inverse and iteration "
-            "inverts Q anew, with the kernel matrix at hand, and iterates eq. (10) from the "
-            "previous α, as the paper's OLSVM and BLSVM do. Forgetting is by the iteration "
-            '(`solver="lagrangian"`) and by pivots, which is the default.'
+            f"{WORDS} λ = 1.9/C and precision 1e-5; with C = 1/m every sample is a support "
+            f"vector, with C = {LARGE_C:g} not. Fit: `LagrangianSVC` on the remaining samples. "
+            "Inverse and iteration inverts Q from scratch, with the kernel matrix given, and "
+            "iterates eq. (10) from the previous α, as the paper's OLSVM and BLSVM do. "
+            'Forgetting is by the iteration (`solver="lagrangian"`) and by pivots, which is '
+            "the default."
         ),
         Table(columns, rows, "duan2008, Tables 1 and 2: LSVM"),
     ]
@@ -192,11 +193,11 @@ def report_lagrangian(records: list[Record]) -> list[Part]:
 # -- both ---------------------------------------------------------------------------------------
 
 WORDS = (
-    "Time until the solution without k of m samples is there. The paper's seconds, in MATLAB on a "
-    "Pentium IV, are those of whole programs, whose two columns differ by the inversion alone; "
-    "hence its ratios near 1. Parameters are the paper's: σ = 2, C = 1/m. Samples are drawn at "
-    "random from the whole set, m as the paper prints it. `forget` includes reading the "
-    "coefficients; k = 1 is the mean of several decrements in a row."
+    "Time to compute the solution without k of m samples. The paper's seconds, in MATLAB on a "
+    "Pentium IV, are those of whole programs, whose two columns differ by the inversion "
+    "alone; hence its ratios near 1. Parameters are the paper's: σ = 2, C = 1/m. Samples are "
+    "drawn at random from the whole set, m as the paper prints it. `forget` includes reading "
+    "the coefficients; k = 1 is the mean of several decrements in a row."
 )
 COLUMNS = ("set, m", "k", "published: direct / decremental (s)", "ratio")
 

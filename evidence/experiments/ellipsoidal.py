@@ -45,9 +45,9 @@ def report_slopes(records: list[Record]) -> list[Part]:
         rows.append([data.removeprefix("ida_"), *key, *(f"{mean:.1f}" for mean in means)])
     return [
         Text(
-            'Mean test error over the first three partitions, `gamma="scale"`. The distances of '
-            "samples from the class that they are part of say little where most of them are "
-            "independent vectors; left-out ones do."
+            'Mean test error over the first three partitions, `gamma="scale"`. If most '
+            "samples are independent vectors, the distance of a sample from its own class "
+            "says little; the distance from its class without the sample says more."
         ),
         Table(["data", "transductive", "ε", *TUNINGS.values()], rows),
     ]
@@ -85,17 +85,17 @@ def report_edits(records: list[Record]) -> list[Part]:
     rows = [[what, seconds, times["fit"] / seconds] for what, seconds in times.items()]
     return [
         Text(
-            f"{record['data']}, {record['size']:,} samples, KPCA II, d = 2; means of single calls, "
-            "without the ellipsoid, which is computed when a distance is first asked for. Then all "
-            "distances of the samples, and the slopes."
+            f"{record['data']}, {record['size']:,} samples, KPCA II, d = 2; means of single "
+            "calls, without the ellipsoid, which is computed when a distance is first needed. "
+            "Then all distances of the samples, and the slopes."
         ),
         Table(["what", "seconds", "fit / this"], rows),
     ]
 
 
 EXPERIMENTS = (
-    benchmark("ellipsoidal_slopes", "Slopes tuned to the samples' distances, and to left-out ones",
+    benchmark("ellipsoidal_slopes", "Slopes tuned with and without leave-one-out distances",
               slope_cases, run_slopes, report_slopes, timed=False),
-    benchmark("ellipsoidal_edits", "One sample in, one sample out of the fuzzy classifier",
+    benchmark("ellipsoidal_edits", "Learning and forgetting with the fuzzy classifier",
               edit_cases, run_edits, report_edits),
 )  # fmt: skip

@@ -103,10 +103,10 @@ def report_errors(records: list[Record]) -> list[Part]:
     columns = ["samples", "gamma", "exact (%)", "of the paper (%)", "test (%)", "RMS difference"]
     return [
         Text(
-            "Error rates by both leave-one-outs on 100 samples, and on 2,000 fresh ones; means "
-            f"over 20 draws. Ridge {RIDGE:g}, bias free, targets ±1. The exact one leaves row and "
-            "column of a sample out; that of the paper leaves the row out and keeps the column. "
-            "The last column compares their decision values."
+            "Error rates by both kinds of leave-one-out on 100 samples, and on 2,000 fresh "
+            f"samples; means over 20 draws. Ridge {RIDGE:g}, bias free, targets ±1. The exact "
+            "one leaves out the row and the column of a sample; the paper's leaves out only "
+            "the row. The last column compares their decision values."
         ),
         Table(columns, rows),
     ]
@@ -171,9 +171,9 @@ def report_exactness(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"Around {HELD} samples after {records[0]['edits']:,} single appends and removals, "
-            "against the same machine in extended precision, relative to the largest decision "
-            f"value on 200 fresh samples. RBF, d = 20, gamma {WIDE:g}. Eq. (4): the normal "
-            "equations of saadi2004 solved directly in double precision."
+            "compared with the same estimator in extended precision, relative to the largest "
+            f"decision value on 200 fresh samples. RBF, d = 20, gamma {WIDE:g}. Eq. (4): the "
+            "normal equations of saadi2004 solved directly in double precision."
         ),
         Table([*columns, "rebuilt (times)"], [[r[name] for name in names] for r in records]),
     ]
@@ -183,7 +183,7 @@ TITLE = "Kernel Fisher discriminant"
 EXPERIMENTS = (
     benchmark("fisher_updates", f"{TITLE}: one sample in, one sample out",
               update_cases, run_updates, report_updates),
-    benchmark("fisher_leave_one_out", f"{TITLE}: what leave-one-out says and what is true",
+    benchmark("fisher_leave_one_out", f"{TITLE}: leave-one-out and the true error",
               error_cases, run_errors, report_errors, timed=False),
     benchmark("fisher_exactness", f"{TITLE}: decision values after many edits",
               exactness_cases, run_exactness, report_exactness, timed=False),

@@ -1,4 +1,4 @@
-"""By how much the leave-one-out error of a model flatters it that was tuned on the same samples."""
+"""How far the leave-one-out error is too small after tuning on the same samples."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ def report(records: list[Record]) -> list[Part]:
             rows.append([kind, n, *_summary(list(grouped(found, "table").values()))])
     return [
         Text(
-            "Default `KernelDiscriminant` and `LeastSquaresSVR`, tuned by leave-one-out on the n "
-            "samples that they hold, with the leave-one-out error after that beside the error on "
-            "up to 2,000 fresh samples. Classes: wrong samples in %. Numbers: squared error in % "
-            "of the variance of the training targets. Means over partitions "
-            f"({', '.join(f'{k} at n = {n:,}' for n, k in PARTITIONS.items())}), then over sets; "
-            "± is the standard error over sets of the difference. Sets with fewer than three "
-            "quarters of n training samples are left out."
+            "Default `KernelDiscriminant` and `LeastSquaresSVR`, tuned by leave-one-out on "
+            "their n samples: the leave-one-out error after tuning, and the error on up to "
+            "2,000 fresh samples. Classification: wrong samples in %. Regression: squared "
+            "error in % of the variance of the training targets. Means over partitions "
+            f"({', '.join(f'{k} at n = {n:,}' for n, k in PARTITIONS.items())}), then over "
+            "sets; ± is the standard error over sets of the difference. Sets with fewer than "
+            "three quarters of n training samples are left out."
         ),
         Table(
             ["target", "n", "sets", "left out", "fresh", "fresh − left out",
-             "sets where it flatters"],
+             "sets where it is too small"],
             rows,
         ),
     ]  # fmt: skip

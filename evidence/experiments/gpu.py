@@ -1,4 +1,4 @@
-"""Machines on one GPU: fits, edits, leave-one-out and streams of rows."""
+"""Estimators on one GPU: fits, edits, leave-one-out and streams of rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORGOTTEN = 256
 
 
 def torch() -> Any:
-    """The package, on a machine with a GPU."""
+    """The package, on a computer with a GPU."""
     try:
         import torch as found
     except ModuleNotFoundError as error:
@@ -206,7 +206,7 @@ def agreement_report(records: list[Record]) -> list[Part]:
     ]
 
 
-# -- orthogonal machines ------------------------------------------------------------------------
+# -- orthogonal estimators ----------------------------------------------------------------------
 
 FEATURES, CLASSES, CHUNK = 16, 26, 100_000
 CHOSEN_AMONG = 16_000
@@ -275,11 +275,11 @@ def orthogonal_report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f'`OrthogonalKernelClassifier(device="cuda")` with an RBF kernel, {FEATURES} features '
-            f"and float64. The first line is a choice of centres by `fit` for {CLASSES} classes, "
-            f"as many as in the data set letter. In the others `learn_rows` learns rows from a "
-            f"generator of chunks of {CHUNK:,}; the seconds in which the generator makes them are "
-            f"part of those of `learn_rows`."
+            f'`OrthogonalKernelClassifier(device="cuda")` with an RBF kernel, {FEATURES} '
+            "features and float64. The first line is the time of `fit`, which chooses "
+            f"centres, for {CLASSES} classes, as many as in the data set letter. In the others "
+            f"`learn_rows` learns rows from a generator of chunks of {CHUNK:,}; the seconds of "
+            "`learn_rows` include those of the generator."
         ),
         Table(
             [
@@ -316,8 +316,9 @@ def tuned_report(records: list[Record]) -> list[Part]:
     rows = [[r["size"], r["seconds"], r["gamma"], r["C"], r["loo"]] for r in records]
     return [
         Text(
-            '`LeastSquaresSVC(device="cuda").fit(X, y)`: width and C are chosen by leave-one-out '
-            "on larger and larger parts of the samples, in the end on all of them, on the GPU."
+            '`LeastSquaresSVC(device="cuda").fit(X, y)`: width and C are chosen by '
+            "leave-one-out on larger and larger subsamples and finally on all samples, on the "
+            "GPU."
         ),
         Table(["n", "fit (s)", "gamma", "C", "leave-one-out accuracy"], rows),
     ]

@@ -177,11 +177,11 @@ def peer_report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f'`LeastSquaresSVR(device="cuda")` beside the exact Gaussian process of GPyTorch on '
-            f"the same GPU, with the same RBF kernel, {D} features and noise, in float64 by "
-            f"Cholesky factors: a fit with the first predictions of 20 queries, and one more "
-            f"sample with the next predictions (`get_fantasy_model` there; median of 5). GPyTorch "
-            f"has no removal and no leave-one-out."
+            '`LeastSquaresSVR(device="cuda")` compared with the exact Gaussian process of '
+            f"GPyTorch on the same GPU, with the same RBF kernel, {D} features and noise, in "
+            "float64 by Cholesky factors: a fit with the first predictions of 20 queries, and "
+            "one more sample with the next predictions (`get_fantasy_model` there; median of "
+            "5). GPyTorch can neither remove a sample nor compute leave-one-out values."
         ),
         Table(
             [
@@ -208,7 +208,7 @@ def letter_cases(quick: bool) -> list[Parameters]:
 
 
 def letter(data: str, n: int) -> dict[str, Any]:
-    """Test error of a tuned machine on so many samples, and the seconds of its fit."""
+    """Test error of a tuned model on so many samples, and the seconds of its fit."""
     torch()
     X, y = dataset(data).X.astype(float), dataset(data).y
     order = np.random.default_rng(0).permutation(len(X))
@@ -232,9 +232,9 @@ def letter_report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"`LeastSquaresSVC()`, as it is by default, on letter (26 classes, 16 features): "
+            "`LeastSquaresSVC()` with its defaults, on letter (26 classes, 16 features): "
             f"standardised samples, {TESTED:,} others to test. Width and C are chosen on all "
-            f"samples on the GPU."
+            "samples on the GPU."
         ),
         Table(
             ["n", "fit (s)", "test error (%)", "leave-one-out error (%)", "gamma", "C"],

@@ -63,15 +63,16 @@ def noise_cases(quick: bool) -> list[Parameters]:
 def report_noise(records: list[Record]) -> list[Part]:
     return [
         Text(
-            f"Features and targets are independent: a coin, as many heads as tails, or a normal "
-            f"number. Reported is `nested_score()`, left out is `loo_score()` with the choices "
-            f"that were made, true is the error on {FRESH} fresh rows; classes in % of wrong rows, "
-            f"numbers in % of the variance. Covered: 90 % sets and intervals, by default. Labels: "
-            f"how many a set has; of two that nothing tells from one another, 1.8 would do. Sets "
-            f"and intervals by folds cover more where the models without a fold disagree, as they "
-            f"do most on noise. Means over draws; ± is the standard error of the difference. "
-            f"Chance alone moves the reported error of one draw of 100 coins by 5 points, and all "
-            f"models have the same draws."
+            "Features and targets are independent: the targets are two equally frequent "
+            "random classes, or normal numbers. Reported: `nested_score()`. Left out: "
+            f"`loo_score()` with the chosen hyper-parameters. True: the error on {FRESH} fresh "
+            "rows; for classes in % of wrong rows, for numbers in % of the variance. Covered: "
+            "coverage of 90 % sets and intervals with their defaults. Labels: mean number of "
+            "classes in a set; for two classes that cannot be told apart, 1.8 would be "
+            "enough. Sets and intervals by folds cover more if the models of the folds "
+            "disagree, as they do most on noise. Means over draws; ± is the standard error of "
+            "the difference. By chance alone, the reported error of one draw of 100 rows "
+            "varies by 5 points; all models have the same draws."
         ),
         Table(
             ["model", "rows × features", "draws", "left out", "reported", "true",
@@ -117,8 +118,9 @@ def table_cases(quick: bool) -> list[Parameters]:
 def report_tables(records: list[Record]) -> list[Part]:
     return [
         Text(
-            f"One partition of each table, {N_TRAIN} rows to learn at most, up to 2,000 fresh "
-            f"ones. ± is the standard error over the tables; else as for noise."
+            f"One partition of each table, {N_TRAIN} training rows at most, and up to 2,000 "
+            "fresh rows. ± is the standard error over the tables; everything else is as for "
+            "noise."
         ),
         Table(
             ["model", "tables", "left out", "reported", "true", "true − reported", "covered",
@@ -157,12 +159,13 @@ def is_measured(model: str, rows: int) -> bool:
 def report_groups(records: list[Record]) -> list[Part]:
     return [
         Text(
-            f"{PERSONS} persons with 2, 8 or 20 rows each, which are alike and have one target; "
-            f"judged on one row each of 400 new persons. Alone: leave-one-out error and coverage "
-            f"without `groups`. The others with `groups`, as for noise. Of two classes there are "
-            f"as many persons each, or as many as chance gives: then the share of a class among "
-            f"{PERSONS} persons is off by 8 points, and the error that is reported is that of new "
-            f"persons with these shares, since every fold has them."
+            f"{PERSONS} simulated persons with 2, 8 or 20 similar rows each, which have the "
+            "same target; tested on one row of each of 400 new persons. Alone: leave-one-out "
+            "error and coverage without `groups`. The other columns: with `groups`, as for "
+            "noise. The two classes have equally many persons, or as many as chance gives: "
+            f"then the share of a class among {PERSONS} persons is off by 8 points, and the "
+            "reported error is that of new persons with these shares, because every fold has "
+            "them."
         ),
         Table(
             ["model", "class shares", "rows a person", "draws", "alone", "left out", "reported",
@@ -201,11 +204,11 @@ def has_classes(table: str) -> bool:
 def report_subjects(records: list[Record]) -> list[Part]:
     return [
         Text(
-            f"Tables with several rows of one subject: patients of a cancer trial (colon), workers "
-            f"(Males), countries (gapminder). Some subjects are learned with all of their rows, "
-            f"{SUBJECT_ROWS} at most; up to {LARGEST_TEST:,} rows of the others are new. Alone: "
-            f"leave-one-out error and coverage without `groups`. The others with "
-            f"`subject_column`, as for noise."
+            "Tables with several rows of one subject: patients of a cancer trial (colon), "
+            "workers (Males), countries (gapminder). Some subjects are used for training, "
+            f"with all of their rows, {SUBJECT_ROWS} at most; up to {LARGEST_TEST:,} rows of "
+            "the others are new. Alone: leave-one-out error and coverage without `groups`. "
+            "The other columns: with `subject_column`, as for noise."
         ),
         Table(
             ["table", "model", "draws", "subjects", "alone", "left out", "reported", "true",
@@ -226,6 +229,6 @@ EXPERIMENTS = (
               table_cases, run_table, report_tables, timed=False),
     benchmark("honest_groups", "The error that is reported, for new persons",
               group_cases, run_group, report_groups, timed=False),
-    benchmark("honest_subjects", "The error that is reported, for new persons of real tables",
+    benchmark("honest_subjects", "The reported error, for new persons of real tables",
               subject_cases, run_subject, report_subjects, timed=False),
 )  # fmt: skip

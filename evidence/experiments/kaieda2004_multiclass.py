@@ -84,21 +84,21 @@ def report(records: list[Record]) -> list[Part]:
     halves = 1 + max((r["partition"] for r in records if r["data"] == "iris_uci"), default=0)
     return [
         Text(
-            "Kernels and floors are those of Tables 3 and 4; τ = 1e-5, which the paper states for "
-            "its other experiments, gives the numbers of vectors that it prints. Thyroid has an "
-            "official partition. The paper's halves of iris are not known: ours are "
-            f"{halves} random ones, mean and deviation, with the samples divided by the largest "
-            "value, which gives about the paper's numbers of vectors; ▲ is more than one deviation "
-            "of ours. For thyroid ▲ is more than one deviation of a share of the 3,428 test "
-            "samples, and of the numbers of vectors any difference."
+            "Kernels and floors are those of Tables 3 and 4; τ = 1e-5, which the paper states "
+            "for its other experiments, gives the numbers of vectors that it prints. Thyroid "
+            "has an official partition. The paper's halves of iris are not known: ours are "
+            f"{halves} random ones, with mean and deviation, and with the samples divided by "
+            "the largest value, which gives about the paper's numbers of vectors; ▲ marks "
+            "more than one deviation of ours. For thyroid ▲ marks more than one deviation of "
+            "a share of the 3,428 test samples and, for numbers of vectors, any difference."
         ),
         *(_table(by_kind, name) for name in TABLES),
         Text(
-            "Where a rate agrees in Table 6 and not in Table 5, tuning took another way: it goes "
-            "on from one best change to the next, and the order of nearly equal distances, down to "
-            "their rounding, decides which that is."
+            "Where a rate agrees in Table 6 but not in Table 5, tuning took another path: it "
+            "goes from one best change to the next, and which change is best depends on the "
+            "order of nearly equal distances, down to their rounding."
         ),
-        Text("The other sets of the paper (blood cell, numeral, hiragana) are not to be had here."),
+        Text("The other sets of the paper (blood cell, numeral, hiragana) are not available."),
     ]
 
 

@@ -41,9 +41,9 @@ def report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            "Seconds to train on the 3,772 samples of thyroid. The paper's machine was a Pentium "
-            "III at 1 GHz: compare the columns of ratios, not the seconds. A quick run leaves the "
-            "SVD out."
+            "Seconds to train on the 3,772 samples of thyroid. The paper's computer was a "
+            "Pentium III at 1 GHz: compare the columns of ratios, not the seconds. A quick "
+            "run omits the SVD."
         ),
         Table(
             [

@@ -49,16 +49,16 @@ def report(records: list[Record]) -> list[Part]:
     best = max((g, e) for g, e in zip(gains["qr"], EXPONENTS, strict=True) if g is not None)
     return [
         Text(
-            "The test error of KDA/MSE by the SVD less that of KDA/RMSE, which was trained on 75 % "
-            f"of the training samples and learned the rest one by one; γ = 2⁻³⁶. By the SVD it is "
-            f"{svd.text(1)} %."
+            "The test error of KDA/MSE by the SVD minus that of KDA/RMSE, which was trained "
+            "on 75 % of the training samples and learned the rest one by one; γ = 2⁻³⁶. By "
+            f"the SVD it is {svd.text(1)} %."
         ),
         Figure(
             draw(lambda axes: plot(axes, gains)),
-            "Above zero the ridge lowers the test error. With this γ the kernel is linear but for "
-            "10⁻¹⁰ of it, so that ridges beyond 10⁻⁸ leave nothing to tell the classes by. Where "
-            "there is no figure below, a sample was refused: λ is less than the rounding errors of "
-            "the kernel matrix.",
+            "Above zero the ridge lowers the test error. With this γ the kernel differs from "
+            "a linear one by 10⁻¹⁰ only, so with ridges above 10⁻⁸ the classes cannot be "
+            "separated. Where there is no figure below, a sample was refused, because λ is "
+            "smaller than the rounding errors of the kernel matrix.",
         ),
         Table(
             ["ridge λ", *FACTORS.values()],
@@ -66,11 +66,11 @@ def report(records: list[Record]) -> list[Part]:
             "Error by SVD − error with λ, points",
         ),
         Text(
-            f"Published: no difference to speak of for 1e-11 < λ < 1e-9, quite different solutions "
-            f"for λ < 1e-12, largest gain {kim2006.FIGURE_1_LARGEST_GAIN} points at "
+            "Published: no significant difference for 1e-11 < λ < 1e-9, quite different "
+            f"solutions for λ < 1e-12, largest gain {kim2006.FIGURE_1_LARGEST_GAIN} points at "
             f"λ = {kim2006.FIGURE_1_RIDGE_OF_LARGEST_GAIN:g}. Ours: largest gain {best[0]:.2f} "
-            f"points at λ = 1e{best[1]}. The exponents are hard to read in the text that we hold. "
-            "Below 1e-12 the paper's solutions differ because rounding errors govern them; ours "
+            f"points at λ = 1e{best[1]}. The exponents are hard to read in our copy of the "
+            "paper. Below 1e-12 the paper's solutions differ because of rounding errors; ours "
             "are corrected by their residual, or refused."
         ),
     ]

@@ -24,7 +24,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def run(edit: str) -> dict[str, Any]:
-    """The machine after the edit, by both methods: coefficients and intercept."""
+    """The model after the edit, by both methods: coefficients and intercept."""
     X, y = make_twelve_points()
     adaptive = _machine().fit(X, y)
     if edit == "remove":
@@ -67,7 +67,7 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "KDA/RMSE on the paper's 12 points, with γ = 0.1 and λ = 1e-11. The last point is "
-            "uncertain: the text that we hold gives 13 digits for 12 second coordinates "
+            "uncertain: our copy of the paper gives 13 digits for 12 second coordinates "
             "(docs/datasets.md). That the boundaries coincide does not depend on it."
         ),
         Figure(

@@ -59,7 +59,7 @@ def compounds(data: str, n: int) -> tuple[Any, np.ndarray]:
 
 
 def refits(K: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Each value from a machine fitted without the sample."""
+    """Each value from a model fitted without the sample."""
     values = np.empty(len(y))
     for i in range(len(y)):
         rest = np.delete(np.arange(len(y)), i)
@@ -104,10 +104,10 @@ def report(records: list[Record]) -> list[Part]:
     }
     return [
         Text(
-            "Leave-one-out of n compounds with 8,000 binary features, kept as a CSR matrix; RBF "
-            f"kernel, γ = {GAMMA:g}, λ = {RIDGE:g} (the paper does not say which it took). The "
-            "kernel matrix is given to all three; the time of the first fit is included. The paper "
-            "shows its times in a figure without numbers."
+            "Leave-one-out of n compounds with 8,000 binary features, kept as a CSR matrix; "
+            f"RBF kernel, γ = {GAMMA:g}, λ = {RIDGE:g} (the paper does not give its values). "
+            "The kernel matrix is given to all three; the time of the first fit is included. "
+            "The paper shows its times in a figure without numbers."
         ),
         Figure(
             draw_times(lines, "compounds n", "seconds"),

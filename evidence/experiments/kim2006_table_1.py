@@ -15,12 +15,12 @@ from gramian import KernelDiscriminant
 
 OTHERS = saadi2004.TABLE_1["ida_diabetis"]
 REMARKS = {
-    "ida_diabetis": "Others had lower errors with the same kind of machine: "
-    f"{OTHERS['ORKFD'].text()} and {OTHERS['KFD'].text()} (saadi2004, Table 1). So it is the "
-    "paper's γ and λ that differ.",
-    "ida_titanic": "150 samples, but a dozen different rows, which carry both labels: "
-    "leave-one-out may choose a λ of next to nothing (below 1e-8), and then rounding decides on "
-    "the intercept. Two fits differ as much.",
+    "ida_diabetis": "Others had lower errors with the same kind of classifier: "
+    f"{OTHERS['ORKFD'].text()} and {OTHERS['KFD'].text()} (saadi2004, Table 1). "
+    "So the reason is the paper's γ and λ.",
+    "ida_titanic": "There are 150 samples but only a dozen different rows, which occur with "
+    "both labels: leave-one-out may choose a tiny λ (below 1e-8), and the "
+    "intercept then depends on rounding. Two fits differ as much.",
 }
 VISIBLE = 1e-6  # a difference that rounding does not explain by itself
 
@@ -72,10 +72,10 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "Test errors in %, mean and deviation over partitions. Width and ridge of each "
-            "partition are chosen by exact leave-one-out on its training samples; the paper chose "
-            "one of each for a set by five-fold cross-validation. It printed the same figures for "
-            "both methods. What rounding alone does is the difference between two fits to all "
-            "samples, in their order and in the reverse one."
+            "partition are chosen by exact leave-one-out on its training samples; the paper "
+            "chose one of each for a set by five-fold cross-validation. It printed the same "
+            "figures for both methods. The effect of rounding alone is the difference between "
+            "two fits to all samples, in their order and in reverse order."
         ),
         Table(
             [

@@ -94,15 +94,16 @@ def report(records: list[Record]) -> list[Part]:
     rows += [["mean", None, m, *means(found)] for m, found in grouped(records, "method").items()]
     return [
         Text(
-            f"{SHARE:.0%} of the training labels were replaced by other classes, drawn at random; "
-            "means over five partitions. Precision: the share of these among as many samples as "
-            "were flipped, those that a method doubts most. Ours: `label_issues` of a model with "
-            "its defaults, fitted to the flipped labels. Theirs: `get_label_quality_scores` of "
-            "cleanlab on `cross_val_predict(CalibratedClassifierCV(SVC), cv=5)`, the SVC with its "
+            f"{SHARE:.0%} of the training labels were replaced by other classes, drawn at "
+            "random; means over five partitions. Precision: as many samples are taken as "
+            "labels were flipped, those that a method doubts most; the share of flipped "
+            "labels among them. Ours: `label_issues` of a model with its defaults, fitted to "
+            "the flipped labels. Theirs: `get_label_quality_scores` of cleanlab on "
+            "`cross_val_predict(CalibratedClassifierCV(SVC), cv=5)`, the SVC with its "
             "defaults or chosen by a grid search over 12 settings. Test errors in %, of the "
-            "machine fitted to the flipped labels, without the doubtful samples (ours by `forget` "
-            "and `reselect`), and fitted to the true labels. Seconds are those of the whole row; "
-            "other processes ran beside it."
+            "model fitted to the flipped labels, of the model without the doubtful samples "
+            "(ours by `forget` and `reselect`), and of the model fitted to the true labels. "
+            "Seconds are those of the whole row; other processes ran at the same time."
         ),
         Table(
             ["set", "n", "method", "precision (%)", "flipped: error (%)", "forgotten: error (%)",
@@ -113,6 +114,6 @@ def report(records: list[Record]) -> list[Part]:
 
 
 EXPERIMENTS = (
-    benchmark("label_errors", "Wrong labels found by leave-one-out, against cleanlab",
+    benchmark("label_errors", "Wrong labels found by leave-one-out and by cleanlab",
               cases, run, report, timed=False),
 )  # fmt: skip

@@ -169,11 +169,12 @@ def report(records: list[Record]) -> list[Part]:
     rows = [_row(name, found.get(name), remark) for name, (_, _, remark) in LIBRARIES.items()]
     return [
         Text(
-            f"{records[0]['n']:,} samples. Regression with an RBF kernel, d = {D}, ridge (noise) "
-            f"{RIDGE:g}; classification for the support vector machines, C = 1. Means over {CALLS} "
-            "samples, the solution read after each. “Off a refit by” is the largest difference of "
-            "predictions to a refit on the same samples, relative to the largest prediction. What "
-            "is not installed is left empty."
+            f"{records[0]['n']:,} samples. Regression with an RBF kernel, d = {D}, ridge "
+            f"(noise) {RIDGE:g}; classification for the support vector machines, C = 1. Means "
+            f"over {CALLS} samples, the solution read after each. “Off a refit by” is the "
+            "largest difference between the predictions and those of a refit on the same "
+            "samples, relative to the largest prediction. Libraries that are not installed "
+            "are left empty."
         ),
         Table(["library", "learn one (ms)", "forget one (ms)", "off a refit by", "remark"], rows),
     ]
@@ -188,6 +189,6 @@ def _row(name: str, record: Record | None, remark: str) -> list[Any]:
 
 
 EXPERIMENTS = (
-    Experiment("ours-libraries", "One sample in and out, next to other libraries",
+    Experiment("ours-libraries", "Learning and forgetting one sample, and other libraries",
                cases, run, report, timed=True, file="peers"),
 )  # fmt: skip

@@ -48,11 +48,11 @@ def report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"{record['n']:,} samples × {D} features. "
-            '`LeastSquaresSVC(kernel="linear", C=1)` as sums of (d+1)×(d+1) numbers. Learning and '
-            f"forgetting one sample are means over {CALLS} calls, coefficients read after each; "
-            "what is O(n) in them is the list of ids and labels. The refit is `fit` itself, or "
-            "scikit-learn's `RidgeClassifier` for comparison."
+            f'{record["n"]:,} samples × {D} features. `LeastSquaresSVC(kernel="linear", C=1)` '
+            "as sums of (d+1)×(d+1) numbers. Learning and forgetting one sample are means "
+            f"over {CALLS} calls, with the coefficients read after each; only the list of ids "
+            "and labels costs O(n). The refit is `fit` itself and, for comparison, "
+            "scikit-learn's `RidgeClassifier`."
         ),
         Table(["what", "seconds", "refit / this"], rows),
     ]

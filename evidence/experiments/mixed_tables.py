@@ -174,18 +174,18 @@ def report(records: list[Record]) -> list[Part]:
     tables = len(grouped(records, "table"))
     return [
         Text(
-            f"{tables} real tables as they come, with text, numbers and missing cells. Two thirds "
-            f"of the rows are learned, {N_TRAIN:,} at most; up to {mixed.LARGEST_TEST:,} others "
-            "are the test. All models have the same random partitions: one of each table, three "
-            f"where at most {SMALL} rows are learned; where a model lacks some, pairs use what "
-            "both have. Everything is as it is by default, on one thread; trees take categories as "
-            f"they are. {remarks}A star marks tables on which parts of the stack were tried; "
-            f"nothing was chosen on the others.{lacking}"
+            f"{tables} real tables with text, numbers and missing cells. Two thirds of the "
+            f"rows are used for training, {N_TRAIN:,} at most; up to {mixed.LARGEST_TEST:,} "
+            "others for testing. All models have the same random partitions: one of each "
+            f"table, or three if at most {SMALL} rows are used for training; pairs use the "
+            "partitions that both models have. All models have their defaults and one thread; "
+            f"trees get the categories without encoding. {remarks}A star marks tables on which "
+            f"parts of the stack were tried; nothing was chosen on the others.{lacking}"
         ),
         *(part for classes in (True, False) for part in _of_kind(records, machines, classes)),
         Text(
-            "Seconds of a fit with all tuning, means over the first partitions: those of the "
-            "processor, on a machine with other work; on a GPU, those of the clock."
+            "Seconds of a fit with all tuning, means over the first partitions: processor "
+            "time, on a computer with other work; on a GPU, elapsed time."
         ),
         _seconds(records, machines),
     ]
@@ -199,8 +199,8 @@ def _of_kind(records: list[Record], machines: Sequence[str], classes: bool) -> l
     how = "Test error (%)" if classes else "Unexplained share of the test variance"
     what = ", classes" if classes else ", numbers"
     sign = (
-        "More than zero is in favour of the stack; ± is one standard error over tables. Numbers "
-        "are compared by ratios of squared errors."
+        "Above zero, the stack has the smaller error; ± is one standard error over tables. "
+        "For regression, ratios of squared errors are compared."
     )
     return [
         _means(some, machines, how),

@@ -52,7 +52,7 @@ CONFIRM = (
     *("diamonds", "hotel_rates", "CPS1988", "loans"),
     *("lending_club", "HealthInsurance", "flchain", "surveys"),
 )
-"""As many rows, but they decided nothing: they were looked at once, afterwards."""
+"""As many rows; they had no part in the choice and were looked at once, afterwards."""
 MANY_ROWS = (*DECIDED, *CONFIRM)
 LIMITED = {
     SELECTED: MANY_ROWS,
@@ -65,7 +65,7 @@ MEDIUM_TABLES = (
     *("HMDA", "mlc_churn", "credit_data", "lending_club"),
     *("deliveries", "SLID", "SaratogaHouses"),
 )
-"""Tables that decided nothing, of which up to so many rows are learned by one kernel."""
+"""Tables that had no part in the choice; at most ``MEDIUM`` of their rows are learned."""
 
 
 class Rows(NamedTuple):
@@ -174,35 +174,36 @@ def report(records: list[Record]) -> list[Part]:
     records = [record for record in records if record["n"] != MEDIUM]
     return [
         Text(
-            "The official partition of each set, of abalone and of tables with text a random one: "
-            "two thirds of the rows are learned, 50,000 where there are more. Features of sets "
-            "have deviation 1 on the training samples; tables are encoded as `TableModel` does, "
-            "and trees take their categories as they are. Errors are shares of wrong classes in %; "
-            "those of abalone, deliveries, diamonds, hotel_rates, CPS1988 and loans, which are "
-            "numbers, are unexplained shares of the test variance in %. The first model is the one "
-            "that `gramian fit` takes for so many rows; trees are as they are by default. Seconds "
-            "are those of the processor, on one thread of a machine with other work, and differ by "
-            "half from run to run. One partition of each set: differences of half a point mean "
-            "little. What is empty was not measured."
+            "The official partition of each set or, for abalone and for tables with text, a "
+            "random one: two thirds of the rows are used for training, at most 50,000. "
+            "Features of sets have deviation 1 on the training samples; tables are encoded as "
+            "by `TableModel`, and trees get the categories without encoding. Errors are "
+            "shares of wrong classes in %; for the regression tables (abalone, deliveries, "
+            "diamonds, hotel_rates, CPS1988 and loans) they are unexplained shares of the "
+            "test variance in %. The first model is the one that `gramian fit` takes for that "
+            "number of rows; trees have their defaults. Seconds are processor time on one "
+            "thread of a computer with other work, and vary by half from run to run. One "
+            "partition of each set: differences of half a point mean little. Empty cells were "
+            "not measured."
         ),
         _side_by_side(records, (AUTO, *TREES), "What `gramian fit` takes, and trees"),
         Text(
-            f"Up to {EXACT_UP_TO:,} rows `gramian fit` takes a stack. Next to it, one `rbf` "
-            "kernel, and the best of three kernels by leave-one-out, which it took before."
+            f"Up to {EXACT_UP_TO:,} rows `gramian fit` takes a stack. The alternatives are one "
+            "`rbf` kernel, and the best of three kernels by leave-one-out."
         ),
         _side_by_side(_among(records, MANY_ROWS, False), (AUTO, *TRIED), "What else was tried"),
         Text(
-            f"Beyond {EXACT_UP_TO:,} rows it takes a basis of {CENTRES:,} rows that are drawn at "
-            "random, and the best of three kernels with a width for each feature. Next to it, one "
-            "`rbf` kernel with one width: on centres that are selected one by one, as the "
-            "estimators do by default, and on those that are drawn. On the first sets the basis "
-            "was chosen; the others were looked at once, afterwards."
+            f"Beyond {EXACT_UP_TO:,} rows it takes a basis of {CENTRES:,} rows drawn at "
+            "random, and the best of three kernels with a width for each feature. The "
+            "alternative is one `rbf` kernel with one width, on centres that are selected one "
+            "by one, as the estimators do by default, and on drawn ones. The choice was made "
+            "on the first sets; the others were looked at once, afterwards."
         ),
         *(
             _side_by_side(_among(records, sets, True), (AUTO, *machines, "LightGBM"), caption)
             for sets, machines, caption in (
                 (DECIDED, (DRAWN, SELECTED), "More than 5,000 rows: sets that decided"),
-                (CONFIRM, (SELECTED,), "More than 5,000 rows: sets that decided nothing"),
+                (CONFIRM, (SELECTED,), "More than 5,000 rows: sets that had no part in the choice"),
             )
         ),
         *_of_medium(medium),
@@ -215,17 +216,17 @@ def _among(records: list[Record], sets: tuple[str, ...], inside: bool) -> list[R
 
 
 def _of_medium(records: list[Record]) -> list[Part]:
-    """One kernel, a choice of three and a stack, on tables that decided nothing."""
+    """One kernel, a choice of three and a stack, on tables that had no part in the choice."""
     if not records:
         return []
     pairs = [{**record, "partition": 0} for record in records]
     kinds = [([r for r in pairs if r["classes"] == classes], classes) for classes in (True, False)]
     return [
         Text(
-            "One kernel, the best of three by leave-one-out, or a stack, on tables that were "
-            f"looked at once, after that choice, 1,000 to {MEDIUM:,} rows learned. More than zero "
-            "is in favour of the stack; ± is one standard error over tables. Numbers are compared "
-            "by ratios of squared errors."
+            "The best of three kernels by leave-one-out, and a stack, on tables that were "
+            f"looked at once, after that choice, with 1,000 to {MEDIUM:,} training rows. Above "
+            "zero, the stack has the smaller error; ± is one standard error over tables. For "
+            "regression, ratios of squared errors are compared."
         ),
         *(
             against(some, MEDIUM_MODELS, STACK, classes, ", classes" if classes else ", numbers")

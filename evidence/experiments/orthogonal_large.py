@@ -59,9 +59,9 @@ COLUMNS = {
 def report(records: list[Record]) -> list[Part]:
     return [
         Text(
-            "Regression in ten dimensions, RBF, gamma 0.1, in a process of its own; memory is its "
-            "largest resident size after the fit, less that before it. Bars: 2 GiB and minutes at "
-            "100,000 × 500."
+            "Regression in ten dimensions, RBF, gamma 0.1, in a separate process; memory is "
+            "its largest resident size after the fit minus that before it. Bars: 2 GiB and "
+            "minutes at 100,000 × 500."
         ),
         Table([*COLUMNS.values()], [[record[name] for name in COLUMNS] for record in records]),
     ]

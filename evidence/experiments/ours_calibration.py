@@ -78,7 +78,7 @@ def by_leave_one_out(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> np.nda
 
 
 def by_training_values(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
-    """The same sigmoid, fitted to decision values of samples that the machine knows."""
+    """The same sigmoid, fitted to decision values of samples that the model holds."""
     model = KernelDiscriminant(random_state=SEED).fit(X, y)
     values = model.decision_function(X)[:, None]
     sigmoid = fit_calibration(values, (y > 0).astype(int), 2)
@@ -120,10 +120,10 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"{records[0]['n']} training samples of generated sets, {N_TEST:,} test samples. A "
-            "sigmoid of the decision value of KernelDiscriminant is fitted to values of the "
-            "training samples when each is left out (exact, in closed form), to those that it has "
-            "when it is not, or to those of five folds, which take five more fits. The last line "
-            "of each set is scikit-learn's SVC."
+            "sigmoid of the decision value of KernelDiscriminant is fitted to the "
+            "leave-one-out values of the training samples (exact, in closed form), to their "
+            "plain decision values, or to those of five folds, which take five more fits. The "
+            "last line of each set is scikit-learn's SVC."
         ),
         Figure(
             draw(lambda axes: plot(axes, records)),

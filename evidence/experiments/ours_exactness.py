@@ -66,7 +66,7 @@ def run(ridge: float, factor: str, steps: int) -> dict[str, Any]:
 
 
 def refit(model: KernelDiscriminant, order: np.ndarray) -> KernelDiscriminant:
-    """A machine fitted to the samples that ``model`` holds, in some order."""
+    """An estimator fitted to the samples that ``model`` holds, in some order."""
     machine = KernelDiscriminant(gamma=GAMMA, ridge=model.ridge_, factor="cholesky")
     return machine.fit(model.X_fit_[order], model.y_fit_[order])
 
@@ -107,13 +107,14 @@ def report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"RBF kernel, 5 features, about {HELD} samples held, {records[0]['steps']:,} random "
-            "steps that learn or forget one, the solution read after every hundredth. Distances "
-            "are the largest differences of decision values on 200 other points, relative to the "
-            "largest value. A refit has an error of its own: two of them, to the same samples in "
-            "another order, differ as well, the more so the smaller λ; the same machine in "
-            "extended precision is the yardstick of both. Below a ridge of 1e-6 an explicit "
-            "inverse, were it asked for, refuses samples that it cannot tell from those held."
+            f"RBF kernel, 5 features, about {HELD} samples, {records[0]['steps']:,} random "
+            "steps that learn or forget one sample, with the solution read after every "
+            "hundredth. Distances are the largest differences of decision values on 200 other "
+            "points, relative to the largest value. A refit also has rounding errors: two "
+            "refits to the same samples in another order differ, too, and more for smaller λ; "
+            "both are compared with the same estimator in extended precision. Below a ridge "
+            "of 1e-6 an explicit inverse, if it is asked for, refuses samples that it cannot "
+            "distinguish from others."
         ),
         Figure(
             draw(lambda axes: plot(axes, [r for r in records if r["factor"] == "auto"])),

@@ -1,4 +1,4 @@
-"""Error and time of machines as they are by default, and of peers tuned by folds."""
+"""Error and time of estimators with their defaults, and of peers tuned by folds."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ def report(records: list[Record]) -> list[Part]:
     sizes = ", ".join(f"{N_TRAIN[name]} of {name}" for name in ("breast_cancer", "wine", "digits"))
     return [
         Text(
-            f"Sets that scikit-learn ships, random partitions, training samples: {sizes}; features "
-            "standardised, pixels of the digits from 0 to 1. Machines of Gramian choose width and "
-            "ridge by exact leave-one-out within `fit`; peers are tuned by folds, by their "
-            "evidence, or not at all. One process per core, one thread each."
+            f"Sets that scikit-learn ships, random partitions, training samples: {sizes}; "
+            "features standardised, pixels of the digits from 0 to 1. Gramian's estimators "
+            "choose width and ridge by exact leave-one-out within `fit`; other models are "
+            "tuned by folds, by marginal likelihood, or not at all. One process per core, one "
+            "thread each."
         ),
         Table(["set", "model", "test error (%)", "fit, all tuning included (s)"], rows),
     ]

@@ -77,11 +77,12 @@ def report(records: list[Record]) -> list[Part]:
     }
     return [
         Text(
-            f"RBF kernel, {FEATURES} features, λ = {RIDGE:g}, two classes, {THREADS} BLAS threads. "
-            f"`partial_fit` and `forget` are means over {CALLS} calls of one sample each, pending "
-            "updates folded in at the end. The refit is scikit-learn's `KernelRidge` on the same "
-            "samples, best of three. A pass over memory reads half of an n×n matrix once: no way "
-            "that holds the inverse can learn a sample faster."
+            f"RBF kernel, {FEATURES} features, λ = {RIDGE:g}, two classes, {THREADS} BLAS "
+            f"threads. `partial_fit` and `forget` are means over {CALLS} calls of one sample "
+            "each, with pending updates applied at the end. The refit is scikit-learn's "
+            "`KernelRidge` on the same samples, best of three. A pass over memory reads half "
+            "of an n×n matrix once: no method that stores the inverse can learn a sample "
+            "faster."
         ),
         Figure(draw_times(lines, "samples held", "milliseconds"), "Cost of one sample."),
         Table(["n", *TIMES.values(), "refit / partial_fit", "refit / forget"], rows),

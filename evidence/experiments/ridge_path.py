@@ -103,12 +103,13 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"Kernel ridge regression, RBF of one given width, d = {D}. Path: kernel matrix, "
-            "spectrum, and the leave-one-out error of all samples for each ridge. Bare eigh: the "
-            "faster of LAPACK's divide and conquer and its relatively robust representations, by "
-            "`scipy.linalg.eigh`, kernel matrix given. GridSearchCV: `KernelRidge` on the same "
-            "ridges, 5 folds, one process. The last two columns are whole fits, with choice: "
-            '`LeastSquaresSVR(gamma=…, C="loo")`, which searches its own grid of some 40 ridges '
-            "and builds the live inverse, and `GridSearchCV` with its refit. Best of three, "
+            "spectrum, and the leave-one-out error of all samples for each ridge. Bare eigh: "
+            "the faster of LAPACK's divide and conquer and its relatively robust "
+            "representations, by `scipy.linalg.eigh`, kernel matrix given. GridSearchCV: "
+            "`KernelRidge` on the same ridges, 5 folds, one process. The last two columns are "
+            'whole fits, including the choice: `LeastSquaresSVR(gamma=…, C="loo")`, which '
+            "searches its own grid of some 40 ridges and builds the live inverse, and "
+            "`GridSearchCV` with its refit. Times are the best of three runs, for "
             "GridSearchCV of one."
         ),
         Table(columns, rows),

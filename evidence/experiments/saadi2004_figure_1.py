@@ -65,7 +65,7 @@ def leave_samples_out(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def leave_rows_out(K: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """saadi2004, eq. (7) solved anew for every sample."""
+    """saadi2004, eq. (7) solved from scratch for every sample."""
     Z = np.column_stack([K, np.ones(len(K))])
     full, right = Z.T @ Z, Z.T @ Y
     full[np.diag_indices(len(K))] += RIDGE
@@ -100,13 +100,13 @@ def report(records: list[Record]) -> list[Part]:
     }
     return [
         Text(
-            f"Two normal classes in 20 dimensions, RBF, γ = {GAMMA:g}, ridge {RIDGE:g}, bias free, "
-            "one thread. Training: the canonical form, kernel matrix given. The paper's "
-            "leave-one-out leaves out the row of a sample and keeps it among the centres: direct, "
-            "by n fits without a row of Z; fast, by §2.4 given the canonical form. Exact: row and "
-            "column left out, by n fits or by `loo_decision_function()` of the live model. The "
-            "paper says of its own, in a figure without numbers: more than ten times faster than "
-            "direct, and faster than training."
+            f"Two normal classes in 20 dimensions, RBF, γ = {GAMMA:g}, ridge {RIDGE:g}, bias "
+            "free, one thread. Training: the canonical form, kernel matrix given. The paper's "
+            "leave-one-out leaves out the row of a sample and keeps it among the centres: "
+            "direct, by n fits without a row of Z; fast, by §2.4 given the canonical form. "
+            "Exact: row and column left out, by n fits or by `loo_decision_function()` of the "
+            "live model. The paper reports, in a figure without numbers, that its own is more "
+            "than ten times faster than direct, and faster than training."
         ),
         Figure(
             draw_times(lines, "samples", "milliseconds"), "Run time against the number of samples."

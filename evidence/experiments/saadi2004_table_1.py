@@ -32,11 +32,12 @@ def report(records: list[Record]) -> list[Part]:
         Text(
             "Test errors in %, mean and deviation over partitions. “The paper's search” is "
             '`KernelFisherDiscriminant(search="nelder-mead", criterion="error", '
-            'targets="fisher")`: it minimises the number of left-out errors over width and ridge '
-            "by the simplex method (§2.4), with the targets n/n₁ and −n/n₂ of eq. (4). The paper "
-            "counts errors by eq. (8), which holds for targets ±1 only; the next column has those. "
-            "“Our search” are `KernelFisherDiscriminant` and `KernelDiscriminant` as they are by "
-            "default: they minimise the left-out log-loss along a path of ridges for each width."
+            'targets="fisher")`: it minimises the number of leave-one-out errors over width '
+            "and ridge by the simplex method (§2.4), with the targets n/n₁ and −n/n₂ of eq. "
+            "(4). The paper counts errors by eq. (8), which holds for targets ±1 only; the "
+            "next column has those. “Our search” is `KernelFisherDiscriminant` and "
+            "`KernelDiscriminant` with their defaults: they minimise the leave-one-out "
+            "log-loss along a path of ridges for each width."
         ),
         Table(
             ["set", "ORKFD, published", *MACHINES.values(), "SVM, published", "remark"],
@@ -44,8 +45,8 @@ def report(records: list[Record]) -> list[Part]:
             "saadi2004, Table 1",
         ),
         Text(
-            "The paper's 100 partitions (20 of image and splice) are not all to be had; the small "
-            "print says which were used here."
+            "The paper's 100 partitions (20 of image and splice) are not all available; the "
+            "small print says which were used here."
         ),
     ]
 

@@ -133,7 +133,9 @@ def processor_time(number: int) -> float:
     try:
         fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
     except OSError as error:
-        raise UnavailableError("this system does not tell the processor time of others") from error
+        raise UnavailableError(
+            "this system does not report the processor time of other processes"
+        ) from error
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -187,10 +189,11 @@ def report(records: list[Record]) -> list[Part]:
             middle = median(row[2] for row in rows), median(row[5] for row in rows)
             parts += [
                 Text(
-                    f"`infer` of one row of {D} numbers, {n:,} samples held, and a FastAPI "
-                    f"endpoint that does nothing, in turn; wrk with four connections. The median "
-                    f"of the ratios is {middle[0]:.2f}; by the processor time of the server, which "
-                    f"other processes disturb less, {middle[1]:.2f}."
+                    f"`infer` of one row of {D} numbers, {n:,} samples in the model, and of a "
+                    "FastAPI endpoint that does nothing, alternately; wrk with four "
+                    f"connections. The median of the ratios is {middle[0]:.2f}; by the "
+                    "processor time of the server, which depends less on other processes, "
+                    f"{middle[1]:.2f}."
                 ),
                 Table(
                     [
@@ -211,9 +214,9 @@ def report(records: list[Record]) -> list[Part]:
             ]
             parts += [
                 Text(
-                    f"{record['seconds']} s of four clients that predict and two that learn a row "
-                    f"and forget it again, durably, {n:,} samples held. The clients run in Python "
-                    f"on the same two cores."
+                    f"{record['seconds']} s of four clients that predict and two that learn a "
+                    f"row and forget it again, durably; {n:,} samples in the model. The "
+                    "clients run in Python on the same two cores."
                 ),
                 Table(
                     ["request", "answered", "per second", "p50 (ms)", "p99 (ms)", "errors"], rows

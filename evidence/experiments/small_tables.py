@@ -39,7 +39,7 @@ OURS = {
 MACHINES = (STACK, DEFAULT, KERNELS, *TREES, *PACKAGES)
 CHEAP = ("LightGBM", "XGBoost", "HistGradientBoosting", "xRFM")
 GAUSSIAN = "GP, a width per feature"
-# Partitions of machines with classes (True) or numbers, where three would take hours.
+# Partitions of models with classes (True) or numbers, where three would take hours.
 FEWER = {
     **{(machine, True): 1 for machine in ("CatBoost", "LightGBM, tuned")},
     **{(machine, False): 1 for machine in ("LightGBM, tuned", *FOR_NUMBERS, "NeoLSSVM")},
@@ -47,7 +47,7 @@ FEWER = {
     ("CatBoost", False): 2,
     **{(m, c): 2 for m in (KERNELS, *CHEAP) for c in (True, False)},
 }
-EARLIER = " They were first fixed by an earlier study, which may have had any of these sets."
+EARLIER = " They were first chosen in an earlier study, which may have used any of these sets."
 # Looked at, with 400 samples of the first partition, while the parts of the stack were decided.
 SEEN = (
     *("ida_banana", "ida_german", "ida_image", "ida_splice", "ida_thyroid"),
@@ -123,21 +123,20 @@ def report(records: list[Record], *, classes: bool) -> list[Part]:
     new = [record for record in records if record["table"] not in SEEN]
     return [
         Text(
-            f"Random partitions (up to {splits} of a set, seeds from {SEED}; fewer where a machine "
-            f"takes long): at most {sizes[-1]} "
-            "training samples, and no more than half of the set; at most 2,000 to test. Features "
-            "have deviation 1 on the training samples. Everything is as it is by default, on one "
-            f"thread; the tuned LightGBM has {TRIALS} random trials by {FOLDS} folds. Seconds are "
-            "those of the processor, for a fit with all tuning, on a machine with other work. Sets "
-            "with a star were looked at (400 samples of the first partition) while the parts of "
-            f"the stack were decided.{EARLIER if classes else ''} "
-            "Where machines have other numbers of partitions, compare them by the pairs below, not "
-            "by these means."
+            f"Random partitions (up to {splits} of a set, seeds from {SEED}; fewer for slow "
+            f"models): at most {sizes[-1]} training samples, and no more than half of the set; "
+            "at most 2,000 to test. Features have deviation 1 on the training samples. All "
+            f"models have their defaults and one thread; the tuned LightGBM has {TRIALS} "
+            f"random trials by {FOLDS} folds. Seconds are processor time for a fit with all "
+            "tuning, on a computer with other work. Sets with a star were looked at (400 "
+            "samples of the first partition) while the parts of the stack were "
+            f"chosen.{EARLIER if classes else ''} If models have different numbers of "
+            "partitions, compare them by the pairs below, not by these means."
         ),
         _means(records, machines, measure),
         Text(
-            f"Pairs of the same partitions, means over sets ± standard error of that mean. A {how} "
-            "below zero is in favour of the machine on the left."
+            "Pairs of the same partitions, means over sets ± standard error of that mean. A "
+            f"{how} below zero means that the model on the left is better."
         ),
         *(against(records, machines, other, classes) for other in (DEFAULT, STACK)),
         against(new, machines, STACK, classes, ", on the sets without a star"),

@@ -63,17 +63,18 @@ SEVERAL = {
 }
 """Of classes and of numbers, what the tables of `mixed` chose before the others were read."""
 WORDS = (
-    "What was chosen, among kernels of features and of their ranks: for numbers, again and again "
-    "the part that lowers the mean logarithm of the squared error most, as long as that is 0.5 %; "
-    "for classes the part that lowers the mean log-loss most, and one that adds to this for little "
-    f"time. Of classes: {', '.join(f'“{n}”' for n in SEVERAL[True])}; of "
-    f"numbers: {', '.join(f'“{n}”' for n in SEVERAL[False])}. The choice was then read once on the "
-    "tables that decided nothing; that the other lines are there, too, decided nothing. Ranks: "
-    "numbers as quantiles of the normal distribution, by all rows that are learned. Thresholds: on "
-    "which side of up to 16 quantiles each feature lies. Levels by mean targets: one number for a "
-    "text column in place of a feature for each level. A factor for each column, full metric: from "
-    "the outer products of gradients of a fit. Missing cells alone: a kernel of "
-    "the marks, where there are any."
+    "What was chosen, among kernels of features and of their ranks: for regression, one after "
+    "the other the part that lowers the mean logarithm of the squared error most, as long as "
+    "that is 0.5 %; for classification the part that lowers the mean log-loss most, and one "
+    "that adds to this for little time. Classification: "
+    f"{', '.join(f'“{n}”' for n in SEVERAL[True])}; regression: "
+    f"{', '.join(f'“{n}”' for n in SEVERAL[False])}. The choice was then evaluated once on the "
+    "tables that had no part in it; the other lines were added afterwards. Ranks: numbers as "
+    "quantiles of the normal distribution, by all training rows. Thresholds: on which side of "
+    "up to 16 quantiles each feature lies. Levels by mean targets: one number for a text "
+    "column instead of a feature for each level. A factor for each column, full metric: from "
+    "the outer products of gradients of a fit. Missing cells alone: a kernel of the marks, "
+    "where there are any."
 )
 
 
@@ -159,13 +160,14 @@ def report(records: list[Record]) -> list[Part]:
     tables = len(grouped(records, "table"))
     return [
         Text(
-            f"{tables} tables with text, numbers and missing cells, with the rows and partitions "
-            f"of the stack in `mixed_tables`: {N_TRAIN:,} rows are learned at most. Stacks of "
-            "least squares SVMs, put together by this script: each part is tuned as a stack of the "
-            "library tunes it, with all rows and without each of five folds, and weights are "
-            "fitted to the outputs out of fold. The default parts, and these with one part more or "
-            "several. Less than zero is less error; ± is one standard error over tables. Numbers "
-            "are compared by ratios of squared errors. Seconds are those of the processor."
+            f"{tables} tables with text, numbers and missing cells, with the rows and "
+            f"partitions of the stack in `mixed_tables`: at most {N_TRAIN:,} training rows. "
+            "Stacks of least squares SVMs, built by this script: each part is tuned as in the "
+            "library's stack, with all rows and without each of five folds, and weights are "
+            "fitted to the out-of-fold outputs. The table has the default parts, and these "
+            "with one or several more. Negative numbers mean less error; ± is one standard "
+            "error over tables. For regression, ratios of squared errors are compared. "
+            "Seconds are processor time."
         ),
         *(_compared(flat, new) for new in (False, True) if _some(flat, new)),
         *_each_table(flat),
@@ -180,7 +182,7 @@ def _some(records: list[Record], new: bool) -> list[Record]:
 def _compared(records: list[Record], new: bool) -> Table:
     some = _some(records, new)
     kinds = {c: [r for r in some if r["classes"] == c] for c in (True, False)}
-    where = "Tables that decided nothing" if new else "Tables that choices were made on"
+    where = "Tables that had no part in any choice" if new else "Tables that choices were made on"
     rows = []
     for name in (*MORE, CHOSEN, ALL):
         points = differences(kinds[True], name, BASE, "error", False)

@@ -58,11 +58,11 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"{tables} tables with text, numbers and missing cells, one partition of each: two "
-            f"thirds of the rows are learned, {N_TRAIN} at most. A stack with its default parts, "
-            "and the same with one part more. Less than zero is less error with that part; ± is "
-            "one standard error over tables. Numbers are compared by ratios of squared errors. "
-            "The part was chosen among several on the tables of `mixed`; nothing was chosen on "
-            "the others."
+            f"thirds of the rows are used for training, {N_TRAIN} at most. A stack with its "
+            "default parts is compared with the same stack with one more part. Negative "
+            "numbers mean less error with that part; ± is one standard error over tables. For "
+            "regression, ratios of squared errors are compared. The part was chosen among "
+            "several on the tables of `mixed`; nothing was chosen on the others."
         ),
         *(table for new in (True, False) for table in _compared(records, new)),
         *_each_table(records),
@@ -71,7 +71,9 @@ def report(records: list[Record]) -> list[Part]:
 
 
 def _compared(records: list[Record], new: bool) -> list[Part]:
-    where = "tables that decided nothing" if new else "tables that decided"
+    where = (
+        "tables that had no part in the choice" if new else "tables on which the part was chosen"
+    )
     found: list[Part] = []
     for classes, what in ((True, "classes"), (False, "numbers")):
         some = [r for r in records if r["classes"] == classes and r["confirms"] == new]
@@ -102,7 +104,7 @@ def _costs(records: list[Record]) -> Table:
         used = sum(r["used"] for r in some) if MORE[machine] else None
         rows.append([machine, len(some), mean_of(some, "seconds"), round(ratio, 2), used])
     names = ["stack", "tables", "mean (s)", "times the default's", "tables where the part counts"]
-    return Table(names, rows, "Processor seconds of a fit with all tuning, on a busy machine")
+    return Table(names, rows, "Processor seconds of a fit with all tuning, on a busy computer")
 
 
 EXPERIMENTS = (

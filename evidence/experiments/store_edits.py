@@ -143,17 +143,17 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"`KernelDiscriminant`, {FEATURES} features, {THREADS} BLAS thread; medians of "
-            f"{EDITS} calls of each kind, in turn. `commit` is the least that is durable: for a "
-            f"file, {BLOCK} bytes written to the end of another one and forced to disk; for "
-            "PostgreSQL, on the same machine, a transaction of one row. `forget` and `learn` are "
-            "those of the model in memory, with `settle` after `forget`, as in a store; those of "
-            "the store return when edit and receipt are on disk and, for `forget`, when the row is "
-            "erased from it and, with a keyring, its key is destroyed."
+            f"{EDITS} calls of each kind, in turn. `commit` is the smallest durable write: for "
+            f"a file, {BLOCK} bytes written to the end of another one and forced to disk; for "
+            "PostgreSQL on the same computer, a transaction of one row. `forget` and `learn` "
+            "are those of the model in memory, with `settle` after `forget`, as in a store; "
+            "those of the store return when edit and receipt are on disk and, for `forget`, "
+            "when the row is erased from it and, with a keyring, its key is destroyed."
         ),
         Table(["place", "n", *(f"{name} (ms)" for name in TIMES), *ratios], rows),
         Text(
-            "A new epoch: what an erasure does with the keys of all rows that stay, with its "
-            f"transaction; medians of {EPOCHS}."
+            "A new epoch: what an erasure does with the keys of all remaining rows, including "
+            f"its transaction; medians of {EPOCHS}."
         ),
         Table(["place", "row keys", "seconds"], epochs),
     ]

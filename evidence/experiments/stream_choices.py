@@ -64,13 +64,13 @@ def report(records: list[Record]) -> list[Part]:
         rows.append([stream, *shown, found[0]["no_change"]])
     return [
         Text(
-            f"Error of each prediction before the sample is learned, from sample {FIRST} on, up to "
-            f"{LONGEST:,} samples: mean absolute error, or wrong labels in % "
+            f"Error of each prediction before the sample is learned, from sample {FIRST} on, "
+            f"up to {LONGEST:,} samples: mean absolute error, or wrong labels in % "
             f"({', '.join(CLASSES)}). `RiverRegressor` and `RiverClassifier` behind a "
             f"`StandardScaler`, window {WINDOW}, by when they choose hyper-parameters again "
-            "(`reselect_every`); River's linear model; and the sample before as the prediction. "
-            "The share of new samples after which the alarm rings was chosen on these streams, "
-            "among four rules."
+            "(`reselect_every`); River's linear model; and the target of the previous sample "
+            "as the prediction. The share of new samples after which hyper-parameters are "
+            "chosen again was itself chosen on these streams, among four rules."
         ),
         Table(["stream", *RULES, LINEAR, "no change"], rows),
     ]

@@ -134,13 +134,13 @@ def report(records: list[Record]) -> list[Part]:
     ]
     return [
         Text(
-            f"Microseconds of CPU of one step of a `SlidingWindow`: predict one sample, learn it "
-            f"and forget the oldest, {FEATURES} features, RBF kernel, one thread. The mean of "
-            f"{CHUNK} steps, the best and the median of {CHUNKS} such means: they are far apart "
-            "where other processes want the same caches. Predict: one row again, by a model "
-            "of the same samples. Learn and forget: `partial_fit` and `forget` of one row. Refit: "
-            "the same estimator with the same hyper-parameters fitted to the samples in the "
-            "window, without a prediction."
+            "Microseconds of CPU of one step of a `SlidingWindow`: predict one sample, learn "
+            f"it and forget the oldest, {FEATURES} features, RBF kernel, one thread. The mean "
+            f"of {CHUNK} steps, the best and the median of {CHUNKS} such means: they differ "
+            "much if other processes use the same caches. Predict: one row again, by a model "
+            "of the same samples. Learn and forget: `partial_fit` and `forget` of one row. "
+            "Refit: the same estimator with the same hyper-parameters fitted to the samples "
+            "in the window, without a prediction."
         ),
         Table(
             ["estimator", "window", "step (µs)", "median (µs)", "predict (µs)",
@@ -148,8 +148,8 @@ def report(records: list[Record]) -> list[Part]:
             rows,
         ),
         Text(
-            "A step of other models in the same run: predict one sample, then learn it. They hold "
-            "what their authors chose; KNN 1,000 samples."
+            "A step of other models in the same run: predict one sample, then learn it. They "
+            "have their defaults; KNN holds 1,000 samples."
         ),
         Table(["for", "window", "step (µs)", *(f"{name} (µs)" for name in PEERS.values())], others),
     ]  # fmt: skip
@@ -188,9 +188,10 @@ def exact_report(records: list[Record]) -> list[Part]:
     rows = [[r["window"], r["steps"], r["off"], r["drift"], r["rebuilds"]] for r in records]
     return [
         Text(
-            "A `SlidingWindow` of `LeastSquaresSVR` that has predicted, learned and forgotten so "
-            f"many samples, one by one. Off: the largest difference of {QUERIES} predictions from "
-            "those of a refit to the samples in the window, relative to the largest of them."
+            "A `SlidingWindow` of `LeastSquaresSVR` that has predicted, learned and forgotten "
+            "the given number of samples, one by one. Off: the largest difference of "
+            f"{QUERIES} predictions from those of a refit to the samples in the window, "
+            "relative to the largest of them."
         ),
         Table(["window", "steps", "off", "drift()", "rebuilds"], rows),
     ]
@@ -262,9 +263,10 @@ def kind_report(records: list[Record]) -> list[Part]:
     return [
         Text(
             "Microseconds of CPU of one step of other windows, measured as those of "
-            "`stream_steps`: the best and the median. A window that fills begins with so many "
-            "samples and forgets none. River: `predict_one` and `learn_one` of two classes, with "
-            "dictionaries. Edit: the same by `predict` and `exchange` of a model."
+            "`stream_steps`: the best and the median. A window that fills begins with the "
+            "given number of samples and forgets none. River: `predict_one` and `learn_one` "
+            "of two classes, with dictionaries. Edit: the same by `predict` and `exchange` of "
+            "a model."
         ),
         Table(["kind", "samples", "step (µs)", "median (µs)", "edit (µs)"], rows),
     ]

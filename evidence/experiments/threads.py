@@ -1,4 +1,4 @@
-"""What threads are worth, on an idle machine and where every core has other work."""
+"""How fast numbers of threads are, on an idle computer and with all cores busy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def cases(quick: bool) -> list[Parameters]:
 
 
 def _available() -> list[int]:
-    """Numbers of cores that this machine has."""
+    """Numbers of cores that this computer has."""
     return [cores for cores in CORES if cores <= cpu_count()] or [cpu_count()]
 
 
@@ -151,15 +151,16 @@ def report(records: list[Record]) -> list[Part]:
     )
     return [
         Text(
-            "A tuned fit of `LeastSquaresSVC` and of `StackedKernelClassifier` with their default "
-            "parameters on n samples with 20 features, one sample learned and forgotten again, and "
-            f"one row predicted over HTTP. The least of {REPEATS} repetitions of a fit, and of "
-            f"{3 * REPEATS} of the others, fewer once they have taken {ENOUGH:g} s. Each number of "
-            "threads in a process of its own, set by `OPENBLAS_NUM_THREADS`; by default nothing is "
-            "set. The process may use so many cores of its machine. Busy: with a process beside it "
-            "for each of these cores that spins. Under the default stands its time over the best "
-            "number of threads; on two cores, two threads are the default, and what they differ by "
-            f"is noise. Processors: {on}."
+            "A tuned fit of `LeastSquaresSVC` and of `StackedKernelClassifier` with their "
+            "default parameters on n samples with 20 features, one sample learned and "
+            f"forgotten again, and one row predicted over HTTP. The least of {REPEATS} "
+            f"repetitions of a fit, and of {3 * REPEATS} of the others, fewer once they have "
+            f"taken {ENOUGH:g} s. Each number of threads is set by `OPENBLAS_NUM_THREADS` in a "
+            "separate process; by default nothing is set. The process may use the given "
+            "number of cores. Busy: another process for each of these cores runs a busy loop. "
+            "In brackets: the time of the default over that of the best number of threads; on "
+            "two cores, two threads are the default, and any difference between them is "
+            f"noise. Processors: {on}."
         ),
         Table(["cores", "n", "load", "threads", *TASKS.values(), "load before"], rows),
         Text("Idle: the time with one thread over the default."),

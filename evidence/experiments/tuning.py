@@ -1,4 +1,4 @@
-"""The ladder of subsamples, the path of spectra and a grid search; seeds, machines, times."""
+"""Search by subsamples, by eigendecompositions and by a grid; seeds, estimators, times."""
 
 from __future__ import annotations
 
@@ -119,11 +119,12 @@ def report(records: list[Record]) -> list[Part]:
         rows.append(["all", n, *_row(some)])
     return [
         Text(
-            "`LeastSquaresSVC` tuned by `select(search=…)` on standardised samples: means over "
-            "three random partitions (one for n = 3,000), CPU seconds of one thread with the fit. "
-            "`path` is the search of version 0.1: spectra of all samples. "
-            f"{PEER} has 36 settings and five folds. Ratios of the seconds and differences of the "
-            "errors, in points and ± their standard error, are over the partitions of both."
+            "`LeastSquaresSVC` tuned by `select(search=…)` on standardised samples: means "
+            "over three random partitions (one for n = 3,000), CPU seconds of one thread with "
+            "the fit. `path` is another search: one eigendecomposition of all samples for "
+            f"each width. {PEER} has 36 settings and five folds. Ratios of the seconds and "
+            "differences of the errors, in points and ± their standard error, are over the "
+            "partitions of both."
         ),
         Table(
             [
@@ -215,7 +216,7 @@ def report_seeds(records: list[Record]) -> list[Part]:
     ]
 
 
-# -- machines -----------------------------------------------------------------------------------
+# -- estimators ---------------------------------------------------------------------------------
 
 MACHINES = {"LS-SVM": LS_SVM, "KDA/RMSE": KDA_RMSE, "KFD": KFD}
 NUMBERS = ("abalone", "boston", "friedman1", "friedman2", "friedman3", "sinc2")
@@ -265,10 +266,11 @@ def report_machines(records: list[Record]) -> list[Part]:
     columns = [f"{PATH} (nats)", f"{LADDER} − {PATH}", f"{LADDER} (s)", f"{PATH} (s)"]
     return [
         Text(
-            'The criterion that `search="ladder"` reaches, next to that of `search="path"` on all '
-            "samples, in nats: n times the log-loss for classes, n/2 times the logarithm of the "
-            "mean square for numbers; below zero the ladder is better. At most 1,000 samples, one "
-            "partition, CPU seconds of one thread without the fit."
+            'The criterion that `search="ladder"` reaches, compared with that of '
+            '`search="path"` on all samples, in nats: n times the log-loss for classes, n/2 '
+            "times the logarithm of the mean square for numbers; below zero the ladder is "
+            "better. At most 1,000 samples, one partition, CPU seconds of one thread without "
+            "the fit."
         ),
         Table(["set", "model", *columns], rows),
     ]
@@ -316,9 +318,10 @@ def report_fits(records: list[Record]) -> list[Part]:
     rows = [[f"`{name}`", *(seconds.get((name, n)) for n in sizes)] for name in FITS]
     return [
         Text(
-            "CPU seconds of `fit(X, y)` with all tuning, one thread: 20 features in two classes "
-            "(`make_ringnorm`), or ten features and a number (`make_friedman1`). Of more than "
-            "2,048 samples a part of that size decides the hyper-parameters."
+            "CPU seconds of `fit(X, y)` with all tuning, one thread: 20 features in two "
+            "classes (`make_ringnorm`), or ten features and a number (`make_friedman1`). With "
+            "more than 2,048 samples, the hyper-parameters are chosen on a subsample of that "
+            "size."
         ),
         Table(["model", *(f"n = {n:,} (s)" for n in sizes)], rows),
     ]

@@ -146,21 +146,23 @@ def real_report(records: list[Record]) -> list[Part]:
     partitions = len({record["partition"] for record in records})
     return [
         Text(
-            f"{partitions} random partitions of each set, at most {N_TRAIN} samples to learn and "
-            "2,000 to ask for, everything as it is by default, intervals at 0.9 by the folds that "
-            'tuning needs (`method="cv+"`). The sets had no part in choosing the rule of '
-            "2 √n neighbours; that was done on tables of the R packages modeldata, AER, Ecdat, "
-            "robustbase, dslabs, causaldata, survival and mosaicData. Difficulty is the error "
-            "that a random forest expects of a random forest; the gap is the largest minus the "
-            "smallest coverage of its five quintiles, in points. Promised is a coverage of 0.8 − "
-            "√(2/n) or more on average over samples and queries, whatever the data are; the rest "
-            "is measured. " + " ".join(_summary(every, who) for who in OURS)
+            f"{partitions} random partitions of each set, at most {N_TRAIN} training samples "
+            "and 2,000 queries, everything with its defaults, intervals at 0.9 by the folds "
+            'that tuning needs (`method="cv+"`). The sets had no part in choosing the rule of '
+            "2 √n neighbours, which was chosen on tables of the R packages modeldata, AER, "
+            "Ecdat, robustbase, dslabs, causaldata, survival and mosaicData. Difficulty is "
+            "the error of a random forest, as predicted by another random forest; the gap is "
+            "the largest minus the smallest coverage of its five quintiles, in points. The "
+            "guarantee is a coverage of at least 0.8 − √(2/n) on average over samples and "
+            "queries, whatever the data; everything else is measured. "
+            + " ".join(_summary(every, who) for who in OURS)
         ),
         Table(["set", "model", *names, "change of the width"], rows),
         Text(
-            "Mean widths in deviations of the target. MAPIE's conformalized quantile regression "
-            "has LightGBM, crepes' normalised regressor a forest with the errors of neighbours; "
-            "both learn two thirds of the samples and calibrate on the others."
+            "Mean widths in deviations of the target. MAPIE's conformalized quantile "
+            "regression has LightGBM, crepes' normalised regressor a forest with the errors "
+            "of neighbours; both are fitted to two thirds of the samples and calibrated on "
+            "the others."
         ),
         Table(["set", *mine, *peers], widths),
     ]
@@ -174,8 +176,8 @@ def _summary(every: list[dict[tuple[str, str], tuple[float, float, float]]], who
     less = sum(local[1] <= 0.7 * alike[1] for local, alike in pairs)
     said = (
         f"{who[0].upper()}{who[1:]}, local: coverage is within a point of 0.9 on {near} of "
-        f"{len(pairs)} sets; the gap is {gaps[0]:.1f} points on average in place of {gaps[1]:.1f}, "
-        f"and smaller by 30 % or more on {less}"
+        f"{len(pairs)} sets; the gap is {gaps[0]:.1f} points on average instead of "
+        f"{gaps[1]:.1f}, and smaller by 30 % or more on {less}"
     )
     for peer in PEERS:
         both = [(c[who, "local"][2], c[peer, "own"][2]) for c in every
@@ -232,18 +234,18 @@ def times_report(records: list[Record]) -> list[Part]:
     rows = [[r["machine"], r["n"], r["first"], r["later"]] for r in records]
     return [
         Text(
-            'Milliseconds of the processor a query of `method="jackknife+", width="local"` in '
-            f"batches of {BATCH}, one BLAS thread, on a machine with other work. The first batch "
-            "after an edit computes the residuals without all pairs; those of more than 2,896 "
-            "samples are not kept, and computed again for the next one."
+            'Milliseconds of processor time per query of `method="jackknife+", width="local"` '
+            f"in batches of {BATCH}, one BLAS thread, on a computer with other work. The first "
+            "batch after an edit computes the leave-two-out residuals; with more than 2,896 "
+            "samples they are not kept, and computed again for the next batch."
         ),
         Table(["model", "n", "first batch, ms a query", "later batches, ms a query"], rows),
     ]
 
 
 EXPERIMENTS = (
-    benchmark("widths", "Widths that follow x, next to constant ones and to others' widths",
+    benchmark("widths", "Widths that follow x, compared with constant ones and other libraries",
               real_cases, real, real_report, timed=False),
-    benchmark("widths_times", "Milliseconds a query of intervals whose width follows x",
+    benchmark("widths_times", "Milliseconds per query of intervals whose width follows x",
               time_cases, times, times_report),
 )  # fmt: skip

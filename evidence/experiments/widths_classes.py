@@ -61,12 +61,13 @@ def report(records: list[Record]) -> list[Part]:
     return [
         Text(
             f"Sets at {LEVEL:g} of a tuned `LeastSquaresSVC` of at most {N_TRAIN} samples, "
-            f"{len({r['partition'] for r in records})} random partitions of each set, for up to "
-            "2,000 new samples: `predict_set`, by the folds that tuning needs. Margin: best other "
-            'class minus own. Adaptive (`score="adaptive"`): the probabilities of all more '
-            "probable classes and a random share of the own one (APS). Within classes "
-            "(`mondrian=True`): compared with the samples of the class alone. The hardest fifth "
-            "has the least probable first answers."
+            f"{len({r['partition'] for r in records})} random partitions of each set, for up "
+            "to 2,000 new samples: `predict_set`, by the folds that tuning needs. Margin: the "
+            "output of the best other class minus that of the own class. Adaptive "
+            '(`score="adaptive"`): the probabilities of all more probable classes and a '
+            "random share of the own one (APS). Within classes (`mondrian=True`): compared "
+            "only with the samples of the class. The hardest fifth are the samples whose "
+            "predicted class is least probable."
         ),
         Table(
             ["set", "score", "coverage", "of the worst class", "of the hardest fifth", "size"],

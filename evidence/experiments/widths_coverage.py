@@ -59,8 +59,8 @@ def exact_report(records: list[Record]) -> list[Part]:
     names = ["model", "n", "pairs", "largest difference", "seconds of refits", "of closed form"]
     return [
         Text(
-            "`gramian.data.leave_two_out` next to a refit without each pair. The difference is in "
-            "units of the standard deviation of the targets."
+            "`gramian.data.leave_two_out` compared with a refit without each pair. The "
+            "difference is in units of the standard deviation of the targets."
         ),
         Table(names, rows),
     ]
@@ -138,13 +138,14 @@ def coverage_report(records: list[Record]) -> list[Part]:
     names = [name for c in CONFIDENCES for name in (f"at {c:g}", "s.e. off")]
     return [
         Text(
-            f"{HELD} samples and one query, drawn anew each time, at fixed hyper-parameters; after "
-            "tuning, 60 samples and 20 queries for each draw, by 10 folds (queries of a draw are "
-            "not independent, so that its standard errors are too small). A sine with heavy-tailed "
-            "noise that grows along x. `full` promises its confidence, with 39 samples exactly; "
-            "jackknife+ and cv+ promise 0.6, 0.8 and 0.9. Beside each rate, its distance from the "
-            "confidence in standard errors. Quiet and noisy: coverage at 0.9 in the left and in "
-            "the right half; width: the mean at 0.9."
+            f"{HELD} samples and one query, drawn again each time, with fixed "
+            "hyper-parameters; after tuning, 60 samples and 20 queries for each draw, by 10 "
+            "folds (the queries of a draw are not independent, so the standard errors are too "
+            "small). A sine with heavy-tailed noise that grows along x. `full` guarantees the "
+            "confidence, with 39 samples exactly; jackknife+ and cv+ guarantee 0.6, 0.8 and "
+            "0.9. The number after each rate is its distance from the confidence in standard "
+            "errors. Quiet and noisy: coverage at 0.9 in the left and in the right half; "
+            "width: the mean at 0.9."
         ),
         Table(["model", "method", "draws", *names, "quiet", "noisy", "width"], rows),
     ]
@@ -187,15 +188,15 @@ def turns_report(records: list[Record]) -> list[Part]:
     names = [name for c in CONFIDENCES for name in (f"at {c:g}", "points off")]
     return [
         Text(
-            "The simulation of [coverage](widths_coverage.md) with `LeastSquaresSVR`, where each "
-            f"of the {TURNS} samples of a draw takes its turn as the query and is asked of the "
-            f"{HELD} others. All samples are alike, so that the mean share of covered ones is the "
-            "coverage. It hardly changes from draw to draw, and standard errors, which are from "
-            "how the draws differ, are far smaller than those of as many single queries: 0 for "
-            "`full`, which covers 32, 36 and 38 of 40 in every draw, as it must. Jackknife+ "
-            "compares each sample with the query in a model and a scale without both. If these "
-            "were the same for all pairs, the comparisons would rank the samples, and it would be "
-            "as exact; as far as they differ, it is not "
+            "The simulation of [coverage](widths_coverage.md) with `LeastSquaresSVR`, where "
+            f"each of the {TURNS} samples of a draw is once the query for the {HELD} others. "
+            "All samples have the same distribution, so the mean share of covered ones is the "
+            "coverage. It hardly changes from draw to draw, so the standard errors, computed "
+            "from the differences between draws, are far smaller than those of as many single "
+            "queries: 0 for `full`, which covers 32, 36 and 38 of 40 in every draw, as it "
+            "must. Jackknife+ compares each sample with the query in a model and a scale "
+            "without both. If these were the same for all pairs, the comparisons would rank "
+            "the samples, and the coverage would be exact; it is not as far as they differ "
             "([more](../maths/leave_two_out.md#the-guarantee))."
         ),
         Table(["method", "draws", *names], rows),
@@ -205,7 +206,7 @@ def turns_report(records: list[Record]) -> list[Part]:
 EXPERIMENTS = (
     benchmark("widths_exactness", "Leave-two-out in closed form, and refits without each pair",
               exact_cases, exact, exact_report, timed=False),
-    benchmark("widths_coverage", "How often intervals whose width follows x hold the truth",
+    benchmark("widths_coverage", "Coverage of intervals whose width follows x",
               coverage_cases, coverage, coverage_report, timed=False),
     benchmark("widths_turns", "Whether jackknife+ covers more than is asked for",
               turn_cases, turns, turns_report, timed=False),

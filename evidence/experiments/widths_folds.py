@@ -40,19 +40,19 @@ def report(records: list[Record]) -> list[Part]:
     partitions = len({record["partition"] for record in records})
     return [
         Text(
-            f"Intervals at {LEVEL:g} by `method=\"cv+\"` on the ten sets of "
-            f"[widths](widths.md), {partitions} random partitions with at most "
-            f"{N_TRAIN} samples to learn and 2,000 to ask for. Beside the coverage its standard "
-            "error, √(0.09/(n + 2) + 0.09/m) over the root of the partitions: coverage depends on "
-            "the n samples held, and so many partitions leave about a point. Each fold's model: "
-            "the query is judged by one of the ten models alone, with the quantile of all "
-            "out-of-fold scores; coverage is then 0.9 but for chance, since the scores of fold "
-            "k and of the query are by the same model. Their mean: the interval "
-            "around the mean of the ten models, which has no guarantee. "
-            "Disagreement: the deviation of the ten predictions over the mean error. CV+ takes "
-            "a quantile over all models' intervals, so that it covers more the more they disagree: "
-            "that is the price of its guarantee, not of the widths. Sets that are off by more than "
-            f"a point, and by more than two standard errors: {counted}."
+            f'Intervals at {LEVEL:g} by `method="cv+"` on the ten sets of [widths](widths.md), '
+            f"{partitions} random partitions with at most {N_TRAIN} training samples and 2,000 "
+            "queries. The coverage has its standard error, √(0.09/(n + 2) + 0.09/m) over the "
+            "root of the partitions: coverage depends on the n training samples, and with so "
+            "many partitions it is uncertain by about a point. Each fold's model: the query "
+            "is judged by a single one of the ten models, with the quantile of all "
+            "out-of-fold scores; coverage is then 0.9 except for chance, since the scores of "
+            "fold k and of the query come from the same model. Their mean: the interval "
+            "around the mean of the ten models, which has no guarantee. Disagreement: the "
+            "deviation of the ten predictions over the mean error. CV+ takes a quantile over "
+            "the intervals of all models, so its coverage is higher the more they disagree; "
+            "this is the price of its guarantee, not of local widths. Sets that are off by "
+            f"more than a point, and by more than two standard errors: {counted}."
         ),
         Table(["set", "model", *names, "constant", "each fold's model, constant"],
               [*rows, *mean]),
@@ -66,6 +66,6 @@ def _covered(records: list[Record], way: str) -> float:
 
 
 EXPERIMENTS = (
-    benchmark("widths_folds", "Why intervals by folds cover more than they promise",
+    benchmark("widths_folds", "Why intervals by folds cover more than they guarantee",
               cases, real, report, timed=False),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tables as text, so that they can be held beside the paper."""
+"""Tables as text, so that they can be compared with the paper."""
 
 from __future__ import annotations
 

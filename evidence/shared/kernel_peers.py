@@ -1,4 +1,4 @@
-"""Kernel machines of other packages, as they are by default."""
+"""Kernel estimators of other packages, with their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the experiments of andelic2007 share: machines, a width chosen by folds, samples drawn."""
+"""What the experiments of andelic2007 share: estimators, a width chosen by folds, samples drawn."""
 
 from __future__ import annotations
 

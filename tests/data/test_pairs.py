@@ -7,8 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from gramian import (
-    KernelDiscriminant,
-    KernelFisherDiscriminant,
     LagrangianSVC,
     LeastSquaresSVC,
     LeastSquaresSVR,
@@ -16,10 +14,11 @@ from gramian import (
     TableModel,
 )
 from gramian.data import leave_two_out
-from tests.estimators.conftest import ESTIMATORS, REGRESSORS
+from tests.estimators.conftest import CLASSIFIERS, REGRESSORS
 from tests.estimators.test_conformal import edited, refitted_values, samples
 
-CLASSES = {name: ESTIMATORS[name] for name in ("lssvc", "lssvc-linear", "oks", "stack-c")}
+OTHER = ("kda", "kfd", "lsvc", "fuzzy")  # no closed form without two samples
+CLASSES = {name: model for name, model in CLASSIFIERS.items() if not name.startswith(OTHER)}
 TOL = 1e-9
 
 
@@ -116,9 +115,7 @@ def test_a_table_and_a_model_from_a_pickle():
 @pytest.mark.parametrize(
     "model",
     [
-        KernelDiscriminant(gamma=0.5, ridge=0.1),
-        KernelFisherDiscriminant(gamma=0.5, ridge=0.1),
-        LagrangianSVC(gamma=0.5, C=1.0),
+        *(model for name, model in CLASSIFIERS.items() if name.startswith(OTHER)),
         LeastSquaresSVC(gamma=0.5, C=1.0, class_weight="balanced"),
         LeastSquaresSVC("linear", C=1.0, class_weight="balanced"),
     ],

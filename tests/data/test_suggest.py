@@ -12,6 +12,11 @@ from gramian.data import suggest
 from tests.data.test_values import edited
 from tests.estimators.conftest import ESTIMATORS, make_samples, queries
 
+SHRINKING = [  # a sample lowers the variance of outputs; for kfd it is also one more column
+    name
+    for name in ESTIMATORS
+    if not name.startswith(("kfd", "lsvc", "fuzzy", "stack")) and name != "kda-ridge-0"
+]
 SUGGESTING = [name for name in ESTIMATORS if not name.startswith(("kda-", "kfd-", "lsvc-"))]
 
 
@@ -83,7 +88,7 @@ def test_a_batch_learns_what_it_chose(strategy, ids):
     assert len(model.ids_) == 20
 
 
-@pytest.mark.parametrize("name", ["lssvc", "lssvr", "lssvr-linear", "kda", "okr", "oks"])
+@pytest.mark.parametrize("name", SHRINKING)
 def test_variance_falls_by_what_a_sample_tells(name):
     """A sample of infinite weight leaves no variance where it is."""
     model, X = edited(name), queries(3)

@@ -20,7 +20,15 @@ from gramian import (
 from gramian.core.equations import probabilities
 from gramian.core.estimators import free_copy, output_loss, outputs, outputs_without_each
 from gramian.data import sample_values
-from tests.estimators.conftest import ESTIMATORS, make_samples, queries
+from tests.estimators.conftest import (
+    CLASSIFIERS,
+    ESTIMATORS,
+    MAIN,
+    PRECOMPUTABLE,
+    REGRESSORS,
+    make_samples,
+    queries,
+)
 
 CLOSED = [name for name, model in ESTIMATORS.items() if "max_basis" not in model.get_params()]
 
@@ -61,7 +69,9 @@ def test_outputs_without_samples_that_are_no_centres(name):
         np.testing.assert_allclose(F[:, k], refit, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["kda-ridge-0", "fuzzy", "lsvc"])
+@pytest.mark.parametrize(
+    "name", [name for name in PRECOMPUTABLE if ESTIMATORS[name].kernel == "rbf"]
+)
 def test_outputs_without_each_sample_of_a_precomputed_kernel(name):
     model = edited(name)
     gamma, held = model.gamma, model.X_fit_
@@ -80,18 +90,26 @@ def test_a_guess_is_wrong_as_often_as_chance():
 @pytest.mark.parametrize(
     ("name", "classes", "loss"),
     [
-        ("kda", 3, "log"),
-        ("lssvc", 2, "log"),
-        ("lssvc", 2, "error"),
-        ("kda-fisher", 3, "error"),
-        ("lssvr", 0, "squared"),
-        ("lssvr", 0, "absolute"),
+        *(
+            (name, classes, loss)
+            for name in CLOSED
+            if name in MAIN and name in CLASSIFIERS
+            for classes in (2, 3)
+            for loss in ("log", "error")
+        ),
+        *(
+            (name, 0, loss)
+            for name in CLOSED
+            if name in REGRESSORS
+            for loss in ("squared", "absolute")
+        ),
     ],
 )
 def test_leave_one_out_values_equal_refits(name, classes, loss):
-    model, X = edited(name, classes), queries(9)
+    model, X = edited(name, classes or 3), queries(9)
     rng = np.random.default_rng(5)
-    y = rng.integers(0, classes, 9) if classes else rng.standard_normal((9, 2))
+    shape = (9, *model.y_fit_.shape[1:])
+    y = rng.integers(0, classes, 9) if classes else rng.standard_normal(shape)
     found = sample_values(model, X, y, loss=loss)
     scale = output_loss(model).scale if classes else None
     base = test_loss(model, X, y, loss, scale)
@@ -110,7 +128,7 @@ def test_loss(model, X, y, loss, scale):
         return np.mean(model.predict(X) != y)
     if loss == "log":
         return log_loss(y, probabilities(outputs(model, X), scale), labels=model.classes_)
-    error = model.predict(X) - y
+    error = (model.predict(X) - y).reshape(len(y), -1)
     return np.mean(np.sum(error**2 if loss == "squared" else np.abs(error), axis=1))
 
 

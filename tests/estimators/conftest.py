@@ -16,6 +16,7 @@ from gramian import (
     StackedKernelClassifier,
     StackedKernelRegressor,
 )
+from gramian.estimators import ESTIMATORS as REGISTRY
 from tests.documented import PenalizedKernelClassifier
 from tests.tolerance import tolerance
 
@@ -54,20 +55,12 @@ REGRESSORS = {
     "stack-r": StackedKernelRegressor(("rbf", "laplacian"), gamma=0.5, C=10.0, weights=0.6),
 }
 ESTIMATORS = {**CLASSIFIERS, **REGRESSORS}
-ONE_OF_EACH = {  # a configuration of every estimator, for sweeps that take long
-    name: ESTIMATORS[name]
-    for name in (
-        "kda",
-        "kfd",
-        "lssvc",
-        "lssvr",
-        "lsvc",
-        "oks",
-        "okr",
-        "fuzzy",
-        "stack-c",
-        "stack-r",
-    )
+FIRST = {type(model): name for name, model in reversed(ESTIMATORS.items())}
+ONE_OF_EACH = {  # the first configuration of every estimator, for sweeps that take long
+    FIRST[cls]: ESTIMATORS[FIRST[cls]] for cls in REGISTRY.values()
+}
+TUNED = {  # every estimator with its defaults, which are chosen on the samples
+    name: type(model)(random_state=0) for name, model in ONE_OF_EACH.items()
 }
 # One form of each engine runs the whole contract; the other forms run what learning, forgetting and
 # leave-one-out promise (`every_form`).
@@ -162,10 +155,27 @@ def queries(m=7):
     return np.random.default_rng(99).standard_normal((m, 3))
 
 
+def rbf(X, Y, gamma=0.5):
+    """The Gaussian kernel, by differences."""
+    return np.exp(-gamma * np.square(X[:, None] - Y).sum(axis=2))
+
+
+def class_targets(y, kind="signs"):
+    """One column for each class against the rest, that of the second for two classes.
+
+    ±1, or those of Fisher's discriminant: n/n₁ in the class and −n/n₂ outside of it.
+    """
+    own = y[:, None] == np.unique(y)
+    share = own.mean(axis=0)
+    inside, outside = (1.0, 1.0) if kind == "signs" else (1.0 / share, 1.0 / (1.0 - share))
+    columns = np.where(own, inside, -outside)
+    return columns[:, 1:] if columns.shape[1] == 2 else columns
+
+
 def refit(model, *, keep=slice(None), **parameters):
     """A fresh model of the same parameters, fitted to what ``model`` holds (``keep`` of it).
 
-    A machine that chooses centres among the samples would choose others: it is built anew on those
+    An estimator that chooses centres among the samples would choose others: it is rebuilt on those
     that it has.
     """
     if "basis" in model.chosen_on_data_ and not parameters and keep == slice(None):
@@ -183,14 +193,14 @@ def values(model, X=None):
     return model.decision_function(X) if is_classifier(model) else model.predict(X)
 
 
-def close_values(a, b, *, updates=0, n=30, dtype=float):
+def close_values(a, b, *, updates=0, n=30, dtype=float, cond=300.0):
     """Equal up to rounding, relative to the largest value.
 
-    ``cond`` is that of the matrices of these tests: below 30 / 0.1 for the ridges of the list, and
-    of that order for the sharp kernel at ridge 0.
+    The default of ``cond`` is that of the matrices of these tests: below 30 / 0.1 for the ridges of
+    the list, and of that order for the sharp kernel at ridge 0.
     """
     scale = max(1.0, float(np.abs(b).max()))
-    atol = scale * tolerance(n, updates=updates, cond=300.0, power=1, dtype=dtype)
+    atol = scale * tolerance(n, updates=updates, cond=cond, power=1, dtype=dtype)
     np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 

@@ -272,7 +272,7 @@ def test_exact_duplicates(estimator):
 
 @pytest.fixture
 def no_memory(monkeypatch):
-    """The machine says that a kilobyte is free, and small matrices are looked at too."""
+    """Only a kilobyte is free, and small matrices are checked too."""
     monkeypatch.setattr(_slots, "SMALL", 0)
     return lambda: monkeypatch.setattr(_memory, "available_memory", lambda: 1024)
 

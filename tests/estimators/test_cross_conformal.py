@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
-from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR, StackedKernelClassifier
-from tests.estimators.conftest import make_samples, queries, values
+from gramian import LeastSquaresSVC, LeastSquaresSVR, StackedKernelClassifier
+from tests.estimators.conftest import TUNED, make_samples, queries, values
 
-CLASSIFIERS = {
-    "two": (LeastSquaresSVC(random_state=0), 2),
-    "three": (KernelDiscriminant(random_state=0), 3),
-    "stack": (StackedKernelClassifier(("rbf", "laplacian+diagonal"), random_state=0), 2),
-}
+CLASSIFIERS = [name for name, model in TUNED.items() if is_classifier(model)]
+REGRESSORS = [name for name in TUNED if name not in CLASSIFIERS]
 
 
 def apart(model):
@@ -31,10 +28,10 @@ def score(f, label):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mondrian", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_p_values_are_those_of_the_definition(name, mondrian):
-    model, classes = CLASSIFIERS[name]
-    model = clone(model)
+def test_p_values_are_those_of_the_definition(name, classes, mondrian):
+    model = clone(TUNED[name])
     X, y = make_samples(model, 30, classes=classes)
     found = model.fit(X, y).p_values(queries(), mondrian)
     without = apart(model)
@@ -47,8 +44,10 @@ def test_p_values_are_those_of_the_definition(name, mondrian):
             assert found[q, label] == pytest.approx((1 + larger) / (1 + len(counted)))
 
 
-def test_intervals_are_those_of_the_definition():
-    model = LeastSquaresSVR(random_state=0)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_intervals_are_those_of_the_definition(name):
+    model = clone(TUNED[name])
     X, y = make_samples(model, 30)
     found = model.fit(X, y).predict_interval(queries(), 0.8, width="constant")
     without = apart(model)

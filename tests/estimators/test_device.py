@@ -27,7 +27,7 @@ from gramian import (  # noqa: E402
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 X, y = load_iris(return_X_y=True)
 X = X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)
-MACHINES = [
+MODELS = [
     LeastSquaresSVC(gamma=0.3, C=10.0),
     LeastSquaresSVC(kernel="linear", C=10.0),
     LeastSquaresSVC(kernel="poly", gamma=0.1, degree=2, C=1.0),
@@ -66,15 +66,15 @@ def answers(model, X):
 
 
 @pytest.mark.parametrize(
-    "equations",
-    MACHINES,
+    "estimator",
+    MODELS,
     ids=lambda m: f"{type(m).__name__}-{getattr(m.kernel, '__name__', m.kernel)}",
 )
-def test_a_model_on_a_device_equals_the_one_in_numpy(equations):
+def test_a_model_on_a_device_equals_the_one_in_numpy(estimator):
     # Residuals of equal targets are equal, and rounding would choose the centre.
-    targets = y if is_classifier(equations) else y + 0.1 * X[:, 0]
-    here = edited(clone(equations), X, targets)
-    there = edited(clone(equations).set_params(device=DEVICE), X, targets)
+    targets = y if is_classifier(estimator) else y + 0.1 * X[:, 0]
+    here = edited(clone(estimator), X, targets)
+    there = edited(clone(estimator).set_params(device=DEVICE), X, targets)
     for a, b in zip(answers(here, X), answers(there, X), strict=True):
         assert type(b) is np.ndarray
         np.testing.assert_allclose(b, a, rtol=1e-7, atol=1e-7)
@@ -123,10 +123,10 @@ def test_tensors_give_tensors(dispatch):
     )
 
 
-@pytest.mark.parametrize("equations", [MACHINES[i] for i in (0, 5, 8, 9, 10, 12)])
-def test_sets_and_intervals(equations):
-    here = edited(clone(equations), X, y)
-    there = edited(clone(equations).set_params(device=DEVICE), X, y)
+@pytest.mark.parametrize("estimator", [MODELS[i] for i in (0, 5, 8, 9, 10, 12)])
+def test_sets_and_intervals(estimator):
+    here = edited(clone(estimator), X, y)
+    there = edited(clone(estimator).set_params(device=DEVICE), X, y)
     queries = X[:5] + 0.1
     if hasattr(here, "p_values"):
         np.testing.assert_allclose(there.p_values(queries), here.p_values(queries))
@@ -183,7 +183,7 @@ def test_files_have_no_home(tmp_path):
         gramian.load(tmp_path / "other.gram", device=DEVICE)
 
 
-# -- orthogonal machines ------------------------------------------------------------------------
+# -- orthogonal estimators ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly"])

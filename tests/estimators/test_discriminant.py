@@ -10,25 +10,13 @@ from gramian import KernelDiscriminant
 from gramian.core.gram import NotPositiveDefiniteError
 from tests.estimators.conftest import (
     assert_unchanged,
+    class_targets,
     close_values,
     make_samples,
     queries,
+    rbf,
     snapshot,
 )
-
-
-def rbf(X, Y, gamma=0.5):
-    return np.exp(-gamma * ((X[:, None] - Y) ** 2).sum(axis=2))
-
-
-def targets(y, kind):
-    """Class targets of kim2006, each class against the rest; two classes have one column."""
-    n, columns = len(y), []
-    for c in np.unique(y)[-1:] if len(np.unique(y)) == 2 else np.unique(y):
-        mine = y == c
-        high, low = (1, 1) if kind == "signs" else (n / mine.sum(), n / (~mine).sum())
-        columns.append(np.where(mine, high, -low))
-    return np.array(columns, dtype=float).T
 
 
 def pseudo_inverse_values(K, Y, K_query, ridge):
@@ -50,7 +38,7 @@ def test_equals_the_pseudo_inverse(kind, classes, factor):
     X, y = X[3:], y[3:]  # classes of unequal size
     model.fit(X[:18], y[:18]).partial_fit(X[18:], y[18:]).forget([2, 20])
     X, y = np.delete(X, [2, 20], axis=0), np.delete(y, [2, 20])
-    expected = pseudo_inverse_values(rbf(X, X), targets(y, kind), rbf(queries(), X), 0.1)
+    expected = pseudo_inverse_values(rbf(X, X), class_targets(y, kind), rbf(queries(), X), 0.1)
     close_values(model.decision_function(queries()), expected, updates=11)
 
 
@@ -59,7 +47,7 @@ def test_leave_one_out_from_a_factor_in_single_precision():
     model = KernelDiscriminant(gamma=0.5, ridge=0.1, factor="single")
     X, y = make_samples(model)
     found = model.fit(X, y).loo_decision_function()
-    Y = targets(y, "signs")
+    Y = class_targets(y)
     for i in range(0, 30, 7):
         rest = np.delete(np.arange(30), i)
         K, k = rbf(X[rest], X[rest]), rbf(X[[i]], X[rest])
@@ -90,7 +78,7 @@ def test_without_ridge_equals_the_pseudo_inverse(kind, classes, kernel):
     model.fit(X[:18], y[:18]).partial_fit(X[18:], y[18:]).forget([2, 20])
     X, y = np.delete(X, [2, 20], axis=0), np.delete(y, [2, 20])
     k = (lambda A, B: A @ B.T) if kernel == "linear" else lambda A, B: rbf(A, B, 4.0)
-    expected = pseudo_inverse_values(k(X, X), targets(y, kind), k(queries(), X), 0.0)
+    expected = pseudo_inverse_values(k(X, X), class_targets(y, kind), k(queries(), X), 0.0)
     close_values(model.decision_function(queries()), expected)
     assert model.factor_ == "svd"
     assert model.drift() < 1e-12  # normal equations up to some eps · cond(K)
@@ -129,7 +117,7 @@ def test_leave_one_out_without_ridge_equals_refits(kind, kernel):
     expected = []
     for i in range(20):
         rest = np.delete(np.arange(20), i)
-        Y = targets(y[rest], kind)
+        Y = class_targets(y[rest], kind)
         expected.append(pseudo_inverse_values(K[np.ix_(rest, rest)], Y, K[i : i + 1, rest], 0.0)[0])
     close_values(model.fit(X, y).loo_decision_function(), np.array(expected))
 
@@ -205,7 +193,7 @@ def test_twelve_samples_in_the_plane():
 # -- kernel LDA by the generalised SVD (§2) -----------------------------------------------------
 #
 # Let Φ hold the features of the samples as rows, c their mean, c₁ and c₂ the class means, S_t the
-# total scatter, and w = Φᵀz the direction of the machine. With Fisher's targets, whose sum is 0,
+# total scatter, and w = Φᵀz the direction found. With Fisher's targets, whose sum is 0,
 # the normal equations of eq. (3) read β = −cᵀw and S_t w = n (c₂ − c₁), singular or not. So:
 #
 #   * The part of w in range(S_t) is n S_t⁺ (c₂ − c₁), and for two classes that is, up to scale,
@@ -308,8 +296,9 @@ def test_direction_within_the_span_of_differences(Phi):
     projected, decisions = Phi @ x, Phi @ w + intercept
     slope, shift = np.polyfit(projected, decisions, 1)
     np.testing.assert_allclose(slope * projected + shift, decisions, atol=1e-9)
-    np.testing.assert_allclose(decisions, targets(y, "fisher")[:, 0], atol=1e-9)  # both classes
-    assert null_space(Phi.T).shape[1] == 0  # collapse to a point: the samples are independent
+    # Both classes collapse to a point: the samples are independent.
+    np.testing.assert_allclose(decisions, class_targets(y, "fisher")[:, 0], atol=1e-9)
+    assert null_space(Phi.T).shape[1] == 0
 
 
 def test_direction_of_a_precomputed_kernel_with_dependent_samples():

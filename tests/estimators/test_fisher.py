@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gramian import KernelFisherDiscriminant
-from tests.estimators.conftest import make_samples, queries, refit
+from tests.estimators.conftest import class_targets, make_samples, queries, rbf, refit
 from tests.tolerance import tolerance
 
 GAMMA, RIDGE = 0.5, 1e-3
@@ -21,19 +21,6 @@ def discriminant(**parameters):
 
 def samples(n=30, classes=2):
     return make_samples(KernelFisherDiscriminant(), n, classes=classes)
-
-
-def rbf(X, Y):
-    return np.exp(-GAMMA * np.square(X[:, None] - Y[None]).sum(axis=2))
-
-
-def targets(y, kind):
-    """One column for each class against the rest, that of the second for two classes."""
-    own = y[:, None] == np.unique(y)
-    share = own.mean(axis=0)
-    a, b = (1.0, 1.0) if kind == "signs" else (1.0 / share, 1.0 / (1.0 - share))
-    columns = np.where(own, a, -b)
-    return columns[:, 1:] if columns.shape[1] == 2 else columns
 
 
 def solve(Z, Y, *, penalize_bias):
@@ -54,7 +41,7 @@ def close(found, expected, K):
     np.testing.assert_allclose(np.squeeze(found), np.squeeze(expected), rtol=0, atol=atol)
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the solution -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
@@ -64,7 +51,7 @@ def test_coefficients_solve_the_equations_of_the_paper(kind, penalize_bias, clas
     X, y = samples(classes=classes)
     y[:4] = 0  # classes of different sizes
     K = rbf(X, X)
-    beta = solve(with_ones(K), targets(y, kind), penalize_bias=penalize_bias)
+    beta = solve(with_ones(K), class_targets(y, kind), penalize_bias=penalize_bias)
     model = discriminant(targets=kind, penalize_bias=penalize_bias)
     model.fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
     close(model.dual_coef_, beta[:-1], K)
@@ -163,7 +150,7 @@ def left_out_by_row(model):
     """saadi2004, §2.3: fits without a row of Z, each with all of its columns."""
     X, y = model.X_fit_, model.y_fit_
     K = np.exp(-model.gamma_ * np.square(X[:, None] - X[None]).sum(axis=2))
-    Z, Y = with_ones(K), targets(y, model.targets)
+    Z, Y = with_ones(K), class_targets(y, model.targets)
     penalties = np.append(np.full(len(K), model.ridge_), 0.0)
     out = np.empty(len(y))
     for i in range(len(y)):

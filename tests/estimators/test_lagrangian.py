@@ -15,6 +15,7 @@ from gramian.core.gram import LiveSystem, NotPositiveDefiniteError
 from gramian.core.gram._normal import LiveNormal
 from gramian.svm._lagrangian_dense import GramSpace
 from gramian.svm._lagrangian_equations import Tableau
+from tests.estimators.conftest import class_targets
 from tests.tolerance import tolerance
 
 GAMMA, C = 0.3, 10.0
@@ -57,11 +58,6 @@ def samples(n=50, *, classes=2, seed=0):
     return X, np.argsort(np.argsort(signal)) * classes // n
 
 
-def signs(y, classes):
-    Y = np.where(y[:, None] == np.arange(classes), 1.0, -1.0)
-    return Y[:, 1:] if classes == 2 else Y
-
-
 def reference(K, y, weight=None):
     """``y α`` of ``min ½ αᵀQα − 1ᵀα, α ≥ 0``: with Q = L Lᵀ, min ‖Lᵀα − L⁻¹1‖ over α ≥ 0."""
     D = np.diag(np.ones(len(y)) if weight is None else 1.0 / weight)
@@ -69,16 +65,16 @@ def reference(K, y, weight=None):
     return y * nnls(L.T, np.linalg.solve(L, np.ones(len(y))))[0]
 
 
-def references(model, X, y, weight=None, classes=2):
+def references(model, X, y, weight=None):
     K = KERNELS[model.kernel](X, X)
-    return np.column_stack([reference(K, column, weight) for column in signs(y, classes).T])
+    return np.column_stack([reference(K, column, weight) for column in class_targets(y).T])
 
 
-def reference_loo(model, X, y, weight=None, classes=2):
-    out = np.empty((len(X), signs(y, classes).shape[1]))
+def reference_loo(model, X, y, weight=None):
+    out = np.empty((len(X), class_targets(y).shape[1]))
     for i in range(len(X)):
         stay = np.arange(len(X)) != i
-        Z = references(model, X[stay], y[stay], None if weight is None else weight[stay], classes)
+        Z = references(model, X[stay], y[stay], None if weight is None else weight[stay])
         out[i] = KERNELS[model.kernel](X[i : i + 1], X[stay]) @ Z
     return out
 
@@ -95,8 +91,8 @@ def squeezed(values):
     return values[:, 0] if values.shape[1] == 1 else values
 
 
-def assert_solves(model, X, y, weight=None, *, classes=2, updates=0, loo=True):
-    Z = references(model, X, y, weight, classes)
+def assert_solves(model, X, y, weight=None, *, updates=0, loo=True):
+    Z = references(model, X, y, weight)
     close(model.dual_coef_, squeezed(Z), updates=updates)
     np.testing.assert_array_equal(model.support_, np.flatnonzero((Z != 0).any(axis=1)))
     np.testing.assert_array_equal(model.support_ids_, model.ids_[model.support_])
@@ -105,17 +101,17 @@ def assert_solves(model, X, y, weight=None, *, classes=2, updates=0, loo=True):
     close(model.decision_function(Xq), values, updates=updates)
     assert model.drift() < 1e-9  # margins are of the order of 1
     if loo:
-        expected = squeezed(reference_loo(model, X, y, weight, classes))
+        expected = squeezed(reference_loo(model, X, y, weight))
         close(model.loo_decision_function(), expected, updates=updates)
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the solution -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_solves_the_dual_problem(model, classes):
     X, y = samples(classes=classes)
-    assert_solves(model.fit(X, y), X, y, classes=classes)
+    assert_solves(model.fit(X, y), X, y)
 
 
 def test_solves_it_with_weights(model):
@@ -131,9 +127,9 @@ def test_solves_it_with_weights(model):
 def test_increment_and_decrement(model, k):
     X, y = samples(classes=3)
     model.fit(X[:-k], y[:-k]).partial_fit(X[-k:], y[-k:])
-    assert_solves(model, X, y, classes=3, updates=k, loo=False)
+    assert_solves(model, X, y, updates=k, loo=False)
     model.forget(np.arange(k))
-    assert_solves(model, X[k:], y[k:], classes=3, updates=2 * k)
+    assert_solves(model, X[k:], y[k:], updates=2 * k)
 
 
 def test_the_solvers_agree():
@@ -151,7 +147,7 @@ def test_search_from_a_part_of_many_samples():
     order = np.argsort(y, kind="stable")  # all of one class first
     X, y = X[order], y[order]
     model = clone(PIVOT).fit(X, y)
-    Y, z = signs(y, 2)[:, 0], model.dual_coef_
+    Y, z = class_targets(y)[:, 0], model.dual_coef_
     f = KERNELS["rbf"](X, X) @ z
     inside = z != 0
     assert np.all(Y[inside] * z[inside] > 0)  # the conditions of an optimum, one by one
@@ -176,7 +172,7 @@ def test_many_edits_one_by_one(model):
         unused = [j for j in unused if j + 1000 not in model.ids_]  # an id is never used again
         unused += [j for j in range(40) if j not in holdings and j not in unused][:1]
     np.testing.assert_array_equal(model.X_fit_, X[holdings])
-    assert_solves(model, X[holdings], y[holdings], classes=3, updates=60)
+    assert_solves(model, X[holdings], y[holdings], updates=60)
 
 
 @pytest.mark.slow
@@ -287,7 +283,7 @@ def test_the_linear_kernel_has_a_penalised_bias():
     for factor in ("primal", "inverse"):
         model = LagrangianSVC(kernel="linear", C=C, factor=factor).fit(X, y)
         w = np.append(model.coef_, model.intercept_)
-        Y = signs(y, 2)[:, 0]
+        Y = class_targets(y)[:, 0]
         close(model.decision_function(X), X @ model.coef_ + model.intercept_)
         # stationary: the gradient of ½(‖w‖² + b²) + C/2 Σ (1 − y f)₊² is zero
         ones = np.column_stack([X, np.ones(50)])
@@ -328,7 +324,7 @@ def test_copies_live_their_own_lives(model, duplicate):
     twin.partial_fit(X[:2], y[:2]).forget(range(10, 20))
     np.testing.assert_array_equal(model.dual_coef_, before)
     stay = np.concatenate([[0], np.arange(3, 10), np.arange(20, 50), [0, 1]])
-    assert_solves(twin, X[stay], y[stay], classes=3, updates=14, loo=False)
+    assert_solves(twin, X[stay], y[stay], updates=14, loo=False)
 
 
 def test_state_as_plain_values(model):
@@ -551,12 +547,12 @@ def test_where_pivoting_without_a_sample_fails_fits_serve(lost, classes, monkeyp
     X, y = samples(24, classes=classes)
     model, at = clone(PIVOT).fit(X, y), samples(5, seed=9)[0]
     monkeypatch.setattr(*lost, singular)
-    expected = reference_loo(model, X, y, classes=classes)
+    expected = reference_loo(model, X, y)
     close(model.loo_decision_function(), squeezed(expected))
     found = without_each(model, at)
     for i in range(24):
         stay = np.arange(24) != i
-        Z = references(model, X[stay], y[stay], classes=classes)
+        Z = references(model, X[stay], y[stay])
         close(found[:, i], KERNELS["rbf"](at, X[stay]) @ Z)
 
 

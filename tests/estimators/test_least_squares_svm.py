@@ -1,5 +1,7 @@
 """LS-SVM against direct solves of the paper's bordered system, duan2008, eq. (6)."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,13 +9,10 @@ from sklearn.metrics import r2_score
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR
 from gramian.core.gram import _inverse, _slots
-from tests.tolerance import tolerance
+from tests.estimators.conftest import class_targets, close_values, make_samples, queries, rbf
 
 GAMMA, C = 0.5, 10.0
-
-
-def rbf(X, Y):
-    return np.exp(-GAMMA * np.square(X[:, None] - Y[None]).sum(axis=2))
+close = partial(close_values, n=40, cond=40 * C)  # the condition of K + I/C is below n C here
 
 
 def bordered(X, Y, weight=None):
@@ -26,7 +25,7 @@ def bordered(X, Y, weight=None):
 
 
 def bordered_loo(X, Y, weight=None):
-    """Decision values at each sample of the machine solved without it."""
+    """Decision values at each sample of the model solved without it."""
     out = np.empty_like(Y)
     for i in range(len(X)):
         stay = np.arange(len(X)) != i
@@ -35,29 +34,14 @@ def bordered_loo(X, Y, weight=None):
     return out
 
 
-def signs(y, classes):
-    Y = np.where(y[:, None] == np.arange(classes), 1.0, -1.0)
-    return Y[:, 1:] if classes == 2 else Y
-
-
-def samples(n=40, *, classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 3))
-    signal = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.standard_normal(n)
-    return X, np.argsort(np.argsort(signal)) * classes // n
+def samples(n=40, *, classes=2):
+    return make_samples(LeastSquaresSVC(), n, classes=classes)
 
 
 def responses(n=40, *, t=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
     return X, np.sin(X[:, :t]) + 0.1 * rng.standard_normal((n, t))
-
-
-def close(a, b, *, n=40, updates=0):
-    """Equal up to rounding; the condition of K + I/C is below n C here."""
-    scale = max(1.0, np.abs(b).max())
-    atol = scale * tolerance(n, updates=updates, cond=n * C, power=1)
-    np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
 def squeezed(values):
@@ -71,7 +55,7 @@ def assert_solves(model, X, Y, weight=None, updates=0):
     close(model.loo_decision_function(), squeezed(bordered_loo(X, Y, weight)), updates=updates)
 
 
-# -- the machine --------------------------------------------------------------------------------
+# -- the solution -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -80,7 +64,7 @@ def test_classifier_solves_the_bordered_system(classes, weighted):
     X, y = samples(classes=classes)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else None
     model = LeastSquaresSVC(gamma=GAMMA, C=C).fit(X, y, sample_weight=weight)
-    assert_solves(model, X, signs(y, classes), weight)
+    assert_solves(model, X, class_targets(y), weight)
 
 
 @pytest.mark.parametrize("t", [1, 3])
@@ -95,9 +79,9 @@ def test_increment_and_decrement_solve_the_bordered_system(k, factor):
     X, y = samples(40, classes=3)
     model = LeastSquaresSVC(gamma=GAMMA, C=C, factor=factor).fit(X[:-k], y[:-k])
     model.partial_fit(X[-k:], y[-k:])
-    assert_solves(model, X, signs(y, 3), updates=k)
+    assert_solves(model, X, class_targets(y), updates=k)
     model.forget(np.arange(k))  # duan2008, section 3.3: online for k = 1, else a batch
-    assert_solves(model, X[k:], signs(y, 3)[k:], updates=2 * k)
+    assert_solves(model, X[k:], class_targets(y)[k:], updates=2 * k)
 
 
 def test_several_targets_follow_updates():
@@ -116,7 +100,7 @@ def test_a_weight_is_so_many_copies():
     weighted.partial_fit(X[15:], y[15:], sample_weight=counts[15:]).forget([3])
     repeated = LeastSquaresSVC(gamma=GAMMA, C=C).fit(X[copies], y[copies])
     repeated.forget(np.flatnonzero(copies == 3))
-    Xq = samples(9, seed=5)[0]
+    Xq = queries(9)
     close(weighted.decision_function(Xq), repeated.decision_function(Xq), updates=10)
     for i in (0, 7):  # leaving a sample out means all its copies
         without = clone(repeated).fit(X[copies], y[copies])
@@ -153,7 +137,7 @@ def test_reading_loo_after_an_update_passes_over_no_matrix(monkeypatch):
         model.loo_score()
         model.loo_decision_function()
         assert passes == []
-    close(model.loo_decision_function(), bordered_loo(X[8:58], signs(y, 3)[8:58]), updates=16)
+    close(model.loo_decision_function(), bordered_loo(X[8:58], class_targets(y)[8:58]), updates=16)
 
 
 # -- parameters ---------------------------------------------------------------------------------
@@ -174,13 +158,13 @@ def test_C_is_taken_as_it_is():
         assert value == model.C_
 
 
-@pytest.mark.parametrize("equations", [LeastSquaresSVC, LeastSquaresSVR])
-def test_defaults_are_chosen_by_leave_one_out(equations):
+@pytest.mark.parametrize("estimator", [LeastSquaresSVC, LeastSquaresSVR])
+def test_defaults_are_chosen_by_leave_one_out(estimator):
     X, y = samples()
-    model = equations(random_state=0).fit(X, y)
+    model = estimator(random_state=0).fit(X, y)
     assert 1.0 / model.selection_.ridge == model.C_
     assert model.gamma_ == model.selection_.gamma
-    poor = equations(gamma=model.gamma_ * 100, C=model.C_).fit(X, y)
+    poor = estimator(gamma=model.gamma_ * 100, C=model.C_).fit(X, y)
     assert model.loo_score() > poor.loo_score()
 
 

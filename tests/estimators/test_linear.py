@@ -1,6 +1,7 @@
 """The linear kernel held as sums, against the n×n form and direct solves."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from gramian import LeastSquaresSVC, LeastSquaresSVR, forget
+from tests.estimators.conftest import close_values
 from tests.tolerance import tolerance
 
 C = 5.0
+# The condition of the n×n form, for samples of a few units.
+close = partial(close_values, n=60, cond=10.0 * 60 * C)
 
 
 def samples(n=60, *, d=3, seed=0, shift=2.0):
@@ -34,17 +38,10 @@ def primal(X, Y, weight=None, penalty=1.0 / C):
     return solution[:d], solution[d]
 
 
-def close(a, b, *, n=60, updates=0, dtype=float):
-    scale = max(1.0, np.abs(b).max())
-    cond = 10.0 * n * C  # of the n×n form, for samples of a few units
-    atol = scale * tolerance(n, updates=updates, cond=cond, power=1, dtype=dtype)
-    np.testing.assert_allclose(a, b, rtol=0, atol=atol)
-
-
-def both(equations, **parameters):
-    """The same machine in both forms."""
+def both(estimator, **parameters):
+    """The same estimator in both forms."""
     return [
-        equations(kernel="linear", C=C, factor=factor, **parameters)
+        estimator(kernel="linear", C=C, factor=factor, **parameters)
         for factor in ("primal", "inverse")
     ]
 
@@ -63,7 +60,7 @@ def assert_same(sums, gram, Xq, updates=0):
         close(read(sums), read(gram), updates=updates)
 
 
-# -- the same machine ---------------------------------------------------------------------------
+# -- the same solution --------------------------------------------------------------------------
 
 
 def test_equals_the_primal_solution():

@@ -16,7 +16,7 @@ from gramian import (
 )
 from tests.core.equations.test_local_scale import defined
 from tests.estimators.conftest import REGRESSORS, make_samples, queries
-from tests.estimators.test_conformal import edited, refitted_values, samples, shapes
+from tests.estimators.test_conformal import edited, ends, refitted_values, samples, shapes
 from tests.estimators.test_cross_conformal import apart
 
 LOCAL = {"method": "jackknife+", "width": "local"}
@@ -38,17 +38,6 @@ def closeness(model, A, B):
             k = A @ B.T - 0.5 * (B**2).sum(axis=1)
         total = total + share * k
     return total
-
-
-def ends(values, reach, w, most):
-    """Order statistics of the ends, counted by weight."""
-    out = []
-    for sign in (-1.0, 1.0):
-        each = values + sign * reach
-        order = np.argsort(-sign * each)
-        few = np.cumsum(w[order]) <= most
-        out.append(each[order][few][-1] if few.any() else sign * np.inf)
-    return out
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Orthogonal least squares machines against direct solves on the basis that they chose."""
+"""Orthogonal estimators against direct solves on the basis that they chose."""
 
 import copy
 import pickle

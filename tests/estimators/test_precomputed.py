@@ -18,6 +18,7 @@ from tests.estimators.conftest import (
     close_values,
     make_samples,
     queries,
+    rbf,
     snapshot,
     values,
 )
@@ -33,10 +34,6 @@ def estimator(request):
 def repeatable(request):
     """Each of them that takes the same sample twice, unfitted."""
     return clone(ESTIMATORS[request.param])
-
-
-def rbf(X, Y, gamma):
-    return np.exp(-gamma * ((X[:, None] - Y) ** 2).sum(axis=2))
 
 
 def pair(estimator, **parameters):

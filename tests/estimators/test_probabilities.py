@@ -4,20 +4,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
-from gramian import KernelDiscriminant, KernelFisherDiscriminant, LeastSquaresSVC
 from tests.estimators.conftest import CLASSIFIERS, REWEIGHABLE, make_samples, queries, refit
+from tests.estimators.tuning import conftest as tuning
 
-BRUTE_FORCE = ("kda", "kda-fisher", "kfd", "lssvc", "lsvc")
-TUNED = {
-    "kda": KernelDiscriminant(),
-    "kda-fisher": KernelDiscriminant(targets="fisher"),
-    "kfd": KernelFisherDiscriminant(),
-    "lssvc": LeastSquaresSVC(),
-}
+BRUTE_FORCE = [  # a refit would choose other centres
+    name for name, model in CLASSIFIERS.items() if not hasattr(model, "max_basis")
+]
+TUNED = {name: model for name, model in tuning.TUNED.items() if is_classifier(model)}
 
 
 @pytest.fixture(params=TUNED)

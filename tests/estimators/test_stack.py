@@ -18,7 +18,8 @@ from gramian import (
 from gramian.core.engines import DenseSpec
 from gramian.core.gram import NotPositiveDefiniteError, _memory
 from gramian.core.search import Problem
-from tests.estimators.conftest import make_samples, queries, values
+from tests.estimators.conftest import make_samples, values
+from tests.stack.refits import assert_exact, sum_of_refits
 
 PARTS = ("rbf", "laplacian+diagonal", "exponential")
 GIVEN = {"gamma": [0.5, 0.2, 0.4], "C": [10.0, 3.0, 5.0]}
@@ -37,24 +38,6 @@ CHOSEN = {
 @pytest.fixture(params=STACKS)
 def stack(request):
     return clone(STACKS[request.param])
-
-
-def sum_of_refits(model, X, y, at):
-    """The stack by hand: each part fitted to features times its metric, and the weighted sum."""
-    kind = LeastSquaresSVC if is_classifier(model) else LeastSquaresSVR
-    total = 0.0
-    for part, weight in zip(model.parts_, model.weights_, strict=True):
-        metric = 1.0 if part["metric"] is None else part["metric"]
-        one = kind(part["kernel"], gamma=part["gamma"], C=part["C"]).fit(X * metric, y)
-        total = total + weight * values(one, at * metric)
-    return total if is_classifier(model) else total + model.offset_[0]
-
-
-def assert_exact(model):
-    X, y = model.X_fit_, model.y_fit_
-    np.testing.assert_allclose(
-        values(model), sum_of_refits(model, X, y, queries()), atol=1e-9, rtol=1e-9
-    )
 
 
 def test_the_stack_is_the_sum_of_its_parts(stack):

@@ -41,7 +41,7 @@ def infinite(i):
 
 
 def unavailable(i):
-    raise UnavailableError("this version has no such machine")
+    raise UnavailableError("this version has no such estimator")
 
 
 def warning(i):

@@ -1,4 +1,4 @@
-"""Versions and machine: enough to compare, nothing that gives the place away."""
+"""Versions and computer: enough to compare, nothing that identifies it."""
 
 import getpass
 import platform

@@ -198,8 +198,8 @@ def made_up(name, case):
         return {"svd": 17.0, "qr": errors, "auto": errors, **OFFICIAL}
     if name == "andelic2007-classification":
         values = {"error": 5.0, "centres": 10, "fit": 1.0, "predict": 0.1}
-        machines = ("SVC", "paper", "shared", "one-vs-rest")
-        found = dict.fromkeys(machines, values)
+        models = ("SVC", "paper", "shared", "one-vs-rest")
+        found = dict.fromkeys(models, values)
         return {"found": found, "classes": 10, "size": 600, **OFFICIAL}
     if name == "andelic2007-sinc":
         shown = case["seed"] == 0 and (case["n"], case["noise"]) == (100, 0.1)

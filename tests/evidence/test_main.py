@@ -47,7 +47,7 @@ def test_sections_of_everything_that_can_happen(page, cache):
     summary = write_page(computed, page, quick=True)
     assert summary.output == [str(page)]
     assert summary.cases == 12
-    assert summary.unavailable == ["this version has no such machine"]
+    assert summary.unavailable == ["this version has no such estimator"]
     assert summary.failures == [
         "fake-odd: 1 case failed (i=1): ValueError: odd 1",
         "fake-broken: The report failed: KeyError: 'no such column'",
@@ -160,7 +160,7 @@ def test_command_fails_when_a_case_fails_and_still_writes_the_page(page, typed, 
 def test_what_was_not_there_fails_benchmarks_alone(name, code, page, typed, capsys):
     experiments = [fakes.experiment(fakes.unavailable, file="squares")]
     assert typed(name, "-o", page, experiments=experiments) == code
-    assert "Note: this version has no such machine." in capsys.readouterr().err
+    assert "Note: this version has no such estimator." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["list"], ["papers", "--list"]])

@@ -51,7 +51,7 @@ def test_infinity_is_a_failure():
 
 def test_what_is_not_there_is_no_failure():
     outcome = execute(fakes.unavailable, {"i": 1})
-    assert outcome.unavailable == "this version has no such machine"
+    assert outcome.unavailable == "this version has no such estimator"
     assert outcome.error == ""
 
 

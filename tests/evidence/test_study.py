@@ -33,8 +33,8 @@ def test_the_paper_searches_by_the_simplex_method(targets):
 def test_experiments_share_what_they_compute():
     modules = (calibration, ours_peers, ours_stack, saadi2004_table_1, selection)
     assert {e.run for module in modules for e in module.EXPERIMENTS} == {study.run}
-    machines = {case["machine"] for m in modules for case in m.cases(False)}
-    assert machines == set(study.MACHINES)
+    names = {case["machine"] for m in modules for case in m.cases(False)}
+    assert names == set(study.MACHINES)
 
 
 def test_calibration_error_by_hand():

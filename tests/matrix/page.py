@@ -15,14 +15,14 @@ WORKS, NOTHING = "✔", "–"
 
 HEAD = """# What works with what
 
-Every capability is tested with every estimator and every variant of it. This page is written from
-the registry of those tests, and a test compares it with them: `python -m tests.matrix --page`
-writes it anew.
+Every capability is tested with every estimator and every variant of it. This page is generated from
+the registry of those tests by `python -m tests.matrix --page`, and a test checks that it is up to
+date.
 
-- ✔: it works, checked against a fit from scratch or the same calls in Python.
-- A number: it is refused, by an error that says what to do instead; the reasons are at the end.
-  ✔ with numbers: it works, except where those reasons say.
-- –: there is nothing to ask for, such as an interval of a class.
+- ✔: it works; the test compares it with a fit from scratch or with the same calls in Python.
+- A number: it is refused, with an error that says what to do instead; the reasons are at the end.
+  ✔ with numbers: it works, with the exceptions given in those reasons.
+- –: it does not apply, such as an interval for a classifier.
 
 """
 

@@ -5,6 +5,7 @@ import pytest
 
 from gramian.orthogonal._forward import forward_select
 from gramian.orthogonal._rules import ForwardRules
+from tests.orthogonal.test_equations import orthogonality
 from tests.tolerance import tolerance
 
 
@@ -48,11 +49,6 @@ def triangle(selection):
 
 def ridge_of(selection):
     return selection.regression.ridge
-
-
-def orthogonality(Q):
-    rows = Q / np.linalg.norm(Q, axis=1, keepdims=True)
-    return np.abs(rows @ rows.T - np.eye(len(Q))).max()
 
 
 @pytest.mark.slow

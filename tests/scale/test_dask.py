@@ -11,7 +11,8 @@ from sklearn.base import clone, is_classifier
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor, load, save
 from gramian.orthogonal import _chunked
 from gramian.orthogonal._normal_equations import Axes
-from tests.estimators.conftest import close_values, make_samples, queries, values
+from tests.estimators.conftest import close_values, queries, values
+from tests.scale.conftest import weighted_samples
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 
@@ -28,18 +29,13 @@ def estimator(request):
     return clone(MODELS[request.param])
 
 
-def samples(estimator, n=120, classes=3):
-    X, y = make_samples(estimator, n, classes=classes)
-    return X, y, np.random.default_rng(3).uniform(0.3, 3.0, n)
-
-
 def chunked(*arrays, rows=25):
     return [da.from_array(a, chunks=(rows, *a.shape[1:])) for a in arrays]
 
 
 @pytest.mark.parametrize("rows", [120, 25, 1])
 def test_fit_equals_the_fit_in_memory(estimator, rows):
-    X, y, _ = samples(estimator, 120 if rows > 1 else 40)
+    X, y, _ = weighted_samples(estimator, 120 if rows > 1 else 40)
     model = clone(estimator).fit(*chunked(X, y, rows=rows))
     estimator.fit(X, y)
     np.testing.assert_array_equal(model.basis_, estimator.basis_)
@@ -49,7 +45,7 @@ def test_fit_equals_the_fit_in_memory(estimator, rows):
 
 
 def test_weights(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     dX, dy, dw = chunked(X, y, weight)
     model = clone(estimator).fit(dX, dy, sample_weight=dw)
     close_values(values(model), values(estimator.fit(X, y, sample_weight=weight)), n=120)
@@ -57,7 +53,7 @@ def test_weights(estimator):
 
 def test_centres_are_chosen_on_some_rows_and_sums_are_over_all(estimator, monkeypatch):
     monkeypatch.setattr(_chunked, "CHOSEN_ON", 40)
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     model = clone(estimator).set_params(ridge=0.1).fit(*chunked(X, y))
     rows = np.sort(np.random.RandomState(0).choice(120, 40, replace=False))
     some = clone(model).fit(X[rows], y[rows])
@@ -72,7 +68,7 @@ def test_centres_are_chosen_on_some_rows_and_sums_are_over_all(estimator, monkey
 
 
 def test_partial_fit_in_memory_and_by_chunks(estimator):
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     whole = clone(estimator).fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
     model = clone(estimator).fit(X[:60], y[:60]).partial_fit(*chunked(X[60:90], y[60:90], rows=7))
     model.partial_fit(X[90:], y[90:])
@@ -86,7 +82,7 @@ def test_partial_fit_in_memory_and_by_chunks(estimator):
 
 def test_classes_of_later_chunks():
     model = clone(MODELS["shared"])
-    X, y, _ = samples(model)
+    X, y, _ = weighted_samples(model)
     some = y != 1
     model.fit(*chunked(X[some], y[some])).partial_fit(*chunked(X[~some], y[~some]))
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
@@ -95,7 +91,7 @@ def test_classes_of_later_chunks():
 
 
 def test_rows_given_again_are_forgotten(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     model = clone(estimator).fit(*chunked(X, y, weight))
     estimator.fit(X, y, sample_weight=weight)
     gone = np.union1d(estimator.basis_ids_[:2], np.setdiff1d(np.arange(120), [5])[:9])
@@ -108,7 +104,7 @@ def test_rows_given_again_are_forgotten(estimator):
 
 
 def test_forget_rows_refuses_what_cannot_be(estimator):
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     model = clone(estimator).fit(*chunked(X, y))
     for rows in (X, np.vstack([X, X])):
         with pytest.raises(ValueError, match="the model has learned 120 that it does not hold"):
@@ -120,7 +116,7 @@ def test_forget_rows_refuses_what_cannot_be(estimator):
 def test_leave_one_out_of_rows_given_again():
     for name in ("shared", "one-vs-rest", "regressor"):
         model = clone(MODELS[name])
-        X, y, weight = samples(model)
+        X, y, weight = weighted_samples(model)
         arrays = chunked(X, y, weight)
         lazy = clone(model).fit(*arrays).loo_decision_function(*arrays)
         expected = model.fit(X, y, sample_weight=weight).loo_decision_function()
@@ -130,7 +126,7 @@ def test_leave_one_out_of_rows_given_again():
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_predictions_are_lazy_and_equal(estimator, classes):
-    X, y, _ = samples(estimator, classes=classes)
+    X, y, _ = weighted_samples(estimator, classes=classes)
     by_chunks = clone(estimator).fit(*chunked(X, y))
     for model in (estimator.fit(X, y), by_chunks):
         names = ["predict"]
@@ -149,14 +145,14 @@ def test_predictions_are_lazy_and_equal(estimator, classes):
 
 def test_probabilities_are_calibrated_on_the_rows_chosen_on():
     model = clone(MODELS["shared"])
-    X, y, _ = samples(model)
+    X, y, _ = weighted_samples(model)
     whole = clone(model).fit(X, y).predict_proba(queries())
     found = model.fit(*chunked(X, y)).predict_proba(queries())
     np.testing.assert_allclose(found, whole, atol=1e-8)  # Newton stops at 1e-10
 
 
 def test_model_file(estimator, tmp_path):
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     save(estimator.fit(*chunked(X, y)), tmp_path / "model")
     twin = load(tmp_path / "model")
     np.testing.assert_array_equal(values(twin), values(estimator))
@@ -170,7 +166,7 @@ def test_model_file(estimator, tmp_path):
 
 
 def test_what_needs_the_samples_says_so(estimator):
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     estimator.fit(*chunked(X, y))
     for call in (estimator.grow, estimator.reselect):
         with pytest.raises(ValueError, match="holds 0 of the 120 that it has learned"):
@@ -181,7 +177,7 @@ def test_what_needs_the_samples_says_so(estimator):
 
 
 def test_bad_arrays(estimator):
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     dX, dy = chunked(X, y)
     for call, match in [
         (lambda: estimator.fit(dX, y), "y must be a Dask array"),
@@ -197,7 +193,7 @@ def test_bad_arrays(estimator):
 
 
 def test_chunks_without_rows_or_weight(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     weight[25:50] = 0.0
     empty = (0, 25, 0, 95, 0)
     dX, dy, dw = (da.from_array(a, chunks=(empty, *a.shape[1:])) for a in (X, y, weight))
@@ -212,13 +208,13 @@ def test_chunks_without_rows_or_weight(estimator):
 
 def test_a_class_without_weight_is_none():
     model = clone(MODELS["shared"])
-    X, y, _ = samples(model)
+    X, y, _ = weighted_samples(model)
     dX, dy, dw = chunked(X, y, (y != 1) * 1.0)
     np.testing.assert_array_equal(model.fit(dX, dy, sample_weight=dw).classes_, [0, 2])
 
 
 def test_chunks_that_are_not_what_they_say(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     estimator.fit(X, y)
     before = values(estimator)
     dX, dy, dw = chunked(X, y, weight)
@@ -249,7 +245,7 @@ def test_chunks_that_are_not_what_they_say(estimator):
 
 def test_labels_of_two_kinds_do_not_merge():
     model = clone(MODELS["shared"])
-    X, y, _ = samples(model)
+    X, y, _ = weighted_samples(model)
     texts = np.array(["0", "1", "2"], dtype=object)[y]
     model.fit(X, texts)
     dX, dy = chunked(X, texts)
@@ -296,7 +292,7 @@ def deadly(X, folder, block_info=None):
 @pytest.mark.filterwarnings("ignore")  # a worker that is killed is mourned in warnings
 def test_a_worker_that_dies_on_the_way(workers, tmp_path):
     model = clone(MODELS["shared"])
-    X, y, _ = samples(model)
+    X, y, _ = weighted_samples(model)
     dX, dy = chunked(X, y, rows=10)
     dX = dX.map_blocks(deadly, tmp_path, dtype=X.dtype, meta=X[:0])
     before = set(workers.run(os.getpid).values())
@@ -308,7 +304,7 @@ def test_a_worker_that_dies_on_the_way(workers, tmp_path):
 
 
 def test_groups_are_for_samples_that_are_held(estimator):
-    X, y, _ = samples(estimator, 50)
+    X, y, _ = weighted_samples(estimator, 50)
     groups = np.arange(50) // 5
     with pytest.raises(ValueError, match="those of Dask arrays are not held"):
         estimator.fit(*chunked(X, y), groups=groups)

@@ -7,7 +7,8 @@ from sklearn.base import clone, is_classifier
 
 from gramian import OrthogonalKernelClassifier, OrthogonalKernelRegressor
 from gramian.orthogonal._chunked import ahead
-from tests.estimators.conftest import close_values, make_samples, values
+from tests.estimators.conftest import close_values, values
+from tests.scale.conftest import weighted_samples
 
 MODELS = {
     "shared": OrthogonalKernelClassifier(gamma=0.5, max_basis=12, ridge=0.1),
@@ -21,11 +22,6 @@ MODELS = {
 @pytest.fixture(params=MODELS)
 def estimator(request):
     return clone(MODELS[request.param])
-
-
-def samples(estimator, n=120, classes=3):
-    X, y = make_samples(estimator, n, classes=classes)
-    return X, y, np.random.default_rng(3).uniform(0.3, 3.0, n)
 
 
 def chunks(*arrays, rows=25):
@@ -53,7 +49,7 @@ def outputs(model, X):
 
 
 def test_chunks_are_learned_and_forgotten_exactly(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     model = clone(estimator).fit(X[:40], y[:40], sample_weight=weight[:40])
     assert model.learn_rows(chunks(X[40:], y[40:], weight[40:])) is model
     found = outputs(model, X)
@@ -70,7 +66,7 @@ def test_chunks_are_learned_and_forgotten_exactly(estimator):
 
 
 def test_arrays_weights_of_zero_and_nothing_at_all(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     weight[50:60] = 0.0
     model = clone(estimator).fit(X[:40], y[:40]).learn_rows(X[40:], y[40:], weight[40:])
     assert model.n_rows_ == 110
@@ -84,7 +80,7 @@ def test_arrays_weights_of_zero_and_nothing_at_all(estimator):
 def test_classes_of_later_chunks(estimator):
     if not is_classifier(estimator):
         pytest.skip("a regressor has no classes")
-    X, y, weight = samples(estimator, classes=4)
+    X, y, weight = weighted_samples(estimator, classes=4)
     order = np.argsort(y[30:], kind="stable") + 30
     start = np.flatnonzero(y[:30] < 2)
     model = clone(estimator).fit(X[start], y[start])
@@ -99,7 +95,7 @@ def test_classes_of_later_chunks(estimator):
 
 
 def test_what_cannot_be_learned_leaves_the_model_as_it_was(estimator):
-    X, y, weight = samples(estimator)
+    X, y, weight = weighted_samples(estimator)
     model = clone(estimator).fit(X[:40], y[:40])
     before = values(model)
 
@@ -124,7 +120,7 @@ def test_what_cannot_be_learned_leaves_the_model_as_it_was(estimator):
 
 
 def test_sparse_rows_and_dask_arrays(estimator):
-    X, y, _ = samples(estimator)
+    X, y, _ = weighted_samples(estimator)
     model = clone(estimator).fit(sparse.csr_matrix(X[:40]), y[:40])
     model.learn_rows((sparse.csr_matrix(X), y) for X, y in chunks(X[40:], y[40:]))
     whole = clone(estimator).fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])

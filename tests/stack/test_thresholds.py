@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 import gramian
 from gramian import (
-    LeastSquaresSVC,
-    LeastSquaresSVR,
     StackedKernelClassifier,
     StackedKernelRegressor,
     TableModel,
@@ -17,6 +15,7 @@ from gramian.core.validation import ModelFileError
 from gramian.export import predict_only, read_expansion
 from gramian.files._validate import check_state
 from tests.estimators.conftest import make_samples, queries, values
+from tests.stack.refits import assert_exact, sum_of_refits
 
 PARTS = ("laplacian", "exponential+diagonal+thresholds", "rbf+thresholds")
 GIVEN = {"gamma": [0.2, 0.5, 0.3], "C": [3.0, 10.0, 5.0]}
@@ -29,29 +28,6 @@ STACKS = {
 @pytest.fixture(params=STACKS)
 def stack(request):
     return clone(STACKS[request.param])
-
-
-def sides(part, X):
-    """What a part sees, from the numbers that `parts_` shows."""
-    found = part["thresholds"]
-    metric = 1.0 if part["metric"] is None else part["metric"]
-    return metric * (X[:, found["columns"]] > found["edges"])
-
-
-def sum_of_refits(model, X, y, at):
-    """The stack by hand: each part a least squares SVM of zeros and ones."""
-    kind = LeastSquaresSVC if is_classifier(model) else LeastSquaresSVR
-    total = 0.0
-    for part, weight in zip(model.parts_, model.weights_, strict=True):
-        seen = (lambda A, part=part: sides(part, A)) if "thresholds" in part else lambda A: A
-        one = kind(part["kernel"], gamma=part["gamma"], C=part["C"]).fit(seen(X), y)
-        total = total + weight * values(one, seen(at))
-    return total if is_classifier(model) else total + model.offset_[0]
-
-
-def assert_exact(model):
-    expected = sum_of_refits(model, model.X_fit_, model.y_fit_, queries())
-    np.testing.assert_allclose(values(model), expected, atol=1e-9, rtol=1e-9)
 
 
 def test_edits_are_exact_with_the_thresholds_held(stack):

@@ -1,4 +1,4 @@
-"""Weights of machines by their left-out values, against minimisers of their own."""
+"""Weights of parts by their left-out values, against minimisers of their own."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.core.equations.test_calibration import cross_entropy, make_values
 
 
 def left_out(n_classes, noises, n=60):
-    """Values of several machines that err by themselves, and the labels that they share."""
+    """Values of several parts with independent errors, and the labels that they share."""
     parts = []
     for seed, noise in enumerate(noises):
         F, labels = make_values(n_classes, n=n, noise=0.0)

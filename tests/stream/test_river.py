@@ -130,8 +130,8 @@ def test_a_failed_call_changes_nothing():
 
 def test_default_estimators_in_a_pipeline():
     X, labels, responses = make_stream()
-    for machine, targets in ((RiverClassifier(), labels), (RiverRegressor(), responses)):
-        model = preprocessing.StandardScaler() | machine
+    for estimator, targets in ((RiverClassifier(), labels), (RiverRegressor(), responses)):
+        model = preprocessing.StandardScaler() | estimator
         for x, target in zip(rows(X), targets.tolist(), strict=True):
             model.learn_one(x, target)
         assert type(model.predict_one(rows(X)[0])) is type(targets.tolist()[0])

@@ -27,5 +27,5 @@ def table():
 @pytest.fixture
 def table_model(table):
     """A classifier of the table, named by its first column."""
-    machine = KernelDiscriminant(gamma=0.5, ridge=0.1)
-    return TableModel(machine, target="animal", id_column="name").fit(table)
+    estimator = KernelDiscriminant(gamma=0.5, ridge=0.1)
+    return TableModel(estimator, target="animal", id_column="name").fit(table)

@@ -37,10 +37,10 @@ def test_kind_is_that_of_the_estimator():
 def test_cross_validation_of_a_frame(table):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(table)
-    machine = KernelDiscriminant(gamma=0.5, ridge=0.1)
-    model = TableModel(machine, target="animal", ignore=["name"])
+    estimator = KernelDiscriminant(gamma=0.5, ridge=0.1)
+    model = TableModel(estimator, target="animal", ignore=["name"])
     scores = cross_val_score(model, frame, frame["animal"], cv=3)
-    apart = TableModel(machine, ignore=["name"])
+    apart = TableModel(estimator, ignore=["name"])
     assert cross_val_score(apart, frame.drop(columns="animal"), frame["animal"], cv=3).tolist() == (
         scores.tolist()
     )
@@ -48,13 +48,13 @@ def test_cross_validation_of_a_frame(table):
 
 
 def test_answers_are_those_of_the_estimator_inside(table, table_model):
-    machine, X = table_model.estimator_, table_model.transform(table)
+    inside, X = table_model.estimator_, table_model.transform(table)
     for name in ("decision_function", "predict_proba", "predict"):
-        np.testing.assert_array_equal(getattr(table_model, name)(table), getattr(machine, name)(X))
+        np.testing.assert_array_equal(getattr(table_model, name)(table), getattr(inside, name)(X))
     for name in ("loo_predict", "loo_predict_proba", "loo_decision_function"):
-        np.testing.assert_array_equal(getattr(table_model, name)(), getattr(machine, name)())
-    assert table_model.loo_score() == machine.loo_score()
-    assert table_model.score(table) == machine.score(X, table["animal"])
+        np.testing.assert_array_equal(getattr(table_model, name)(), getattr(inside, name)())
+    assert table_model.loo_score() == inside.loo_score()
+    assert table_model.score(table) == inside.score(X, table["animal"])
     assert not hasattr(table_model, "novelty")
     assert hasattr(clone(table_model).set_params(estimator=EllipsoidalFuzzyClassifier()), "novelty")
 

@@ -149,9 +149,9 @@ def test_two_units_in_one_column():
 
 def test_target_with_decimal_commas():
     text, plain = german()
-    machine = LeastSquaresSVR(gamma=0.5, C=10.0)
+    estimator = LeastSquaresSVR(gamma=0.5, C=10.0)
     options = {"decimal": ",", "thousands": ".", "units": ["gewicht", "anteil"]}
-    model = TableModel(machine, target="preis", **options).fit(text)
+    model = TableModel(estimator, target="preis", **options).fit(text)
     np.testing.assert_array_equal(model.y_fit_, plain["preis"])
     assert model.score(text) == model.score(plain)
 

@@ -184,8 +184,8 @@ def test_failed_forget_leaves_the_model(table, table_model):
 
 
 def test_reselect_is_the_fit_to_the_rows_that_stay(table):
-    machine = KernelDiscriminant(random_state=0)
-    model = TableModel(machine, target="animal", id_column="name", ignore=["age"])
+    estimator = KernelDiscriminant(random_state=0)
+    model = TableModel(estimator, target="animal", id_column="name", ignore=["age"])
     stay = np.delete(np.arange(24), [3, 7, 23])
     model.fit(table).forget(["pet 3", "pet 7", "pet 23"]).reselect()
     fresh = clone(model).fit(rows(table, stay))
@@ -204,8 +204,8 @@ def test_reselect_keeps_names_and_gives_none_twice(table):
 
 
 def test_regression(table):
-    machine = LeastSquaresSVR(gamma=0.5, C=10.0)
-    model = TableModel(machine, target="age", id_column="name").fit(table)
+    estimator = LeastSquaresSVR(gamma=0.5, C=10.0)
+    model = TableModel(estimator, target="age", id_column="name").fit(table)
     assert model.target_.kind == "number"
     assert model.predict(table).dtype == float
 

@@ -33,8 +33,8 @@ def make_model(path, n):
     x = np.random.default_rng(0).standard_normal(n)
     label = np.where(np.arange(n) % 2, "b", "a")
     table = {"name": [f"r{i}" for i in range(n)], "x": x, "label": label}
-    machine = gramian.KernelDiscriminant(gamma=0.5, ridge=0.1)
-    gramian.save(gramian.TableModel(machine, target="label", id_column="name").fit(table), path)
+    estimator = gramian.KernelDiscriminant(gamma=0.5, ridge=0.1)
+    gramian.save(gramian.TableModel(estimator, target="label", id_column="name").fit(table), path)
 
 
 def start(words):

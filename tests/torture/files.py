@@ -290,8 +290,8 @@ def _more_models():
     yield "targets", gramian.LeastSquaresSVR(gamma=0.5, C=1.0).fit(X, X[:, :2])
     yield "svd", gramian.EllipsoidalFuzzyClassifier(gamma=0.5, distance="svd").fit(X, labels)
     table = {"n": [f"r{i}" for i in range(14)], "x": X[:, 0], "t": labels, "y": X[:, 1]}
-    machine = gramian.LeastSquaresSVR(gamma=0.5, C=1.0)
-    yield "table", TableModel(machine, target="y", id_column="n").fit(table)
+    estimator = gramian.LeastSquaresSVR(gamma=0.5, C=1.0)
+    yield "table", TableModel(estimator, target="y", id_column="n").fit(table)
 
 
 def work(first, count, way, seconds):

@@ -308,9 +308,9 @@ def _faults_of_svg(content):
 def serve(rng):
     """Requests with hostile texts; their number, and what is wrong with the answers."""
     id_column, target, columns = table(rng)
-    machine = gramian.KernelDiscriminant(gamma=0.3, ridge=0.1)
+    estimator = gramian.KernelDiscriminant(gamma=0.3, ridge=0.1)
     try:
-        fitted = gramian.TableModel(machine, target=target, id_column=id_column).fit(columns)
+        fitted = gramian.TableModel(estimator, target=target, id_column=id_column).fit(columns)
     except ValueError:
         return 0, []
     failures, tried = [], 0

@@ -62,7 +62,7 @@ def _few(n, same=False):
 
 def _many_classes(rng, model):
     quick = isinstance(model, gramian.KernelDiscriminant | gramian.LeastSquaresSVC)
-    n = 1000 if quick else 100  # machines that solve for each class on its own take minutes
+    n = 1000 if quick else 100  # estimators that solve for each class on its own take minutes
     X = rng.standard_normal((n, 2))
     return {"X": X, "y": np.arange(n) if is_classifier(model) else X[:, 0]}
 

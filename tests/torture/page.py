@@ -52,7 +52,7 @@ def _cells(found, unit):
 
 
 def described(kept, attacks):
-    """The table, how it was made, what the attacks also say, and what failed."""
+    """The table, how it was made, further results, and what failed."""
     parts = [table(kept, attacks), "\n".join(_commands(kept, attacks))]
     every = [(seed, name, found) for seed in kept for name, found in kept[seed].items()]
     notes = [f"- `{name}`, seed {seed}: {f['note']}." for seed, name, f in every if f["note"]]
@@ -61,7 +61,7 @@ def described(kept, attacks):
         for seed, name, found in every
         for failure in found["failures"][:5]
     ]
-    for title, lines in (("What the attacks also say:", notes), ("Failures:", wrong)):
+    for title, lines in (("Further results:", notes), ("Failures:", wrong)):
         parts += [title, "\n".join(lines)] if lines else []
     return "\n\n".join(parts)
 

@@ -33,7 +33,7 @@ from tests.torture.forks import Forks, is_alive
 
 REPLICAS, HELD = 3, 60
 EDIT = 0.1  # seconds from its start in which a kill falls
-PATIENCE = 600.0  # seconds for a replica to become ready, on a machine that may be busy
+PATIENCE = 600.0  # seconds for a replica to become ready, on a computer that may be busy
 QUERIES = np.random.default_rng(1).standard_normal((25, 3))
 MODEL = "/v2/models/m"
 

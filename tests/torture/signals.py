@@ -116,8 +116,8 @@ class Table(Model):
 
     def __init__(self, name):
         super().__init__("kda")
-        machine = gramian.KernelDiscriminant(gamma=0.5, ridge=0.1)
-        self.table = gramian.TableModel(machine, target="t", id_column="n").fit(self._rows(0, N))
+        estimator = gramian.KernelDiscriminant(gamma=0.5, ridge=0.1)
+        self.table = gramian.TableModel(estimator, target="t", id_column="n").fit(self._rows(0, N))
 
     def _rows(self, start, stop):
         some = np.arange(start, stop)

@@ -254,14 +254,14 @@ def _secret_rows(rng, n, table):
     ids = [f"patient-{i:06d}" for i in range(n)]
     labels = [f"diagnosis-{i // 50}-of-{n}" for i in range(n)]
     base, kinds = rng.standard_normal((30, 4)), np.where(np.arange(30) % 2, "well", "ill")
-    machine = gramian.KernelDiscriminant(gamma=0.3, ridge=0.5)
+    estimator = gramian.KernelDiscriminant(gamma=0.3, ridge=0.5)
     words = [f"village {value:.6f}" for value in X[:, 1]]
     if table:
         first = {"name": [f"base{i}" for i in range(30)], "x": base[:, 0], "d": kinds}
         first["place"] = ["here", "there"] * 15
-        model = gramian.TableModel(machine, target="d", id_column="name").fit(first)
+        model = gramian.TableModel(estimator, target="d", id_column="name").fit(first)
     else:
-        model = machine.fit(base, kinds, ids=[f"base{i}" for i in range(30)])
+        model = estimator.fit(base, kinds, ids=[f"base{i}" for i in range(30)])
 
     def rows(some):
         own = [ids[i] for i in some]

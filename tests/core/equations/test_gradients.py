@@ -5,7 +5,6 @@ import pytest
 
 from gramian.core.equations import (
     CRITERIA,
-    KERNEL_RIDGE,
     LS_SVM,
     ClassTargets,
     Responses,
@@ -13,11 +12,9 @@ from gramian.core.equations import (
 )
 from gramian.core.gram._spectrum import decompose
 from gramian.core.kernels import RBF
-from gramian.discriminant._equations import KDA_RMSE
-from gramian.fisher._equations import KFD, KFD_PENALIZED
+from tests.core.equations.conftest import all_equations
 from tests.tolerance import tolerance
 
-MACHINES = [KERNEL_RIDGE, LS_SVM, KDA_RMSE, KFD, KFD_PENALIZED]
 STEP = 1e-5
 # Central differences of a function known to 1e-13 or so are right to 1e-13/STEP + STEP².
 RTOL = 1e-6
@@ -47,7 +44,7 @@ def central(function, x):
     return (function(x * np.exp(STEP)) - function(x * np.exp(-STEP))) / (2 * STEP)
 
 
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
+@all_equations
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

@@ -3,18 +3,14 @@
 import numpy as np
 import pytest
 
-from gramian.core.equations import KERNEL_RIDGE, LS_SVM, decision_changes
+from gramian.core.equations import decision_changes
 from gramian.core.gram import Moments
-from gramian.discriminant._equations import KDA_RMSE
 from gramian.fisher._equations import Fisher
+from tests.core.equations.conftest import EQUATIONS
 from tests.core.equations.test_paths import coefficients, gram
 from tests.tolerance import tolerance
 
-MACHINES = {
-    "ridge": KERNEL_RIDGE,
-    "ls-svm": LS_SVM,
-    "kda": KDA_RMSE,
-}
+FROM_THE_INVERSE = ("ridge", "ls-svm", "kda")  # the others are functions of a resolvent
 
 
 def changes(equations, K, Y, ridge, weight, at):
@@ -32,12 +28,12 @@ def changes(equations, K, Y, ridge, weight, at):
 
 
 def decisions(name, K, y, ridge, train):
-    """Decision values at all samples of the machine trained on ``train``, repeats included."""
+    """Decision values at all samples of the model trained on ``train``, repeats included."""
     b, z = coefficients(name, K[np.ix_(train, train)], y[train], ridge)
     return b + K[:, train] @ z
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", FROM_THE_INVERSE)
 @pytest.mark.parametrize("n", [2, 3, 20])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_changes_equal_refits(name, n, weighted):
@@ -45,7 +41,7 @@ def test_changes_equal_refits(name, n, weighted):
     X, Y, ridge = rng.standard_normal((n, 2)), rng.standard_normal((n, 2)), 0.1
     weight = rng.integers(1, 4, n) if weighted else np.ones(n, dtype=int)
     K = gram(X, X)
-    delta = changes(MACHINES[name], K, Y, ridge, weight.astype(float), np.arange(n))
+    delta = changes(EQUATIONS[name], K, Y, ridge, weight.astype(float), np.arange(n))
     assert delta.shape == (n, n, 2)
     everyone = np.repeat(np.arange(n), weight)
     for i in range(n):
@@ -83,8 +79,8 @@ def test_rows_of_some_samples():
     rng = np.random.default_rng(0)
     X, Y, weight = rng.standard_normal((9, 2)), rng.standard_normal((9, 1)), np.ones(9)
     K, at = gram(X, X), np.array([7, 2])
-    whole = changes(KDA_RMSE, K, Y, 0.5, weight, np.arange(9))
-    block = changes(KDA_RMSE, K, Y, 0.5, weight, at)
+    whole = changes(EQUATIONS["kda"], K, Y, 0.5, weight, np.arange(9))
+    block = changes(EQUATIONS["kda"], K, Y, 0.5, weight, at)
     np.testing.assert_array_equal(block, whole[at])
 
 
@@ -93,7 +89,7 @@ def test_the_own_change_leads_to_the_left_out_value():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 2)), rng.standard_normal(12)
     K, everyone = gram(X, X), np.arange(12)
-    delta = changes(LS_SVM, K, y[:, None], 0.2, np.ones(12), everyone)[..., 0]
+    delta = changes(EQUATIONS["ls-svm"], K, y[:, None], 0.2, np.ones(12), everyone)[..., 0]
     fitted = decisions("ls-svm", K, y, 0.2, everyone)
     left_out = [decisions("ls-svm", K, y, 0.2, np.delete(everyone, i))[i] for i in range(12)]
     atol = tolerance(12, cond=12 / 0.2, power=1)

@@ -1,21 +1,12 @@
-"""Leave-one-out along a path, against n real refits that solve each machine's own problem."""
+"""Leave-one-out along a path, against n real refits that solve each estimator's own problem."""
 
 import numpy as np
 import pytest
 
-from gramian.core.equations import KERNEL_RIDGE, LS_SVM, ClassTargets, Responses
+from gramian.core.equations import ClassTargets, Responses
 from gramian.core.gram._spectrum import decompose
-from gramian.discriminant._equations import KDA_RMSE
-from gramian.fisher._equations import KFD, KFD_PENALIZED
+from tests.core.equations.conftest import EQUATIONS
 from tests.tolerance import tolerance
-
-MACHINES = {
-    "ridge": KERNEL_RIDGE,
-    "ls-svm": LS_SVM,
-    "kda": KDA_RMSE,
-    "kfd": KFD,
-    "kfd-penalized": KFD_PENALIZED,
-}
 
 
 def gram(X, Z):
@@ -23,7 +14,7 @@ def gram(X, Z):
 
 
 def coefficients(name, K, y, ridge):
-    """``(intercept, z)`` by the defining system of each machine, row i of K being sample i."""
+    """``(intercept, z)`` by the defining system of each estimator, row i of K being sample i."""
     n, m = K.shape
     if name == "ridge":
         return 0.0, np.linalg.solve(K + ridge * np.eye(n), y)
@@ -43,7 +34,7 @@ def coefficients(name, K, y, ridge):
 
 
 def refit_without(name, K, Y, ridge, i):
-    """Decision values at sample i of the machine trained on the rest."""
+    """Decision values at sample i of the model trained on the rest."""
     keep = np.arange(len(K)) != i
     columns = slice(None) if name.startswith("kfd") else keep  # saadi2004, §2.3: columns stay
     values = [
@@ -68,20 +59,20 @@ def class_targets(labels, n_classes, kind):
     return Y
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", EQUATIONS)
 @pytest.mark.parametrize("n", [2, 3, 25])
 def test_regression_path_equals_refits(name, n):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
     K, ridges = gram(X, X), np.array([1e-3, 0.1, 10.0])
-    F = MACHINES[name].loo_path(decompose(K.copy()), Responses(Y).fitted, ridges)
+    F = EQUATIONS[name].loo_path(decompose(K.copy()), Responses(Y).fitted, ridges)
     assert F.shape == (3, n, 2)
     for f, ridge in zip(F, ridges, strict=True):
         expected = np.array([refit_without(name, K, Y, ridge, i) for i in range(n)])
         np.testing.assert_allclose(f, expected, rtol=0, atol=tolerance(n, cond=1e3, power=2))
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", EQUATIONS)
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 @pytest.mark.parametrize("counts", [(8, 12), (1, 9), (6, 5, 7), (1, 4, 8), (1, 1)])
 def test_classification_path_equals_refits(name, kind, counts):
@@ -90,7 +81,7 @@ def test_classification_path_equals_refits(name, kind, counts):
     n, ridge = len(labels), 0.1
     K = (lambda X: gram(X, X))(rng.standard_normal((n, 2)))
     targets = ClassTargets(labels, len(counts), kind)
-    F = targets.decisions(MACHINES[name].loo_path(decompose(K.copy()), targets.fitted, [ridge]))[0]
+    F = targets.decisions(EQUATIONS[name].loo_path(decompose(K.copy()), targets.fitted, [ridge]))[0]
 
     def left_out_value(i):
         keep = np.arange(n) != i
@@ -102,7 +93,7 @@ def test_classification_path_equals_refits(name, kind, counts):
     np.testing.assert_allclose(F, expected, rtol=0, atol=tolerance(n, cond=1e3, power=2))
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", EQUATIONS)
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 def test_integer_weights_equal_repetition(name, kind):
     """Sample i left out with all its copies: train on the repeated rest, predict i."""
@@ -112,7 +103,7 @@ def test_integer_weights_equal_repetition(name, kind):
     weight = rng.integers(1, 4, n)
     targets = ClassTargets(labels, 3, kind, weight.astype(float))
     spectrum = decompose(gram(X, X), weight.astype(float))
-    F = targets.decisions(MACHINES[name].loo_path(spectrum, targets.fitted, [ridge]))[0]
+    F = targets.decisions(EQUATIONS[name].loo_path(spectrum, targets.fitted, [ridge]))[0]
 
     for i in range(n):
         rest = np.repeat(np.delete(np.arange(n), i), np.delete(weight, i))

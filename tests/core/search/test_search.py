@@ -14,16 +14,7 @@ from gramian.core.search import Problem, select
 from gramian.core.search._ladder import Place, _descend
 from gramian.core.search._search import SUBSAMPLE
 from gramian.discriminant._equations import KDA_RMSE
-from gramian.fisher._equations import KFD, KFD_PENALIZED
-
-MACHINES = [
-    KERNEL_RIDGE,
-    LS_SVM,
-    KDA_RMSE,
-    KFD,
-    KFD_PENALIZED,
-]
-
+from tests.core.equations.conftest import all_equations
 
 rbf = make_kernel("rbf")
 
@@ -52,7 +43,7 @@ def criterion_by_refits(problem, gamma, ridge, name):
     return CRITERIA[name].value(F, problem.targets)
 
 
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
+@all_equations
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 def test_rings_are_told_apart(equations, kind):
     problem = ring_problem(90, equations, n_classes=3, kind=kind)
@@ -126,7 +117,7 @@ def responses(n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
+@all_equations
 @pytest.mark.parametrize("ridge", ["loo", 0.1])
 def test_the_ladder_is_as_good_as_the_path(equations, ridge):
     problem = ring_problem(300, equations, n_classes=3)
@@ -251,7 +242,7 @@ def test_memory_is_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 9])
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
+@all_equations
 @pytest.mark.parametrize("kind", ["signs", "fisher"])
 def test_few_samples(n, equations, kind):
     found = select(ring_problem(n, equations, kind=kind), random_state=0)
@@ -260,7 +251,7 @@ def test_few_samples(n, equations, kind):
     assert found.gamma > 0
 
 
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
+@all_equations
 @pytest.mark.parametrize("case", ["copies", "all equal", "constant feature", "singletons", "zero"])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_awkward_samples(equations, case, criterion):
@@ -282,7 +273,7 @@ def test_awkward_samples(equations, case, criterion):
 
 
 @pytest.mark.parametrize("search", ["nelder-mead", "gradient"])
-@pytest.mark.parametrize("equations", MACHINES, ids=lambda equations: equations.name)
+@all_equations
 def test_other_searches_agree_with_the_path(search, equations):
     problem = ring_problem(60, equations)
     by_path = select(problem, random_state=0)

@@ -30,7 +30,7 @@ def model(request):
 
 @pytest.fixture(params=PLAIN)
 def plain(request):
-    """One of each machine and kind."""
+    """One with each intercept, and a regressor."""
     return clone(TUNED[request.param])
 
 

@@ -37,7 +37,7 @@ def test_units_do_not_matter(model):
 
 
 def left_out_by_solving(name, K, y, ridge):
-    """Decision value at each sample of the machine solved without it."""
+    """Decision value at each sample of the model solved without it."""
     n, left_out = len(K), np.empty(len(K))
     for i in range(n):
         stay = np.arange(n) != i

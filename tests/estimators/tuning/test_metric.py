@@ -37,7 +37,7 @@ def samples(model, n=100, d=8, seed=0):
 
 
 def plain(model):
-    """The same machine without a metric, with the values in use."""
+    """The same estimator without a metric, with the values in use."""
     given = {strength_name(model): 1 / strength(model) if hasattr(model, "C_") else strength(model)}
     return clone(model).set_params(
         metric=None, kernel=model.kernel_.name, gamma=model.gamma_, **given
