@@ -25,9 +25,6 @@ from gramian.files._validate import check_parameters, check_state
 READ = "without folds"
 """What a read may add to a state: the choices without each fold."""
 
-_LATER = {"verbose": 0, "n_jobs": None, "encoding": None, "subject_column": None}
-"""Parameters that are not written at these values, so that older fingerprints stay."""
-
 
 class Encoder:
     """Encodes values; collects their arrays in `members`.
@@ -64,7 +61,6 @@ class Encoder:
             key: self.value(value, f"the parameter `{key}` of {name}")
             for key, value in model.get_params(deep=False).items()
             if key != "device"  # a file has no device: it can be loaded on any computer
-            if key not in _LATER or value != _LATER[key]
         }
         check_parameters(model)
         state = self.value(state, f"the state of {name}")
