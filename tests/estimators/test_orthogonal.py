@@ -748,3 +748,32 @@ def test_the_width_is_that_of_least_squares_or_its_neighbour(cls):
     y, peer = (wave > 0, LeastSquaresSVC()) if classes else (wave, LeastSquaresSVR())
     ratio = cls(max_basis=20).fit(X, y).gamma_ / peer.fit(X, y).gamma_
     assert min(abs(np.log(ratio / factor)) for factor in (0.5, 1.0, 2.0)) < 1e-12
+
+
+@pytest.mark.parametrize("given", [{}, {"gamma": 1.0}, {"selection": "random", "max_basis": 20}])
+def test_a_callback_hears_of_every_trial(given):
+    """Those of the search for widths, if there is one, and those that choose among them."""
+    X, y = make_samples(OrthogonalKernelClassifier(), 40)
+    heard = []
+    model = OrthogonalKernelClassifier(callback=heard.append, **given).fit(X, y)
+    trials = [trial for trial in heard if trial.stage == "left out"]
+    searched = [trial for trial in heard if trial.stage != "left out"]
+    assert bool(searched) == ("gamma" not in given)
+    if given.get("selection") != "random":  # else leave-one-out has nothing to compare
+        best = min(trials, key=lambda trial: trial.value)
+        assert (best.gamma, best.ridge) == (model.gamma_, model.ridge_)
+    quiet = OrthogonalKernelClassifier(**given).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), quiet.decision_function(X))
+
+
+def test_the_criterion_is_that_of_the_search_for_widths():
+    X, y = make_samples(OrthogonalKernelClassifier(), 40)
+    heard = {}
+    for criterion in ("log", "hinge"):
+        trials = heard[criterion] = []
+        OrthogonalKernelClassifier(criterion=criterion, callback=trials.append).fit(X, y)
+    log, hinge = (trials[0] for trials in heard.values())
+    assert log.gamma == hinge.gamma
+    assert log.value != hinge.value
+    with pytest.raises(ValueError, match="criterion must be one of"):
+        OrthogonalKernelRegressor(criterion="log").fit(X, X[:, 0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from gramian.core.arrays import Array, Device, MatrixLike, RandomSource
 from gramian.core.engines import Holdings, check_choice
 from gramian.core.estimators import LiveClassifier, LiveRegressor, check_two_classes, is_chunked
 from gramian.core.kernels import GammaLike, KernelLike
+from gramian.core.search import Trial
 from gramian.orthogonal._chunked import ChunkedRows
 from gramian.orthogonal._spec import BasisSpec
 
@@ -97,15 +98,20 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         Number of centres without improvement after which the selection stops.
     penalize_bias : bool, default=False
         Whether λ also penalises the bias, as in the paper.
+    criterion : {"log", "squared", "hinge", "error"}, optional
+        Of the search for the widths that ``gamma="cv"`` tries, by least squares on some samples;
+        see `LeastSquaresSVC`. Trials compare squared errors.
     random_state : int, RandomState or None, default=0
         Draws the candidates of ``selection="gain"``, the centres of ``"random"`` and the samples
         of ``"cv"``.
+    callback : callable, optional
+        Called with a `Trial` after every evaluation, of that search and of trials.
     tuning_fraction : float, optional
         Fraction of the samples, drawn at random, on which width, centres and λ are chosen. They are
         then set aside: the model does not hold them, and nothing that it holds was seen by a
         choice, as prediction sets and intervals require.
     verbose : int, default=0
-        1 prints what `fit` and `reselect` have chosen.
+        1 prints what `fit` and `reselect` try and choose.
     n_jobs : int, optional
         Threads that work side by side: at widths, kernels and blocks of large matrices. None means
         one for each 250 samples, two at least and as many as cores at most, unless a joblib context
@@ -174,7 +180,9 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         epsilon: float = 0.0,
         patience: int = 20,
         penalize_bias: bool = False,
+        criterion: str | None = None,
         random_state: RandomSource = 0,
+        callback: Callable[[Trial], object] | None = None,
         tuning_fraction: float | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -196,7 +204,9 @@ class OrthogonalKernelClassifier(ChunkedRows, LiveClassifier):
         self.epsilon = epsilon
         self.patience = patience
         self.penalize_bias = penalize_bias
+        self.criterion = criterion
         self.random_state = random_state
+        self.callback = callback
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -254,9 +264,10 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
     ----------
     kernel, gamma, degree, coef0, kernel_params, metric, max_basis, tol, stopping, selection
         See `OrthogonalKernelClassifier`.
-    penalty, ridge, epsilon, patience, penalize_bias, random_state, tuning_fraction, verbose
+    penalty, ridge, epsilon, patience, penalize_bias, random_state, callback, tuning_fraction
         See `OrthogonalKernelClassifier`.
-    n_jobs, device
+    criterion : {"squared"}, optional
+    verbose, n_jobs, device
         See `OrthogonalKernelClassifier`.
 
     Attributes
@@ -305,7 +316,9 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         epsilon: float = 0.0,
         patience: int = 20,
         penalize_bias: bool = False,
+        criterion: str | None = None,
         random_state: RandomSource = 0,
+        callback: Callable[[Trial], object] | None = None,
         tuning_fraction: float | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -326,7 +339,9 @@ class OrthogonalKernelRegressor(ChunkedRows, LiveRegressor):
         self.epsilon = epsilon
         self.patience = patience
         self.penalize_bias = penalize_bias
+        self.criterion = criterion
         self.random_state = random_state
+        self.callback = callback
         self.tuning_fraction = tuning_fraction
         self.verbose = verbose
         self.n_jobs = n_jobs

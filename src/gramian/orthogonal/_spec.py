@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from gramian.core.engines import (
     Engine,
     Holdings,
     KernelSpec,
+    Listener,
     Spec,
     State,
     Stored,
@@ -23,6 +25,7 @@ from gramian.core.engines import (
     map_side_by_side,
     validate_gamma,
 )
+from gramian.core.engines._spec import Callback, called_too
 from gramian.core.equations import LS_SVM
 from gramian.core.gram import Rebuild
 from gramian.core.kernels import KERNELS, Kernel
@@ -66,6 +69,8 @@ class BasisSpec(Spec[BasisState]):
     tuner : DenseSpec, optional
         Least squares on the Gram matrix of some samples, which chooses the kernel, the width and
         the metric; None where gamma is given.
+    callback : callable, optional
+        Is called with each setting that is tried, by the tuner as well.
     chosen_ridge : str or float
         λ that was chosen, or the rule by which each basis finds its own.
     chosen_on_data : tuple of str
@@ -79,6 +84,7 @@ class BasisSpec(Spec[BasisState]):
     random_state: Any
     one_vs_rest: bool = False
     tuner: DenseSpec | None = None
+    callback: Callback | None = None
     chosen_ridge: str | float = "cv"
     chosen_on_data: tuple[str, ...] = ()
     state_type: ClassVar[type[State]] = BasisState
@@ -102,7 +108,17 @@ class BasisSpec(Spec[BasisState]):
         listed = isinstance(model.gamma, list | tuple)
         tuner, state = _tuner(model), fixed_seed(model.random_state)
         widths = _widths(model, listed) if tuner is None else (_searched(tuner.kernel),)
-        return cls(widths, listed, rules, model.ridge, model.penalty, state, one_vs_rest, tuner)
+        return cls(
+            widths,
+            listed,
+            rules,
+            model.ridge,
+            model.penalty,
+            state,
+            one_vs_rest,
+            tuner,
+            model.callback,
+        )
 
     @property
     def device(self) -> Any:
@@ -143,6 +159,11 @@ class BasisSpec(Spec[BasisState]):
         best = min(range(len(found)), key=lambda i: found[i][0])
         return replace(tried[best], chosen_ridge=found[best][1] if rule == "cv" else rule)
 
+    def listening(self, listener: Listener) -> Self:
+        tuner = None if self.tuner is None else self.tuner.listening(listener)
+        callback = called_too(listener, self.widths[0].kernel.name, self.callback)
+        return replace(self, tuner=tuner, callback=callback)
+
     def fixed(self, widths: Sequence[KernelSpec]) -> Self:
         """Return the spec with these kernels, which have their widths."""
         searched = ("ridge",) if isinstance(self.ridge, str) else ()
@@ -158,7 +179,7 @@ class BasisSpec(Spec[BasisState]):
             return [first.with_gamma(scale * far) for far in _FAR]
         size = _SEARCHED_WELL if self.drawn or tuner.metric is not None else _SEARCHED
         some = holdings.take(subsample(tuner.problem(holdings), size))
-        specs = tuner.for_each_kernel()
+        specs = tuner.with_locked_callback(Lock()).for_each_kernel()
         tuned = map_side_by_side(lambda spec: spec.resolve(some).kernel, specs, some)
         given = not isinstance(first.gamma, str)
         steps = [1.0] if self.drawn or given else _NEIGHBOURS.tolist()
@@ -321,7 +342,14 @@ def _tuner(model: Any) -> DenseSpec | None:
         own = KernelSpec.read(model.kernel, *words, searches=("loo",), device=model.device)
         own.check_metric(model.metric)
         given = factors and is_number(model.ridge) and model.ridge > 0
-        return DenseSpec(own, LS_SVM, model.ridge if given else "loo", metric=model.metric)
+        return DenseSpec(
+            own,
+            LS_SVM,
+            model.ridge if given else "loo",
+            metric=model.metric,
+            criterion=model.criterion,
+            callback=model.callback,
+        )
     if kernel == "loo" or model.metric is not None:
         raise ValueError(
             f'kernel="loo" and metric choose widths: gamma must be "cv", or a number for '

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gramian.core.arrays import to_host
 from gramian.core.engines import Holdings
+from gramian.core.search import Trial
 from gramian.core.search._order import repeatable
 from gramian.orthogonal._fixed_basis import target_columns
 from gramian.orthogonal._normal_equations import Axes, basis_features, best_ridge
@@ -39,6 +41,7 @@ class Trials:
                 f"Give numbers as gamma and ridge."
             )
         self._limit = min(spec.rules.max_basis or TRIED_WITH, TRIED_WITH)
+        self._lock = Lock()  # several specs are tried at a time
         self._holdings, self._outputs = holdings, np.concatenate(spec.groups(holdings))
         order = repeatable(spec.random_state).permutation(len(holdings))
         self._some, self._many = order[:TRIED_ON], order[:_DRAWN_ON]
@@ -46,9 +49,18 @@ class Trials:
         self._parts = np.array_split(self._some, min(n_parts, len(self._some)))
 
     def run(self, spec: BasisSpec) -> tuple[float, float]:
-        """Return the error with this spec, summed over the parts, and the best λ for it."""
-        if spec.drawn:
-            return self._left_out(spec)
+        """Return the mean squared error with this spec, and the best λ for it."""
+        some, judge = (self._many, self._left_out) if spec.drawn else (self._some, self._over_parts)
+        errors, ridge = judge(spec)
+        error = errors / float(self._holdings.weight[some].sum())
+        if spec.callback is not None:
+            trial = Trial("left out", len(some), spec.gamma, ridge, error, error)
+            with self._lock:
+                spec.callback(trial)
+        return error, ridge
+
+    def _over_parts(self, spec: BasisSpec) -> tuple[float, float]:
+        """Return the squared error, summed over the parts, and λ."""
         few, holdings = replace(spec.rules, max_basis=self._limit), self._holdings
         spec = replace(spec, rules=few)
         ridges, errors = np.empty(0), np.zeros(1)

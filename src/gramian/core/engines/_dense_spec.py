@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, ClassVar, Literal, Self
@@ -32,7 +32,7 @@ from gramian.core.engines._parameters import check_class_weight
 from gramian.core.engines._primal import PRIMAL, LinearDenseEngine, PrimalEngine, PrimalPredictor
 from gramian.core.engines._rows import make_rows
 from gramian.core.engines._side_by_side import map_side_by_side
-from gramian.core.engines._spec import Listener, Spec
+from gramian.core.engines._spec import Callback, Listener, Spec, called_too
 from gramian.core.engines._state import State, Stored
 from gramian.core.engines._validate_chosen import validate_selection
 from gramian.core.equations import (
@@ -54,7 +54,6 @@ from gramian.core.validation import check_number
 
 _TYPICAL = 400  # samples that are enough for a median distance
 ClassWeight = Mapping[Any, float] | str | None
-Callback = Callable[[Trial], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,14 +322,8 @@ class DenseSpec(Spec[DenseState]):
         return replace(self, callback=call)
 
     def listening(self, listener: Listener) -> Self:
-        name, callback = self.kernel.kernel.name, self.callback
-
-        def both(trial: Trial) -> None:
-            listener(name, trial)
-            if callback is not None:
-                callback(trial)
-
-        return replace(self, callback=both)
+        name = self.kernel.kernel.name
+        return replace(self, callback=called_too(listener, name, self.callback))
 
     # -- engines --------------------------------------------------------------------------------
 

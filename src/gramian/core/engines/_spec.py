@@ -17,8 +17,21 @@ from gramian.core.search import Trial
 HOST = "numpy"
 """In place of a device: the estimator computes in host memory only."""
 
+Callback = Callable[[Trial], object]
+"""Is called with each setting that a search tries."""
 Listener = Callable[[str, Trial], None]
 """Is called with the name of a kernel and each setting that a search tries for it."""
+
+
+def called_too(listener: Listener, name: str, callback: Callback | None) -> Callback:
+    """The callback, with a call of the listener before it."""
+
+    def both(trial: Trial) -> None:
+        listener(name, trial)
+        if callback is not None:
+            callback(trial)
+
+    return both
 
 
 S = TypeVar("S", bound=State)

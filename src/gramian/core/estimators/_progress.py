@@ -18,9 +18,10 @@ LONG = 2.0
 
 @dataclass
 class Stage:
-    """Settings that a search has tried on as many samples."""
+    """Settings that a search has tried on as many samples, by one criterion."""
 
     kernel: str
+    name: str
     n: int
     start: float
     tried: int = 0
@@ -82,12 +83,12 @@ class SearchProgress:
     def record(self, kernel: str, trial: Trial) -> None:
         """Record a setting that was tried with this kernel."""
         stage, now = self.stages.get(kernel), perf_counter()
-        if stage is None or stage.n != trial.n:
+        if stage is None or (stage.name, stage.n) != (trial.stage, trial.n):
             if stage is not None:
                 left = stage.seconds_left(self.n, now)
                 more = f", about {left:.0f} s to go" if left > LONG else ""
                 self._print(f"{stage.describe()}, {self._passed()}{more}.")
-            stage = self.stages[kernel] = Stage(kernel, trial.n, now)
+            stage = self.stages[kernel] = Stage(kernel, trial.stage, trial.n, now)
         stage.add(trial)
 
     def _passed(self) -> str:

@@ -15,7 +15,7 @@ class Trial(NamedTuple):
     """One evaluated setting; `callback` is called with it."""
 
     stage: str
-    """``"subsample"`` or ``"all samples"``."""
+    """``"subsample"``, ``"all samples"``, or ``"left out"`` of a selection of centres."""
     n: int
     """Number of samples that the criterion was computed on."""
     gamma: Any
@@ -71,7 +71,7 @@ class Selection:
 class Trace:
     """Keeps what was tried, and tells the callback."""
 
-    callback: Callable[[Trial], None] | None = None
+    callback: Callable[[Trial], object] | None = None
     paths: list[tuple[Trial, Array, Array]] = field(default_factory=list)
     common: tuple[float, float] | None = None
 

@@ -41,7 +41,7 @@ def select(
     by_feature: bool = False,
     start: tuple[Any, float] | None = None,
     random_state: Any = None,
-    callback: Callable[[Trial], None] | None = None,
+    callback: Callable[[Trial], object] | None = None,
 ) -> Selection:
     """Choose width and ridge by exact leave-one-out.
 
