@@ -355,3 +355,21 @@ def test_groups_follow_other_edits():
     assert not set(tuned.groups_) & (set(groups) - set(tuned.groups_))
     counts = np.bincount(groups, minlength=100)
     assert all(counts[g] == np.sum(tuned.groups_ == g) for g in np.unique(tuned.groups_))
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_one_group_alone_cannot_be_left_out(name):
+    """It can be learned with given hyper-parameters, and others may come."""
+    model = clone(ESTIMATORS[name])
+    X, y, groups = grouped(model)
+    model.fit(X[:12], y[:12], groups=["a"] * 12)
+    with pytest.raises(ValueError, match="all 12 samples belong to the group a"):
+        model.loo_score()
+    model.partial_fit(X[12:], y[12:], groups=["b"] * 12)
+    assert np.isfinite(model.loo_score())
+
+
+def test_one_group_alone_cannot_be_tuned_on():
+    X, y, _ = grouped(LeastSquaresSVC())
+    with pytest.raises(ValueError, match="leaving out groups needs at least two"):
+        LeastSquaresSVC().fit(X, y, groups=np.zeros(24, dtype=int))

@@ -69,6 +69,7 @@ class CrossFitted(Protocol):
 
 def held_folds(holdings: Holdings, folds: int, random_state: Any = None) -> Array:
     """The fold of each held sample; see `gramian.core.search.fold_numbers`."""
+    holdings.require_groups()
     labels = None if holdings.classes is None else holdings.labels
     codes = holdings.codes
     number = len(holdings) if codes is None else int(codes.max()) + 1

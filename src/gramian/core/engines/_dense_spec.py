@@ -214,6 +214,7 @@ class DenseSpec(Spec[DenseState]):
 
     def tune(self, holdings: Holdings, start: Self | None) -> Self:
         """Choose the kernel, or its width and ridge, by leave-one-out, without factors."""
+        holdings.require_groups()
         if self.kernel.candidates:
             specs = self.with_locked_callback(Lock()).for_each_kernel()
             tuned = map_side_by_side(lambda spec: spec.tune(holdings, start), specs, holdings)

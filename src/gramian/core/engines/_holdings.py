@@ -88,6 +88,14 @@ class Holdings:
             return None
         return np.unique(self.groups, return_inverse=True)[1]
 
+    def require_groups(self) -> None:
+        """Raise ValueError if all samples belong to one group: without it nothing is left."""
+        if self.groups is not None and (self.groups == self.groups[0]).all():
+            raise ValueError(
+                f"leaving out groups needs at least two, and all {len(self)} samples belong to the "
+                f"group {self.groups[0]!s}. Learn samples of another group, or fit without groups."
+            )
+
     def appended(
         self, X: Any, y: Array, weight: Array, ids: Array, next_id: int, groups: Array | None = None
     ) -> Holdings:

@@ -348,7 +348,7 @@ def calibrated(now: Fitted) -> tuple[float, float]:
 
     The largest value replaces infinite ones, which occur for classes without samples.
     """
-    F, holdings = now.derived("loo", lambda now: now.engine.loo(now.holdings)), now.holdings
+    F, holdings = now.loo(), now.holdings
     largest = float(np.abs(F[np.isfinite(F)]).max(initial=1.0))
     if isinstance(now.spec, Calibrated) and now.spec.scale is not None:
         return largest, now.spec.scale

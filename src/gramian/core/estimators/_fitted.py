@@ -57,6 +57,11 @@ class Fitted:
         found: Value = self.cache[name]
         return found
 
+    def loo(self) -> Array:
+        """Return exact leave-one-out outputs (n, t) of the held samples, computed on first use."""
+        self.holdings.require_groups()
+        return self.derived("loo", lambda now: now.engine.loo(now.holdings))
+
     def moved(self, holdings: Holdings, engine: Engine) -> Fitted:
         """Return the model with other holdings, and an engine for them."""
         return Fitted(self.spec, holdings, engine, self.samples, self.names, self.fold_specs)

@@ -106,8 +106,7 @@ def known_doubts(model: Any, now: Any) -> list[str | None]:
     """What speaks against a fit that knows its outputs out of fold; nothing if it does not."""
     if "out of fold" not in now.cache:
         return []
-    now.cache["loo"] = now.engine.loo(now.holdings)
-    return _doubts(model, now, now.cache["out of fold"], now.cache["loo"])
+    return _doubts(model, now, now.cache["out of fold"], now.loo())
 
 
 def _doubts(model: Any, now: Any, F: Array, left_out: Array) -> list[str | None]:

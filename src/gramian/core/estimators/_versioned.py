@@ -124,4 +124,4 @@ class Versioned:
 
     def _loo_outputs(self) -> Array:
         """Return exact leave-one-out outputs of the held samples, of shape (n, t)."""
-        return self._derived("loo", lambda now: now.engine.loo(now.holdings))
+        return self._derived("loo", Fitted.loo)
