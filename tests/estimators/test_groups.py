@@ -361,7 +361,7 @@ def test_groups_follow_other_edits():
 def test_one_group_alone_cannot_be_left_out(name):
     """It can be learned with given hyper-parameters, and others may come."""
     model = clone(ESTIMATORS[name])
-    X, y, groups = grouped(model)
+    X, y, _ = grouped(model)
     model.fit(X[:12], y[:12], groups=["a"] * 12)
     with pytest.raises(ValueError, match="all 12 samples belong to the group a"):
         model.loo_score()
