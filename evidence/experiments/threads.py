@@ -145,6 +145,7 @@ def report(records: list[Record]) -> list[Part]:
             rows.append([cores, n, load, record["threads"], *cells, record["before"]])
         if load == "idle":
             gains.append([cores, n, *_gains(some)])
+    repeats = " or ".join(str(count) for count in grouped(records, "repeats"))
     on = "; ".join(
         f"{', '.join(str(cores) for cores in grouped(some, 'cores'))} cores: {processor}"
         for processor, some in grouped(records, "processor").items()
@@ -153,8 +154,8 @@ def report(records: list[Record]) -> list[Part]:
         Text(
             "A tuned fit of `LeastSquaresSVC` and of `StackedKernelClassifier` with their "
             "default parameters on n samples with 20 features, one sample learned and "
-            f"forgotten again, and one row predicted over HTTP. The least of {REPEATS} "
-            f"repetitions of a fit, and of {3 * REPEATS} of the others, fewer once they have "
+            f"forgotten again, and one row predicted over HTTP. The least of {repeats} "
+            f"repetitions of a fit, three times as many of the others, fewer once they have "
             f"taken {ENOUGH:g} s. Each number of threads is set by `OPENBLAS_NUM_THREADS` in a "
             "separate process; by default nothing is set. The process may use the given "
             "number of cores. Busy: another process for each of these cores runs a busy loop. "
