@@ -7,7 +7,7 @@ import pytest
 
 from gramian import KernelDiscriminant, LeastSquaresSVC, LeastSquaresSVR, TableModel
 from gramian.core.equations import probabilities
-from gramian.data import label_issues
+from gramian.data import doubtful, label_issues
 from gramian.datasets import make_banana
 
 
@@ -96,3 +96,28 @@ def test_a_model_that_knows_nothing_doubts_no_label():
     np.testing.assert_allclose(model.loo_predict_proba(), 1 / 3)
     assert len(label_issues(model).ids) == 0
     assert len(label_issues(model, top=2).ids) == 2
+
+
+def test_doubtful_samples_of_a_classifier_are_its_label_issues(flipped):
+    issues, found = label_issues(flipped, top=5), doubtful(flipped, 5)
+    assert found.to_dict() == issues.to_dict()
+    assert found.rows()[0] == {name: column[0] for name, column in issues.to_dict().items()}
+    assert len(found) == 5
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_doubtful_samples_of_a_regressor_have_the_largest_errors_left_out(several):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2))
+    y = np.column_stack([X[:, 0], X[:, 1] ** 2]) if several else X[:, 0].copy()
+    y[4] += 5.0
+    model = LeastSquaresSVR(gamma=0.5, C=10.0).fit(X, y)
+    found = doubtful(model, 3)
+    assert found.ids[0] == 4
+    assert found.probability is None
+    for name, given, suggested, error in zip(*found.to_dict().values(), strict=True):
+        refit = model.refitted().forget(name)
+        (expected,) = refit.predict(X[[name]])
+        np.testing.assert_allclose(suggested, expected, rtol=1e-8)
+        np.testing.assert_array_equal(given, y[name])
+        np.testing.assert_allclose(error, np.sqrt(np.mean((y[name] - expected) ** 2)), rtol=1e-8)

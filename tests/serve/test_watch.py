@@ -67,7 +67,7 @@ def test_samples_come_with_their_values(serving, client):
     answer = client.post(f"{MODEL}/samples", json={"ids": [7, 2]}).json()["samples"]
     assert [sample["id"] for sample in answer] == [2, 7]
     np.testing.assert_allclose(list(answer[1]["values"].values()), model.X_fit_[7])
-    assert answer[0]["others_say"] == model.loo_predict()[2]
+    assert answer[0]["suggested"] == model.loo_predict()[2]
     assert client.post(f"{MODEL}/samples", json={"ids": [99]}).status_code in (404, 422)
 
 

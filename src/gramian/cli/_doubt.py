@@ -26,9 +26,7 @@ def run(*, model: str, top: int | None, output: str | None) -> dict[str, Any]:
     if is_classifier(estimator):
         doubts = label_issues(fitted, top=top).to_dict()
     else:
-        names = {"id": "id", "target": "given", "others_say": "suggested", "error": "error"}
-        rows = doubtful(fitted, top or _FEW)
-        doubts = {name: [row[key] for row in rows] for key, name in names.items()}
+        doubts = doubtful(fitted, top or _FEW).to_dict()
     if output:
         write_table(output, doubts, notation_of(fitted))
     return {

@@ -73,7 +73,7 @@ def run(
         **_assess.describe(model),
         "new_rows": found,
         "leave_one_out": _assess.leave_one_out(model),
-        "doubtful": data.doubtful(model, doubtful),
+        "doubtful": data.doubtful(model, doubtful).rows(),
         "seconds": {"fit": seconds, "all": perf_counter() - start},
     }
 

@@ -32,7 +32,7 @@ def described(opened: Opened, *, loo: bool, doubtful: int) -> dict[str, Any]:
             facts["new_rows"], facts["notes"] = _assess.new_rows(fitted)
         step("leave-one-out error")
         facts["leave_one_out"] = _assess.leave_one_out(fitted)
-        facts["doubtful"] = data.doubtful(fitted, doubtful)
+        facts["doubtful"] = data.doubtful(fitted, doubtful).rows()
     return facts
 
 

@@ -124,7 +124,7 @@ def _details(facts: dict[str, Any]) -> Iterator[str]:
             "The rows that fit worst: what the model without each of them predicts, and the "
             "probability that it is wrong, or the error."
         )
-        names = [name.replace("_", " ") for name in facts["doubtful"][0]]
+        names = list(facts["doubtful"][0])
         rows = _html.table(names, [list(row.values()) for row in facts["doubtful"]])
         yield _html.section("Doubtful rows", [how, rows])
     yield _html.section("Target", [_html.pairs(facts["target"]["held"])])

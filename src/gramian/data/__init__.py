@@ -5,13 +5,14 @@ refit. A `TableModel` is accepted wherever an estimator is.
 """
 
 from gramian.data._curves import Curve, forgetting_curve, labelling_curve
-from gramian.data._labels import LabelIssues, doubtful, label_issues
+from gramian.data._labels import DoubtfulSamples, LabelIssues, doubtful, label_issues
 from gramian.data._pairs import LeftOutPairs, leave_two_out
 from gramian.data._suggest import Suggestions, suggest
 from gramian.data._values import SampleValues, sample_values
 
 __all__ = [
     "Curve",
+    "DoubtfulSamples",
     "LabelIssues",
     "LeftOutPairs",
     "SampleValues",

@@ -101,7 +101,50 @@ def label_issues(model: Any, *, top: int | None = None) -> LabelIssues:
     return LabelIssues(ids[ranked], y[ranked], classes[best[ranked]], wrong[ranked], labels, P)
 
 
-def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True, eq=False)
+class DoubtfulSamples:
+    """Held samples that fit worst to the models without them, the worst first.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (k,)
+    given : ndarray of shape (k,) or (k, n_targets)
+        The labels or targets that the samples have.
+    suggested : ndarray of the same shape
+        What the model without the sample predicts.
+    probability : ndarray of shape (k,) or None
+        Of a classifier: the probability that the given label is wrong.
+    error : ndarray of shape (k,) or None
+        Of a regressor: the error of that prediction, the root mean square over several targets.
+    """
+
+    ids: Array
+    given: Array
+    suggested: Array
+    probability: Array | None
+    error: Array | None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """A table: one list for each column, which pandas, polars and `TableModel` take."""
+        columns = {
+            "id": self.ids,
+            "given": self.given,
+            "suggested": self.suggested,
+            "probability": self.probability,
+            "error": self.error,
+        }
+        return {name: values.tolist() for name, values in columns.items() if values is not None}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The same, one dict for each sample."""
+        columns = self.to_dict()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def doubtful(model: Any, top: int) -> DoubtfulSamples:
     """The held samples that fit worst to the model without them, likely errors first.
 
     Parameters
@@ -112,10 +155,7 @@ def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
 
     Returns
     -------
-    list of dict
-        The ``id`` of a sample, its ``target``, what the ``others_say``, and the ``probability``
-        that its label is wrong, or the ``error`` of a number: the root mean square over several
-        targets.
+    DoubtfulSamples
 
     Examples
     --------
@@ -123,18 +163,17 @@ def doubtful(model: Any, top: int) -> list[dict[str, Any]]:
     >>> from gramian.data import doubtful
     >>> X = np.linspace(0.0, 1.0, 20)[:, None]
     >>> model = LeastSquaresSVR(gamma=1.0, C=100.0).fit(X, [*X[:19, 0], 9.0])
-    >>> [row["id"] for row in doubtful(model, 1)]
-    [19]
+    >>> doubtful(model, 1).ids
+    array([19])
     """
     estimator = estimator_of(model)
     with estimator._lock:
         ids, y, predicted = estimator.ids_, estimator.y_fit_, estimator.loo_predict()
         P = estimator.loo_predict_proba() if is_classifier(estimator) else None
     if P is not None:
-        values = 1.0 - P[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
+        doubt = 1.0 - P[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
     else:
-        values = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))
-    order, name = np.argsort(-values, kind="stable"), "error" if P is None else "probability"
-    columns = ids.tolist(), y.tolist(), predicted.tolist(), values.tolist()
-    names = ("id", "target", "others_say", name)
-    return [dict(zip(names, (c[i] for c in columns), strict=True)) for i in order[:top].tolist()]
+        doubt = np.sqrt(((y - predicted) ** 2).reshape(len(y), -1).mean(axis=1))
+    worst = np.argsort(-doubt, kind="stable")[:top]
+    by_label = (doubt[worst], None) if P is not None else (None, doubt[worst])
+    return DoubtfulSamples(ids[worst], y[worst], predicted[worst], *by_label)

@@ -152,7 +152,7 @@ def doubtful(published: Published, count: int) -> dict[str, Any]:
     return {
         "version": published.version,
         "n": len(published.model.ids_),
-        "samples": data.doubtful(published.model, count),
+        "samples": data.doubtful(published.model, count).rows(),
     }
 
 
@@ -166,7 +166,7 @@ def samples(published: Published, ids: list[Any]) -> dict[str, Any]:
         {
             "id": model.ids_[place].item(),
             "target": y[place].tolist(),
-            "others_say": predicted[place].tolist(),
+            "suggested": predicted[place].tolist(),
             "values": {name: column[[place]].tolist()[0] for name, column in table.items()},
         }
         for place in places

@@ -121,7 +121,7 @@ function doubt(samples) {
     button.addEventListener("click", () => attempt(() => choose(sample.id)));
     const first = element("td");
     first.append(button);
-    row.append(first, element("td", shown(sample.target)), element("td", shown(sample.others_say)), element("td", shown(sample.probability ?? sample.error)));
+    row.append(first, element("td", shown(sample.given)), element("td", shown(sample.suggested)), element("td", shown(sample.probability ?? sample.error)));
     row.classList.toggle("chosen", sample.id === chosen);
     return row;
   }));
@@ -184,7 +184,7 @@ async function choose(id) {
   if (!may("forget")) return void ($("said").textContent = "Values and forgetting need a token that may forget: this page is read-only.");
   const [sample] = (await ask("samples", { ids: [id] })).samples;
   chosen = sample.id;
-  const values = [["id", sample.id], ["target", sample.target], ["others say", sample.others_say], ...Object.entries(sample.values)];
+  const values = [["id", sample.id], ["target", sample.target], ["others say", sample.suggested], ...Object.entries(sample.values)];
   const button = element("button", "Forget this sample…", { className: "danger", title: "Exactly, as if it had never been learned; with a receipt" });
   button.addEventListener("click", () => {
     $("sure-title").textContent = `Forget sample ${sample.id}?`;
