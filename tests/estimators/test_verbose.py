@@ -1,5 +1,6 @@
 """`verbose`: what is printed, and that it changes nothing else."""
 
+import pickle
 import re
 
 import numpy as np
@@ -116,3 +117,13 @@ def test_files_and_fingerprints_keep_it(tmp_path, capsys):
     gramian.save(quiet, path, overwrite=True)
     assert gramian.load(path).verbose == 0
     assert gramian.files.fingerprint(quiet) != gramian.files.fingerprint(loud)
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_what_is_printed_keeps_no_model_from_being_pickled(name, capsys):
+    model, X = fitted(name, verbose=1)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    capsys.readouterr()
+    again.reselect()
+    assert f"[{name}] chose" in capsys.readouterr().out

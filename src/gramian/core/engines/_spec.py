@@ -117,6 +117,11 @@ class Spec(ABC, Generic[S]):
 
     # -- what happens meanwhile ------------------------------------------------------------------
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the callback, which a search alone calls; another search reads it anew."""
+        state = dict(vars(self))
+        return {**state, "callback": None} if "callback" in state else state
+
     def listening(self, listener: Listener) -> Self:
         """Return the same spec, whose searches tell ``listener`` of every setting they try."""
         return self
